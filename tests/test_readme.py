@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from crowdgate import report
 from crowdgate.cli.app import COMMANDS, load_command
 from crowdgate.contracts.models import LEVEL_KINDS
 from crowdgate.measures import MEASURES
@@ -99,7 +100,11 @@ def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_readme() -> N
 def test_every_measure_is_described_for_policy_owners() -> None:
     text = (ROOT / "policies" / "README.md").read_text(encoding="utf-8")
     for name, measure in MEASURES.items():
-        assert re.search(rf"\| `{name}` \| {measure.reads} \|", text), name
+        row = f"| `{name}` | {measure.reads} | {report.cell(measure.summary)} | "
+        assert row in text, f"policies/README.md lacks {row}"
+        stated = {*measure.options, *(each for each in ("of", "over") if getattr(measure, each))}
+        stated |= {"charge"} if measure.of_noisy is not None else set()
+        assert {*re.findall(r"`(\w+)`", text.split(row)[1].split("\n")[0])} == stated, name
 
 
 def test_examples_in_the_policy_readme_are_the_bundled_files_or_valid_yaml() -> None:

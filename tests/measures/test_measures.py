@@ -19,7 +19,8 @@ from crowdgate.gate import GateReach, Outcome, judge, reach, verdict
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
-from crowdgate.measures import MEASURES, Aspect, Measure, MeasureClass
+from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureClass
+from crowdgate.measures.base import SHARE
 from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.measures.options import wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
@@ -105,13 +106,58 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
         assert (measure.of_static is None) != (measure.of_candidate is None)
 
 
+def facts_of(reads: MeasureClass) -> dict[str, Any]:
+    """All that a measure of this class must state."""
+    read = "of_static" if reads is MeasureClass.STATIC else "of_candidate"
+    return {
+        "name": "new", "summary": "a number", "sentence": "It limits a number.", "reads": reads,
+        "shape": OutputType.ROWS, "aspect": Aspect.USEFULNESS, "better": BetterSide.EITHER, "accumulates": False,
+        "range": SHARE, "reach": lambda *_: SHARE, read: lambda *_: None,
+        **({} if reads is MeasureClass.STATIC else {"steady": False}),
+        **({"of_noisy": lambda *_: None} if reads is MeasureClass.CHARGED else {}),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("reads", list(MeasureClass))
-def test_a_measure_that_could_not_be_asked_is_not_made(reads: MeasureClass) -> None:
-    """Its gate would have no verdict, and nothing would block."""
-    given: dict[str, Any] = {"of_static" if reads is not MeasureClass.STATIC else "of_candidate": NONE}
-    for functions in ({}, {**given, **dict.fromkeys(given, lambda *_: None)}):
-        with pytest.raises(TypeError, match="measure new"):
-            Measure("new", reads, OutputType.ROWS, "", lambda *_: (0, 1), Aspect.USE, **functions)
+def test_a_measure_that_leaves_a_fact_out_is_not_made(reads: MeasureClass) -> None:
+    """Nor one that could not be asked: its gate would have no verdict, and nothing would block."""
+    facts = facts_of(reads)
+    assert Measure(**facts).reads is reads
+    for left_out in facts:
+        with pytest.raises(TypeError, match=rf"{left_out}|measure new: .*"):
+            Measure(**{name: fact for name, fact in facts.items() if name != left_out})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"summary": ""},
+        {"sentence": "It limits a number of {people}."},
+        {"options": ("size",)},
+        {"of": True},
+        {"steady": None},
+        {"of_static": lambda *_: None},
+        {"of_noisy": lambda *_: None},
+    ],
+)
+def test_a_measure_whose_facts_contradict_each_other_is_not_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="measure new: "):
+        Measure(**{**facts_of(MeasureClass.OUTPUT), **wrong})
+    assert Measure(**{**facts_of(MeasureClass.OUTPUT), "of": True, "sentence": "It limits {of}."}).of
+
+
+def test_what_a_measure_can_be_lies_in_its_range() -> None:
+    """An excess, which is judged against 0, has the range of its limit."""
+    facts = static()
+    for name, measure in MEASURES.items():
+        low, high = measure.range
+        assert low < high
+        given = {"of": "y"} if measure.of else {}
+        least, most = measure.reach(facts, gate(name, **given))
+        assert measure.excess or least == -math.inf or low <= least <= most <= high, name
+    assert {name for name, measure in MEASURES.items() if measure.excess} == {
+        "invalid_share", "singleton_share", "share_in_classes_below",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

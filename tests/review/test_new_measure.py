@@ -1,4 +1,5 @@
-"""A measure that no list of names has: every command works on gates on it, and nobody is advised to turn one round."""
+"""A measure that is made here: every command works on gates on it, and one that is good on either side is never advised
+to be turned round."""
 
 from fractions import Fraction
 
@@ -7,8 +8,8 @@ import pytest
 from crowdgate.candidate import Measurement, OutputType
 from crowdgate.forecast.chances.from_past_runs import PastMeasurements, odds_from_past_runs
 from crowdgate.gate import Outcome, judge
-from crowdgate.measures import MEASURES, Aspect, Measure, MeasureClass
-from crowdgate.measures.base import of_rows
+from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, of_rows
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import GateRule
 from crowdgate.review.diff.fields_compared import changes
@@ -17,12 +18,15 @@ from tests.conformance.lives import say
 from tests.workshop import Workshop
 
 STATIC = Measure(
-    "new_public_figure", MeasureClass.STATIC, OutputType.STATIC, "a public figure that nobody has listed",
-    reach=lambda *_: (0, 10), aspect=Aspect.INFERENCE, of_static=lambda *_: Measurement.exact(5),
+    name="new_public_figure", summary="a public figure", sentence="It limits a public figure that is new.",
+    reads=MeasureClass.STATIC, shape=OutputType.STATIC, aspect=Aspect.INFERENCE, better=BetterSide.EITHER,
+    accumulates=False, range=NOT_NEGATIVE, reach=lambda *_: (0, 10), of_static=lambda *_: Measurement.exact(5),
 )  # fmt: skip
 OUTPUT = Measure(
-    "new_rows", MeasureClass.OUTPUT, OutputType.ROWS, "a number of the released rows that nobody has listed",
-    reach=lambda *_: (0, 1000), aspect=Aspect.USE, of_candidate=of_rows(lambda rows, *_: Measurement.exact(rows.rows)),
+    name="new_rows", summary="a number of the released rows", sentence="It counts rows.",
+    reads=MeasureClass.OUTPUT, shape=OutputType.ROWS, aspect=Aspect.USEFULNESS, better=BetterSide.EITHER,
+    accumulates=False, range=NOT_NEGATIVE, reach=lambda *_: (0, 1000), steady=False,
+    of_candidate=of_rows(lambda rows, *_: Measurement.exact(rows.rows)),
 )  # fmt: skip
 LAST = "    - {measure: released_rows, at_least: 0}\n"
 
@@ -46,7 +50,7 @@ def test_commands_work_and_advise_no_side(clinic: Workshop) -> None:
         assert "new_public_figure at least 4" in " ".join(said.out.split())
     warned = [each["words"] for each in say("check", clinic.policy, "--json").json()["policies"][0]["warnings"]]
     assert not [words for words in warned if "new_" in words]
-    assert "a public figure that nobody has listed" in " ".join(say("explain", clinic.policy).out.split())
+    assert "It limits a public figure that is new." in " ".join(say("explain", clinic.policy).out.split())
     assert say("release", clinic.policy, "--as-of", "2030-01-01").code == 0
     assert say("verify", clinic.release_dir("2030-01-01")).code == 0
     assert "unknown (1 past run: " in say("check", clinic.policy).out

@@ -45,7 +45,7 @@ def gates(kind: str, limit: str) -> str:
     fitting = [each for each in MEASURES.values() if each.shape in KINDS[kind].shapes and not each.register]
     lines = ""
     for each in fitting:
-        if each.name == "truncated_people":  # of persons of several rows only
+        if each.several_rows:
             continue
         if each.excess:
             lines += line(each, "at_most", "0" if limit.startswith("-") else "1")

@@ -1,4 +1,4 @@
-"""Measures: numbers about a candidate release that gates put limits on. A new one is a function and a line here."""
+"""Measures: numbers about a candidate release that gates put limits on. A new one is a function, and a line here."""
 
 from crowdgate.measures import (
     conditions,
@@ -13,7 +13,7 @@ from crowdgate.measures import (
     small_classes,
     tables,
 )
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import Aspect, BetterSide, Measure, MeasureClass
 
 MEASURES: dict[str, Measure] = {
     measure.name: measure
@@ -64,4 +64,4 @@ MEASURES: dict[str, Measure] = {
     )
 }
 
-__all__ = ["MEASURES", "Aspect", "Measure", "MeasureClass"]
+__all__ = ["MEASURES", "Aspect", "BetterSide", "Measure", "MeasureClass"]

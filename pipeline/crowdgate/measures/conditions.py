@@ -22,7 +22,16 @@ import numpy.typing as npt
 
 from crowdgate.candidate import Measurement, OutputType, Range, Static
 from crowdgate.histogram import Counts, Histogram, Integers, project
-from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_rows
+from crowdgate.measures.base import (
+    NOT_NEGATIVE,
+    SHARE,
+    UNBOUNDED,
+    Aspect,
+    BetterSide,
+    Measure,
+    MeasureClass,
+    of_rows,
+)
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -31,6 +40,7 @@ ROUNDING = 1e-11
 """Relative error that float64 logarithms, their sums and exponentials stay below."""
 BLOCK_CELLS = 1 << 20
 _LARGEST = 1 << 62
+FROM_1: Range = (1, inf)
 
 Wide = npt.NDArray[Any]
 
@@ -164,11 +174,21 @@ def _wide(largest: int, *columns: Counts) -> list[Wide]:
 # --- measures ---
 
 
+NO_SHIELD = (
+    "It limits what a group of alike rows tells about everybody in it. It does not prevent singling out: Cohen and"
+    " Nissim's\nattack on k-anonymity holds for this as well."
+)
+
+
 def _measure(
     name: str,
     summary: str,
+    sentence: str,
     reach: Callable[[Static, str], Range],
     value: Callable[[EquivalenceClasses, Static, str], Measurement],
+    *,
+    better: BetterSide,
+    values: Range,
 ) -> Measure:
     def measured(rows: Histogram, static: Static, rule: GateRule) -> Measurement | None:
         if rule.of is None or rule.of not in rows.names:
@@ -176,16 +196,21 @@ def _measure(
         return value(equivalence_classes(rows, rule.of), static, rule.of)
 
     def reached(static: Static, rule: GateRule) -> Range:
-        return (-inf, inf) if rule.of is None or rule.of not in static.levels else reach(static, rule.of)
+        return UNBOUNDED if rule.of is None or rule.of not in static.levels else reach(static, rule.of)
 
     return Measure(
-        name,
-        MeasureClass.OUTPUT,
-        OutputType.ROWS,
-        summary,
-        reached,
-        Aspect.INFERENCE,
+        name=name,
+        summary=summary,
+        sentence=f"{sentence} {NO_SHIELD}",
+        reads=MeasureClass.OUTPUT,
+        shape=OutputType.ROWS,
+        aspect=Aspect.INFERENCE,
+        better=better,
+        accumulates=False,
+        range=values,
+        reach=reached,
         of_candidate=of_rows(measured),
+        steady=False,
         of=True,
     )
 
@@ -221,42 +246,63 @@ def _likeness_reach(static: Static, sensitive: str) -> Range:
 
 def _disclosure_reach(static: Static, sensitive: str) -> Range:
     """An infinite value is inconclusive, so that a gate on it never can't fail."""
-    return (0, 0) if _trivial(static, sensitive) else (-inf, inf)
+    return (0, 0) if _trivial(static, sensitive) else UNBOUNDED
 
 
 DISTINCT_DIVERSITY = _measure(
     "distinct_diversity",
     "least number of distinct values of the attribute in a class of the others (distinct l-diversity; Machanavajjhala,"
     " Kifer, Gehrke, Venkitasubramaniam 2007)",
+    "Of rows that are equal in everything but {of}, it counts how many different values of {of} there are, and takes\n"
+    "the group with the fewest.",
     _diversity_reach,
     lambda found, *_: Measurement.exact(distinct_diversity(found)),
+    better=BetterSide.LARGER,
+    values=FROM_1,
 )
 ENTROPY_DIVERSITY = _measure(
     "entropy_diversity",
     "how many values of the attribute, as if all were as likely, are mixed in the class of the others that mixes"
     " fewest: exp of its entropy (entropy l-diversity; Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007)",
+    "Of rows that are equal in everything but {of}, it takes how many values of {of} are mixed as if all were equally\n"
+    "frequent, in the group that mixes fewest.",
     _diversity_reach,
     lambda found, *_: entropy_diversity(found),
+    better=BetterSide.LARGER,
+    values=FROM_1,
 )
 T_CLOSENESS = _measure(
     "t_closeness",
     "how far any class departs from the release: greatest earth mover's distance between the attribute's distribution"
     " in a class of the others and in the release, with ordered distance for numbers and days, equal distance "
-    "otherwise (Li, Li, Venkatasubramanian 2007)",
+    "otherwise, from 0 to 1 (Li, Li, Venkatasubramanian 2007)",
+    "It takes how far the values of {of} in any group of rows that are equal in everything else depart from those of"
+    " the\nwhole release: 0 is not at all, 1 as far as can be.",
     _closeness_reach,
     _closeness,
+    better=BetterSide.SMALLER,
+    values=SHARE,
 )
 BETA_LIKENESS = _measure(
     "beta_likeness",
-    "how much likelier a class of the others can make a value of the attribute: greatest gain (p - q) / q over the "
-    "release (basic beta-likeness; Cao, Karras 2012)",
+    "how much likelier a class of the others can make a value of the attribute: greatest gain (p - q) / q, p its share"
+    " in the class, q in the release (basic beta-likeness; Cao, Karras 2012)",
+    "It takes by how much a value of {of} can be likelier in a group of rows that are equal in everything else than in"
+    " the\nwhole release: 1 is twice as likely.",
     _likeness_reach,
     lambda found, *_: Measurement.exact(greatest_gain(found)),
+    better=BetterSide.SMALLER,
+    values=NOT_NEGATIVE,
 )
 DELTA_DISCLOSURE = _measure(
     "delta_disclosure",
     "how much a class can tell of a value, in bits: greatest |log2(p / q)| of a value of the attribute in a class of "
-    "the others against the release, infinite when a class lacks a value (Brickell, Shmatikov 2008)",
+    "the others against the release; infinite, so inconclusive, when a class lacks a value (Brickell, Shmatikov 2008)",
+    "It takes by how many doublings or halvings a value of {of} can be likelier or rarer in a group of rows that are"
+    " equal\nin everything else than in the whole release. A group that lacks a value leaves it undecided, which"
+    " withholds where the rule\nblocks.",
     _disclosure_reach,
     lambda found, *_: greatest_log_ratio(found),
+    better=BetterSide.SMALLER,
+    values=NOT_NEGATIVE,
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, OutputType
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -47,44 +46,68 @@ def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None
 
 
 ANONYMITY_SET_QUARTILE = Measure(
-    "anonymity_set_quartile",
-    MeasureClass.CONFIDENTIAL,
-    OutputType.TABLE,
-    "number of rows in a class of the whole table, at the released levels: the quartile over the classes, each of which"
-    " counts once (Koot 2012, Tables 3.2 to 3.5)",
-    reach=lambda *_: (-inf, inf),
+    name="anonymity_set_quartile",
+    summary="number of rows in a class of the whole table, at the released levels: quartile 1, 2 (the median) or 3 over"
+    " the classes, each of which counts once (Koot 2012, Tables 3.2 to 3.5); inconclusive for an empty table",
+    sentence="It takes the size of the groups of rows that are alike, in the whole table at the released levels:"
+    " quartile {quartile}\nover the groups (1: a quarter are at most so large, 2: half, 3: three quarters).",
+    reads=MeasureClass.CONFIDENTIAL,
+    shape=OutputType.TABLE,
     aspect=Aspect.SINGLING_OUT,
+    better=BetterSide.LARGER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=_quartile,
+    steady=False,
     options=("quartile",),
     needs=("quartile",),
     why=lambda *_: "the table has no class",
 )
 SUPPRESSED_SHARE = Measure(
-    "suppressed_share",
-    MeasureClass.CONFIDENTIAL,
-    OutputType.SAMPLE,
-    "share of the sampled rows that suppression removes",
-    reach=lambda *_: (0, 1),
-    aspect=Aspect.USE,
+    name="suppressed_share",
+    summary="share of the sampled rows that suppression removes",
+    sentence="It takes the share of the sampled rows that are left out because too few are alike. Who knew it would"
+    " know how many there\nare, and then the promise would not hold: so it is never published.",
+    reads=MeasureClass.CONFIDENTIAL,
+    shape=OutputType.SAMPLE,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=SHARE,
+    reach=lambda *_: SHARE,
     of_candidate=_suppressed_share,
+    steady=False,
 )
 SAMPLE_UNIQUES = Measure(
-    "sample_uniques",
-    MeasureClass.CONFIDENTIAL,
-    OutputType.SAMPLE,
-    "share of the sampled rows that are alone in their class",
-    reach=lambda *_: (0, 1),
+    name="sample_uniques",
+    summary="share of the sampled rows that are alone in their class",
+    sentence="It takes the share of the sampled rows that are like no other row of the sample, before such rows are"
+    " left out.",
+    reads=MeasureClass.CONFIDENTIAL,
+    shape=OutputType.SAMPLE,
     aspect=Aspect.SINGLING_OUT,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=SHARE,
+    reach=lambda *_: SHARE,
     of_candidate=_sample_uniques,
+    steady=False,
 )
 POPULATION_UNIQUES = Measure(
-    "population_uniques",
-    MeasureClass.CONFIDENTIAL,
-    OutputType.SAMPLE,
-    "number of rows that are alone in their class in the population of which the sample is a part, as the model"
-    " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB",
-    reach=lambda *_: (-inf, inf),
+    name="population_uniques",
+    summary="number of rows that are alone in their class in the population of which the sample is a part, as the model"
+    " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB; inconclusive where none fits",
+    sentence="It estimates from the sample how many rows are like no other in the whole population. It is an estimate"
+    " by a model, which\nmay not fit.",
+    reads=MeasureClass.CONFIDENTIAL,
+    shape=OutputType.SAMPLE,
     aspect=Aspect.SINGLING_OUT,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=_population_uniques,
+    steady=False,
     why=lambda *_: "no model fits the sample, or nobody is in it",
 )

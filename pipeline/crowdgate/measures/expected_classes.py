@@ -16,7 +16,7 @@ import numpy.typing as npt
 from crowdgate.candidate import Measurement, OutputType, Range, Static
 from crowdgate.histogram import Histogram, project
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, UNBOUNDED, Aspect, BetterSide, Measure, MeasureClass
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.joint import KnownMargin
 from crowdgate.risk.nearest import DISTANCE, nearest
@@ -26,6 +26,10 @@ ROUNDING = 1e-9
 """Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
 LEAST_SHARE = 1e-9
 """What one table has nobody in may have somebody in another: a fit begins with this share, over all cells."""
+EXPECTATION = (
+    "It is worked out from public figures, as if attributes that no public count relates had nothing to do with each"
+    " other, so\nthe true number can be higher or lower."
+)
 
 Floats = npt.NDArray[np.float64]
 
@@ -187,7 +191,9 @@ def _missing_reason(static: Static, rule: GateRule) -> str | None:
 def _measure(
     name: str,
     summary: str,
+    sentence: str,
     read: Read,
+    values: Range,
     needs: tuple[str, ...] = (),
     effort: Callable[[int], int] = int,
     most: Callable[[int], float] = lambda _: 1.0,
@@ -204,15 +210,20 @@ def _measure(
 
     def reach(static: Static, rule: GateRule) -> Range:
         measured = of_static(static, rule)
-        return (-inf, inf) if measured is None else (measured.lower, measured.upper)
+        return UNBOUNDED if measured is None else (measured.lower, measured.upper)
 
     return Measure(
-        name,
-        MeasureClass.STATIC,
-        OutputType.ROWS,
-        f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts",
-        reach=reach,
+        name=name,
+        summary=f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts"
+        " (`jointMargins`) where it has such",
+        sentence=f"{sentence} {EXPECTATION}",
+        reads=MeasureClass.STATIC,
+        shape=OutputType.ROWS,
         aspect=Aspect.SINGLING_OUT,
+        better=BetterSide.SMALLER,
+        accumulates=False,
+        range=values,
+        reach=reach,
         of_static=of_static,
         options=("people", *needs),
         needs=needs,
@@ -225,19 +236,27 @@ def _measure(
 EXPECTED_SINGLETONS = _measure(
     "expected_singletons",
     "expected number of classes that hold exactly one of `people` persons",
+    "It limits how many people, of {people}, are expected to be alone with their combination of {over}.",
     _singletons,
+    NOT_NEGATIVE,
     most=float,
 )
 SINGLETON_PROBABILITY = _measure(
     "singleton_probability",
-    "how likely it is that anyone of `people` persons is alone in a class",
+    "how likely it is that anyone of `people` persons (at most 1e8) is alone in a class",
+    "It limits how likely it is that anybody at all, of {people} people, is alone with his or her combination of\n"
+    "{over}.",
     _any_singleton,
+    SHARE,
     effort=lambda classes: classes + 1000 * min(classes, MOST_DISTINCT),
 )
 EXPECTED_SHARE_IN_SETS_UP_TO = _measure(
     "expected_share_in_sets_up_to",
     "expected share of `people` persons who are in a class of at most `size` of them",
+    "It limits which share of {people} people is expected to share its combination of {over} with so few that they\n"
+    "are at most {size} together.",
     _share,
+    SHARE,
     needs=("size",),
     effort=lambda classes: classes + 16 * min(classes, MOST_SIZED),
 )

@@ -10,7 +10,7 @@ from crowdgate.accounting import pso
 from crowdgate.accounting.membership import greatest_precision
 from crowdgate.candidate import Cost, Measurement, OutputType, Range, Static
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -57,56 +57,103 @@ def _range_to_budget(static: Static, bound: Callable[[Cost], float]) -> Range:
     return bound(static.spent), bound(whole)
 
 
-def _pso(name: str, whose: str, bound: Callable[[Static, GateRule, Cost], float], formula: str) -> Measure:
+DISQUALIFIES = (
+    "This check can only disqualify: a high figure says that a release can let people be pointed at, a low one is"
+    " necessary and\ndoes not make a release anonymous."
+)
+
+
+def _pso(
+    name: str, whose: str, formula: str, sentence: str, bound: Callable[[Static, GateRule, Cost], float]
+) -> Measure:
     return Measure(
-        name,
-        MeasureClass.STATIC,
-        OutputType.STATIC,
-        f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population has"
-        " spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
+        name=name,
+        summary=f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population"
+        " has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
         " suffices)",
-        reach=lambda static, rule: _range_to_budget(static, lambda spent: bound(static, rule, spent)),
+        sentence=f"{sentence} {DISQUALIFIES}",
+        reads=MeasureClass.STATIC,
+        shape=OutputType.STATIC,
         aspect=Aspect.SINGLING_OUT,
+        better=BetterSide.SMALLER,
+        accumulates=True,
+        range=SHARE,
+        reach=lambda static, rule: _range_to_budget(static, lambda spent: bound(static, rule, spent)),
         of_static=lambda static, rule: Measurement.exact(bound(static, rule, static.spent)),
         options=("weight",),
-        accumulates=True,
     )
 
 
-def _fixed(measure: str) -> Measure:
-    of_static = {"guarantee_epsilon": _epsilon, "guarantee_delta": _delta}[measure]
+def _of_guarantee(
+    name: str, summary: str, sentence: str, of_static: Callable[[Static, GateRule], Measurement], values: Range
+) -> Measure:
     return Measure(
-        measure,
-        MeasureClass.STATIC,
-        OutputType.STATIC,
-        f"how much a person can change what is released: {measure.removeprefix('guarantee_')} of mechanism and charged"
-        " gates",
-        reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
+        name=name,
+        summary=summary,
+        sentence=sentence,
+        reads=MeasureClass.STATIC,
+        shape=OutputType.STATIC,
         aspect=Aspect.PROMISE,
+        better=BetterSide.SMALLER,
+        accumulates=False,
+        range=values,
+        reach=lambda static, rule: (of_static(static, rule).value, of_static(static, rule).value),
         of_static=of_static,
     )
 
 
-EPSILON = _fixed("guarantee_epsilon")
-DELTA = _fixed("guarantee_delta")
-PSO_BOUND = _pso("pso_bound", "one", _bound, "people (e^epsilon weight + delta)")
+EPSILON = _of_guarantee(
+    "guarantee_epsilon",
+    "how much a person can change what is released: epsilon of the whole release",
+    "It limits epsilon: how much the data of any one person can change what is released, the protection and the rules"
+    " that are\npaid for together. It repeats the promise above, so that nobody can loosen that by a slip.",
+    _epsilon,
+    NOT_NEGATIVE,
+)
+DELTA = _of_guarantee(
+    "guarantee_delta",
+    "with which probability a person can change it by more: delta of the whole release",
+    "It limits delta: the probability that the limit by epsilon leaves out. It repeats the promise above, so that"
+    " nobody can\nloosen that by a slip.",
+    _delta,
+    SHARE,
+)
+PSO_BOUND = _pso(
+    "pso_bound",
+    "one",
+    "people (e^epsilon weight + delta)",
+    "It limits the chance that anyone can be pointed at: described, with the help of the releases, so that exactly one"
+    " person\nfits, in words that somebody drawn at random fits with probability {weight}. All that these people have"
+    " lost in\nearlier releases counts.",
+    _bound,
+)
 PSO_BOUND_IN_SAMPLE = _pso(
     "pso_bound_in_sample",
     "one of the sample",
+    "people ((e^epsilon - 1 + beta) weight + delta), beta the mechanism's sampling rate (1 without a sample, and where"
+    " people have several rows)",
+    "It limits the chance that anyone among those who were drawn into the sample can be pointed at: described so that"
+    " exactly\none of them fits, in words that somebody drawn at random fits with probability {weight}. All that these"
+    " people have\nlost in earlier releases counts.",
     _bound_in_sample,
-    "people ((e^epsilon - 1 + beta) weight + delta), at sampling rate beta",
 )
 MEMBERSHIP_PRECISION_BOUND = Measure(
-    "membership_precision_bound",
-    MeasureClass.STATIC,
-    OutputType.STATIC,
-    "how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its members"
-    " or more, where there are `skew` non-members for each member: recall / (recall + skew (recall - delta)"
-    " e^-epsilon), with all that the population has spent, including this release, for who knows how many people"
-    " there are",
-    reach=lambda static, rule: _range_to_budget(static, lambda spent: _precision(static, rule, spent)),
+    name="membership_precision_bound",
+    summary="how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its"
+    " members or more, where there are `skew` non-members for each member, with all that the population has spent,"
+    " including this release, for who knows how many people there are: recall / (recall + skew (recall - delta)"
+    " e^-epsilon), this release's parts replaced one by one, earlier ones counted twice",
+    sentence='It limits how often somebody who claims "this person is in the table" can be right, whatever method is'
+    " used, if there are\n{skew} people outside for each one inside and the claims find at least a share of {recall} of"
+    " those inside. All\nthat these people have lost in earlier releases counts. It is a bound by the guarantee, and no"
+    " measurement.",
+    reads=MeasureClass.STATIC,
+    shape=OutputType.STATIC,
     aspect=Aspect.INFERENCE,
+    better=BetterSide.SMALLER,
+    accumulates=True,
+    range=SHARE,
+    reach=lambda static, rule: _range_to_budget(static, lambda spent: _precision(static, rule, spent)),
     of_static=lambda static, rule: Measurement.exact(_precision(static, rule, static.spent)),
     options=("skew", "recall"),
-    accumulates=True,
 )

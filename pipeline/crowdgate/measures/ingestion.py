@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Input, Measurement, OutputType, Static
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 from crowdgate.measures.charged_counts import noisy_measurement, published_noisy_measurement
 
 if TYPE_CHECKING:
@@ -59,36 +58,55 @@ def _of_noisy_count(_: Static, rule: GateRule, noisy: Fraction) -> Measurement |
 
 
 INVALID_SHARE = Measure(
-    "invalid_share",
-    MeasureClass.CHARGED,
-    OutputType.INPUT,
-    "by how many more persons (rows, where each is a person) have an invalid cell in the column than the share allows, "
-    "with discrete Laplace noise",
-    reach=lambda *_: (-inf, inf),
-    aspect=Aspect.USE,
+    name="invalid_share",
+    summary="by how many more persons (rows, where each is a person) have an invalid cell in the column than the share"
+    " `at_most` allows, with discrete Laplace noise",
+    sentence="It asks whether the share of people with an unusable value of {of} is within the limit. It is a check of"
+    " what comes in,\nand protects nobody.",
+    reads=MeasureClass.CHARGED,
+    shape=OutputType.INPUT,
+    aspect=Aspect.INGESTION,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=SHARE,
+    reach=unbounded,
     of_candidate=_invalid_share,
     of_noisy=_of_noisy_excess,
+    steady=True,
     of=True,
     excess=True,
 )
 INVALID_PEOPLE = Measure(
-    "invalid_people",
-    MeasureClass.CHARGED,
-    OutputType.INPUT,
-    "number of persons (rows, where each is a person) with an invalid cell in any column that is read, with discrete "
-    "Laplace noise",
-    reach=lambda *_: (-inf, inf),
-    aspect=Aspect.USE,
+    name="invalid_people",
+    summary="number of persons (rows, where each is a person) with an invalid cell in any column that is read, with"
+    " discrete Laplace noise",
+    sentence="It counts people with an unusable value in any column that is read. It is a check of what comes in, and"
+    " protects nobody.",
+    reads=MeasureClass.CHARGED,
+    shape=OutputType.INPUT,
+    aspect=Aspect.INGESTION,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=_count(lambda found: found.invalid),
     of_noisy=_of_noisy_count,
+    steady=True,
 )
 TRUNCATED_PEOPLE = Measure(
-    "truncated_people",
-    MeasureClass.CHARGED,
-    OutputType.INPUT,
-    "number of persons with more rows than may stay, with discrete Laplace noise",
-    reach=lambda *_: (-inf, inf),
-    aspect=Aspect.USE,
+    name="truncated_people",
+    summary="number of persons with more rows than the contract's m, with discrete Laplace noise",
+    sentence="It counts people with more rows than may stay, whose other rows are left out. It is a check of what"
+    " comes in, and protects\nnobody.",
+    reads=MeasureClass.CHARGED,
+    shape=OutputType.INPUT,
+    aspect=Aspect.INGESTION,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=_count(lambda found: found.truncated),
     of_noisy=_of_noisy_count,
+    steady=True,
+    several_rows=True,
 )

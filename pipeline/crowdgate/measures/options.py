@@ -64,6 +64,9 @@ def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]
             yield name, f"a whole number from {measure.least_size} on: no class is smaller than one row"
 
 
-def is_share(share: Fraction | None) -> bool:
-    """Whether a limit is a share from 0 to 1 in at most six decimals."""
-    return share is not None and 0 <= share <= 1 and FINEST_SHARE % share.denominator == 0
+def limit_fits(rule: GateRule, measure: Measure) -> bool:
+    """Whether a gate on an excess states with `at_most` the share that it is beyond, in at most six decimals; other
+    measures take any limit."""
+    low, high = measure.range
+    share = rule.at_most
+    return not measure.excess or (share is not None and low <= share <= high and FINEST_SHARE % share.denominator == 0)

@@ -11,8 +11,8 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from crowdgate.candidate import AuditFigures, AuditQuestion, Candidate, Measurement, NoAudit, OutputType, Static
-from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
+from crowdgate.candidate import AuditFigures, AuditQuestion, Candidate, Measurement, NoAudit, OutputType, Range, Static
+from crowdgate.measures.base import DIFFERENCE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -68,20 +68,27 @@ _ASPECTS = {
 }
 
 
+ATTACKERS = (
+    "It is taken from the recorded audit, in which attackers play against this very mechanism on a public table. An"
+    " audit only\ndisqualifies: attackers that nobody thought of may do better."
+)
+
+
 def _measure(
-    question: AuditQuestion, name: str, summary: str, *options: str, of_candidate: OfCandidate | None = None
+    question: AuditQuestion, name: str, summary: str, sentence: str, *options: str, values: Range = SHARE
 ) -> Measure:
-    """One that is read before any data, unless it is compared with what is released."""
-    static = of_candidate is None
     return Measure(
-        name,
-        MeasureClass.STATIC if static else MeasureClass.OUTPUT,
-        OutputType.STATIC if static else OutputType.ROWS,
-        summary,
-        reach=lambda *_: (-inf, inf),
-        aspect=_ASPECTS[question] if static else Aspect.USE,
-        of_static=(lambda static, rule: _audit_measurement(static, rule, question)) if static else None,
-        of_candidate=of_candidate,
+        name=name,
+        summary=summary,
+        sentence=f"{sentence}{ATTACKERS}",
+        reads=MeasureClass.STATIC,
+        shape=OutputType.STATIC,
+        aspect=_ASPECTS[question],
+        better=BetterSide.SMALLER,
+        accumulates=False,
+        range=values,
+        reach=unbounded,
+        of_static=lambda static, rule: _audit_measurement(static, rule, question),
         options=(*options, MAX_AGE),
         needs=(*options, MAX_AGE),
         why=lambda static, rule: _missing_audit_reason(static, rule, question),
@@ -94,22 +101,47 @@ PSO_SUCCESS = _measure(
     "pso_success",
     "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate as light as"
     " the policy's `audit` says (predicate singling out; Cohen, Nissim 2020, Definition 3.1 of the arXiv version)",
+    "It limits how often, at most, the best attacker pointed at exactly one person, with a description as narrow as the"
+    " policy's\naudit states. An audit counts for {max_age} days. ",
 )
 PSO_EXCESS = _measure(
-    AuditQuestion.SINGLING_OUT, "pso_excess", "how much more often, at most, than one who does not look at the release"
+    AuditQuestion.SINGLING_OUT,
+    "pso_excess",
+    "how much more often, at most, than one who does not look at the release",
+    "It limits how much more often, at most, the best attacker pointed at exactly one person than somebody who never"
+    " sees the\nrelease. An audit counts for {max_age} days. ",
+    values=DIFFERENCE,
 )
 ISOLATION_RATE = _measure(
     AuditQuestion.SINGLING_OUT,
     "isolation_rate",
     "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate of whatever"
     " weight; without any release .368 is reached",
+    "It limits how often, at most, the best attacker pointed at exactly one person with whatever description. Somebody"
+    " who never\nsees the release reaches 37 % with descriptions that fit one person in as many as there are, so only"
+    " much more than that\nsays anything. An audit counts for {max_age} days. ",
 )
-KEPT_SHARE = _measure(
-    AuditQuestion.SINGLING_OUT,
-    _KEPT,
-    "share of the sampled rows that the audit's tables kept, beside rows / (beta x people) of this release: an audit in"
-    " which more is suppressed, or less, is one of another mechanism",
+KEPT_SHARE = Measure(
+    name=_KEPT,
+    summary="share of the sampled rows that the audit's tables kept; inconclusive where rows / (beta x people) of this"
+    " release is further than a tenth from it: an audit in which more is suppressed, or less, is one of another"
+    " mechanism",
+    sentence="It asks whether the recorded audit is of the same mechanism at work: the share of the sampled rows that"
+    " its tables kept,\nbeside what this release keeps. An audit in which nearly everything is left out passes because"
+    " nothing is published. An\naudit counts for {max_age} days.",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.ROWS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.EITHER,
+    accumulates=False,
+    range=SHARE,
+    reach=unbounded,
     of_candidate=_retained_share,
+    steady=True,
+    options=(MAX_AGE,),
+    needs=(MAX_AGE,),
+    why=lambda static, rule: _missing_audit_reason(static, rule, AuditQuestion.SINGLING_OUT),
+    asks=AuditQuestion.SINGLING_OUT,
 )
 INFERENCE_GAIN = _measure(
     AuditQuestion.INFERENCE,
@@ -117,20 +149,30 @@ INFERENCE_GAIN = _measure(
     "how much of what a baseline leaves open the best attack of the recorded audit adds, at most, of all secrets at a"
     " coverage: (attack - baseline)/(1 - baseline), the precision improvement over what the table would tell without"
     " the person (Francis, Wagner, equation 6)",
+    "It limits how much better secrets of people could be guessed from the release than by a model that saw the table"
+    " without\nthem, in parts of what that model leaves open, at guesses for a share of {coverage} of the people. An"
+    " audit counts for\n{max_age} days. ",
     COVERAGE,
+    values=(-inf, 1),
 )
 INFERENCE_ABOVE = _measure(
     AuditQuestion.INFERENCE,
     "inference_precision_above_baseline",
     "by how much, at most, the best attack of the recorded audit is right more often than the baseline, of all secrets"
     " at a coverage",
+    "It limits by how much more often guesses of secrets were right than those of a model that saw the table without"
+    " the person,\nat guesses for a share of {coverage} of the people. An audit counts for {max_age} days. ",
     COVERAGE,
+    values=DIFFERENCE,
 )
 MEMBERSHIP_PRECISION = _measure(
     AuditQuestion.MEMBERSHIP,
     "membership_precision",
     "how often, at most, a claim of the recorded audit that somebody is in the table is right, where there are `skew`"
     " non-members for each member, of all attacks that find a share `recall` of the members or more",
+    "It limits how often, at most, claims that somebody is in the table were right, with {skew} people outside for each"
+    " one\ninside, of attacks that find at least a share of {recall} of those inside. An audit counts for {max_age}"
+    " days.\n",
     "skew",
     "recall",
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, OutputType
 from crowdgate.histogram import project
-from crowdgate.measures.base import Aspect, Measure, MeasureClass, OfCandidate
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass, OfCandidate
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -43,21 +43,42 @@ def _share(candidate: Candidate, rule: GateRule) -> Measurement | None:
     return Measurement.exact(Fraction(found, max(1, candidate.rows.rows)))
 
 
-def _measure(name: str, summary: str, of_candidate: OfCandidate, *, share: bool) -> Measure:
+def _measure(name: str, summary: str, sentence: str, of_candidate: OfCandidate, *, share: bool) -> Measure:
     return Measure(
-        name,
-        MeasureClass.OUTPUT,
-        OutputType.ROWS,
-        f"{summary} that match at least one and at most `size` (by default 1) records of the public register that the"
-        " policy names, on the attributes that both have, at the released levels",
-        reach=lambda static, _: (0, 1 if share else static.most_rows),
+        name=name,
+        summary=f"{summary} that match at least one and at most `size` (by default 1) records of the public register"
+        " that the policy names, on the attributes that both have, at the released levels",
+        sentence=sentence,
+        reads=MeasureClass.OUTPUT,
+        shape=OutputType.ROWS,
         aspect=Aspect.LINKABILITY,
+        better=BetterSide.SMALLER,
+        accumulates=False,
+        range=SHARE if share else NOT_NEGATIVE,
+        reach=lambda static, _: (0, 1 if share else static.most_rows),
         of_candidate=of_candidate,
+        steady=True,
         options=(SIZE,),
-        why=lambda *_: "no register is at hand, or it has no record with a value of every attribute that is compared",
         register=True,
+        why=lambda *_: "no register is at hand, or it has no record with a value of every attribute that is compared",
     )
 
 
-REGISTER_MATCHES = _measure("register_matches", "number of released rows", _rows, share=False)
-REGISTER_MATCH_SHARE = _measure("register_match_share", "share of the released rows", _share, share=True)
+REGISTER_MATCHES = _measure(
+    "register_matches",
+    "number of released rows",
+    "It counts released rows that match at least one and at most {size} records of the public register that the"
+    " policy\nnames, in the columns that both have. A match is no proof, since registers are incomplete and wrong, and"
+    " none is no proof\nof safety: an attacker may have a better register.",
+    _rows,
+    share=False,
+)
+REGISTER_MATCH_SHARE = _measure(
+    "register_match_share",
+    "share of the released rows",
+    "It takes the share of the released rows that match at least one and at most {size} records of the public"
+    " register\nthat the policy names, in the columns that both have. A match is no proof, since registers are"
+    " incomplete and wrong, and\nnone is no proof of safety: an attacker may have a better register.",
+    _share,
+    share=True,
+)

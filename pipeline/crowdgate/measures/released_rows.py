@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Measurement, OutputType, Range, Static
-from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_rows
+from crowdgate.measures.base import NOT_NEGATIVE, USEFUL, Aspect, BetterSide, Measure, MeasureClass, of_rows
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
@@ -38,30 +39,52 @@ def _smallest_reach(static: Static, _: GateRule) -> Range:
     return static.least_class, max(static.most_rows, static.least_class)
 
 
+def _sampled(rows: float, rate: float) -> float:
+    """The standard deviation of a binomial number of rows, about this large, at this sampling rate."""
+    return sqrt(max(0.0, rows) * (1 - rate))
+
+
 RELEASED_ROWS = Measure(
-    "released_rows",
-    MeasureClass.OUTPUT,
-    OutputType.ROWS,
-    "number of rows in the release",
+    name="released_rows",
+    summary="number of rows in the release",
+    sentence=f"It counts the rows of the release. {USEFUL}",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.ROWS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.EITHER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
     reach=_rows_reach,
-    aspect=Aspect.USE,
     of_candidate=of_rows(_rows),
+    steady=True,
+    deviation=_sampled,
 )
 RELEASED_CLASSES = Measure(
-    "released_classes",
-    MeasureClass.OUTPUT,
-    OutputType.ROWS,
-    "number of distinct rows in the release",
+    name="released_classes",
+    summary="number of distinct rows in the release",
+    sentence="It counts the different rows of the release, rows that are equal in all columns once. " + USEFUL,
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.ROWS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.EITHER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
     reach=_classes_reach,
-    aspect=Aspect.USE,
     of_candidate=of_rows(_classes),
+    steady=True,
 )
 SMALLEST_CLASS = Measure(
-    "smallest_class",
-    MeasureClass.OUTPUT,
-    OutputType.ROWS,
-    "number of rows in the smallest class of the release",
-    reach=_smallest_reach,
+    name="smallest_class",
+    summary="number of rows in the smallest class of the release; never below k, so a limit up to k decides nothing",
+    sentence="It looks at the smallest group of equal rows in the release. Groups below k are left out anyway, so a"
+    " limit up to k decides\nnothing; and k-anonymity alone does not prevent singling out.",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.ROWS,
     aspect=Aspect.LINKABILITY,
+    better=BetterSide.LARGER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=_smallest_reach,
     of_candidate=of_rows(_smallest),
+    steady=False,
 )

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, Measurement, OutputType, Static
-from crowdgate.measures.base import Aspect, Measure, MeasureClass
+from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 from crowdgate.measures.charged_counts import noisy_measurement, published_noisy_measurement
 
 if TYPE_CHECKING:
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 SENSITIVITY = 1
 """Of a number of classes, for one row."""
 SIZE = "size"
+WHOLE_TABLE = (
+    "Rows are alike if they are equal in all released columns at the released levels. What is counted is the whole"
+    " table, before\nanything is sampled or left out: how identifying the chosen columns are, not what is published."
+)
 
 Sizes = Callable[[int], tuple[int, int]]
 """From the option `size` to the least and the greatest number of rows of the classes that count."""
@@ -44,7 +47,7 @@ def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Counts:
     return table.counts[(least <= table.counts) & (table.counts <= most)]
 
 
-def _number(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measure:
+def _number(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
     """The number of classes. Without a `least_size` there is no option."""
 
     def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
@@ -56,10 +59,10 @@ def _number(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measu
     def of_noisy(static: Static, rule: GateRule, noisy: Fraction) -> Measurement | None:
         return published_noisy_measurement(rule, noisy, SENSITIVITY * static.rows_per_unit)
 
-    return _charged(name, summary, measured, of_noisy, least_size, excess=False)
+    return _charged(name, summary, sentence, measured, of_noisy, least_size, excess=False)
 
 
-def _share(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measure:
+def _share(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
     """By how many rows the classes hold more than a share of all rows. Without a `least_size` there is no option."""
 
     def sensitivity(static: Static, rule: GateRule, share: Fraction) -> int:
@@ -81,12 +84,13 @@ def _share(name: str, summary: str, sizes: Sizes, least_size: int = 0) -> Measur
             else published_noisy_measurement(rule, noisy, sensitivity(static, rule, share), share.denominator)
         )
 
-    return _charged(name, summary, measured, of_noisy, least_size, excess=True)
+    return _charged(name, summary, sentence, measured, of_noisy, least_size, excess=True)
 
 
 def _charged(
     name: str,
     summary: str,
+    sentence: str,
     measured: Callable[[Candidate, GateRule], Measurement | None],
     of_noisy: Callable[[Static, GateRule, Fraction], Measurement | None],
     least_size: int,
@@ -95,14 +99,19 @@ def _charged(
 ) -> Measure:
     options = (SIZE,) if least_size else ()
     return Measure(
-        name,
-        MeasureClass.CHARGED,
-        OutputType.TABLE,
-        f"{summary}, in the whole table at the released levels, with discrete Laplace noise",
-        reach=lambda *_: (-inf, inf),
+        name=name,
+        summary=f"{summary}, in the whole table at the released levels, with discrete Laplace noise",
+        sentence=f"{sentence} {WHOLE_TABLE}",
+        reads=MeasureClass.CHARGED,
+        shape=OutputType.TABLE,
         aspect=Aspect.SINGLING_OUT,
+        better=BetterSide.SMALLER,
+        accumulates=False,
+        range=SHARE if excess else NOT_NEGATIVE,
+        reach=unbounded,
         of_candidate=measured,
         of_noisy=of_noisy,
+        steady=True,
         options=options,
         needs=options,
         least_size=max(1, least_size),
@@ -122,15 +131,36 @@ def _below(size: int) -> tuple[int, int]:
     return 1, size - 1
 
 
-SINGLETONS = _number("singletons", "number of classes of exactly one row", _one)
-J_TONS = _number("j_tons", "number of classes of exactly `size` rows", _exactly, 1)
-CLASSES_BELOW = _number("classes_below", "number of classes of less than `size` rows", _below, 2)
+SINGLETONS = _number(
+    "singletons",
+    "number of classes of exactly one row",
+    "It counts the rows that are like no other.",
+    _one,
+)
+J_TONS = _number(
+    "j_tons",
+    "number of classes of exactly `size` rows",
+    "It counts the groups of exactly {size} rows that are alike.",
+    _exactly,
+    1,
+)
+CLASSES_BELOW = _number(
+    "classes_below",
+    "number of classes of less than `size` rows",
+    "It counts the groups of fewer than {size} rows that are alike.",
+    _below,
+    2,
+)
 SINGLETON_SHARE = _share(
-    "singleton_share", "by how many more rows are alone in their class than the share allows", _one
+    "singleton_share",
+    "by how many more rows are alone in their class than the share `at_most` of all rows allows",
+    "It asks whether the share of rows that are like no other is within the limit.",
+    _one,
 )
 SHARE_IN_CLASSES_BELOW = _share(
     "share_in_classes_below",
-    "by how many more rows are in classes of less than `size` rows than the share allows",
+    "by how many more rows are in classes of less than `size` rows than the share `at_most` of all rows allows",
+    "It asks whether the share of rows in groups of fewer than {size} that are alike is within the limit.",
     _below,
     2,
 )

@@ -1,18 +1,21 @@
-"""What published tables show of their own accuracy."""
-
-from math import inf
+"""What published tables show of their own accuracy. A workload may publish nothing of what is measured."""
 
 import numpy as np
 
-from crowdgate.candidate import Measurement, OutputType, PublishedCells, Range
-from crowdgate.measures.base import Aspect, Measure, MeasureClass, of_cells
+from crowdgate.candidate import Measurement, OutputType, PublishedCells
+from crowdgate.measures.base import (
+    NOT_NEGATIVE,
+    SHARE,
+    USEFUL,
+    Aspect,
+    BetterSide,
+    Measure,
+    MeasureClass,
+    of_cells,
+    unbounded,
+)
 
 Cells = tuple[PublishedCells, ...]
-
-
-def _any(*_: object) -> Range:
-    """A workload may publish nothing of what is measured: then a gate is inconclusive, whatever its limit."""
-    return -inf, inf
 
 
 def _trustworthy_share(published: Cells) -> Measurement | None:
@@ -34,29 +37,47 @@ def _smallest_trustworthy(published: Cells) -> Measurement | None:
 
 
 TRUSTED_SHARE = Measure(
-    "trusted_share",
-    MeasureClass.OUTPUT,
-    OutputType.CELLS,
-    "share of the published counts, sums and means whose standard error is within the policy's relative error",
-    reach=_any,
-    aspect=Aspect.USE,
+    name="trusted_share",
+    summary="tables: share of the published counts, sums and means whose standard error is within the policy's relative"
+    " error",
+    sentence="It takes the share of the published counts, sums and means whose noise is small beside them, as the"
+    f" policy's relative error\nstates. {USEFUL}",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.CELLS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.LARGER,
+    accumulates=False,
+    range=SHARE,
+    reach=unbounded,
     of_candidate=of_cells(_trustworthy_share),
+    steady=False,
 )
 TOTAL_RELATIVE_ERROR = Measure(
-    "total_relative_error",
-    MeasureClass.OUTPUT,
-    OutputType.CELLS,
-    "standard error of the published total, in parts of it",
-    reach=_any,
-    aspect=Aspect.USE,
+    name="total_relative_error",
+    summary="tables: standard error of the published total, in parts of it; inconclusive when there is no total, or it"
+    " is 0",
+    sentence=f"It takes the standard error that the noise gives the published total, in parts of the total. {USEFUL}",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.CELLS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.SMALLER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=of_cells(_total_relative_error),
+    steady=True,
 )
 SMALLEST_TRUSTED_CELL = Measure(
-    "smallest_trusted_cell",
-    MeasureClass.OUTPUT,
-    OutputType.CELLS,
-    "the smallest published count that is trustworthy",
-    reach=_any,
-    aspect=Aspect.USE,
+    name="smallest_trusted_cell",
+    summary="tables: the smallest published count that is trustworthy; inconclusive when there is none",
+    sentence=f"It takes the smallest published count whose noise is small beside it. {USEFUL}",
+    reads=MeasureClass.OUTPUT,
+    shape=OutputType.CELLS,
+    aspect=Aspect.USEFULNESS,
+    better=BetterSide.EITHER,
+    accumulates=False,
+    range=NOT_NEGATIVE,
+    reach=unbounded,
     of_candidate=of_cells(_smallest_trustworthy),
+    steady=False,
 )

@@ -68,7 +68,8 @@ def _margin(at: int, verdict: Verdict, past: Sequence[EndedRun]) -> Picture | No
     if not points:
         return None
     limit, words = _limit(verdict), f"limit ({limit_text(verdict.rule)})"
-    value = "rows above the share" if _is_excess(verdict) else verdict.rule.measure.replace("_", " ")
+    known = MEASURES.get(verdict.measure)
+    value = verdict.measure.replace("_", " ") if known is None else known.label
     return Picture(
         f"gate {at}", gate_text(verdict.rule), "run (version and slot)", value,
         (Series("measured, with the ends that it is judged by", points),), (Limit(words, limit),), across=True,

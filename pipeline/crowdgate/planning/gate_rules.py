@@ -12,7 +12,7 @@ from crowdgate.errors import Code, Problem, nearest
 from crowdgate.kind.plan import columns_read
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.measures.options import is_share, wrong_options
+from crowdgate.measures.options import limit_fits, wrong_options
 from crowdgate.planning.bundle import kind_of, named_attributes, nearest_released, problem_at
 from crowdgate.policy.policy import AuditSpec, GateRule
 
@@ -112,10 +112,10 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
 
 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
-    if measure.excess and not is_share(rule.at_most):
+    if not limit_fits(rule, measure):
         expected = "at_most: a share from 0 to 1, in at most six decimals"
         yield problem_at(bundle, at, f"{rule.measure} without a share that it must keep", expected)
-    if rule.measure == "truncated_people" and bundle.contract.unit.person is None:
+    if measure.several_rows and bundle.contract.unit.person is None:
         found = "every row is a person of its own, so nobody has more rows than may stay"
         yield problem_at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
 

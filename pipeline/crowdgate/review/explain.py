@@ -126,16 +126,10 @@ def _gates(found: PolicyCheck) -> list[dict[str, object]]:
 
 
 def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Verdict | None) -> dict[str, object]:
-    over = rule.over or tuple(plan.protection.figures.levels)
-    stated = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     return {
-        **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in stated.items()},
-        "measure": rule.measure,
-        "summary": measure.summary,
+        "sentence": measure.sentence.format(**_stated(plan, rule)),
         "gate": gate_text(rule),
         "limit": stated_number(rule.at_most or Fraction(0)) if measure.excess else limit_text(rule),
-        "of": None if rule.of is None else report.paragraph_text(rule.of),
-        "over": report.paragraph_text(", ".join(over)),
         "reads": str(measure.reads),
         "excess": measure.excess,
         "register": measure.register,
@@ -148,4 +142,15 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
         "waived": note.waived,
         "outcome": None if now is None else now.ended,
         "now": None if now is None else now.reason,
+    }
+
+
+def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
+    """What the sentence of a measure may speak of: the options in words, `of` and `over`."""
+    options = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
+    over = rule.over or tuple(plan.protection.figures.levels)
+    return {
+        **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in options.items()},
+        "of": report.paragraph_text(rule.of or ""),
+        "over": report.paragraph_text(", ".join(over)),
     }

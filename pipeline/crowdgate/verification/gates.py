@@ -15,7 +15,7 @@ from crowdgate.kind.kind import AnyKind
 from crowdgate.limits import MOST_CLASSES, MOST_MEASURED_AGAIN
 from crowdgate.manifest import GateFields, Manifest
 from crowdgate.measures import MEASURES, Measure, MeasureClass
-from crowdgate.measures.options import is_share, wrong_options
+from crowdgate.measures.options import limit_fits, wrong_options
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
         and (rule.over is None or (measure.over and 0 < len(rule.over) == len(set(rule.over))))
         and (rule.of is not None) == measure.of
         and (rule.charge is not None) == (measure.of_noisy is not None)
-        and (not measure.excess or is_share(rule.at_most))
+        and limit_fits(rule, measure)
         and (rule.waiver is None or (rule.severity == "block" and measure.waivable))
     )
 
@@ -110,7 +110,7 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
     if measure.shape is not OutputType.INPUT:
         return True
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
-    truncates = said.guarantee.unit == "person" or rule.measure != "truncated_people"
+    truncates = said.guarantee.unit == "person" or not measure.several_rows
     return truncates and (rule.of is None or rule.of in read)
 
 

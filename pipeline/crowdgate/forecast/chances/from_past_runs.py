@@ -21,7 +21,6 @@ from crowdgate.history.past_runs import PastRun
 from crowdgate.history.recorded_verdicts import recorded_verdict, serves_limit
 from crowdgate.kind.forecast import PassProbability
 from crowdgate.measures import MEASURES, MeasureClass
-from crowdgate.measures.released_rows import RELEASED_ROWS
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -35,13 +34,6 @@ WHOLE = sqrt(1 / 12)
 """Standard deviation of what rounding to whole numbers takes away."""
 ROUNDED = Fraction(1, 10**8)
 """Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
-STEADY = frozenset({
-    "released_rows", "released_classes", "register_matches", "register_match_share", "kept_share_in_audit",
-    "total_relative_error", "synthetic_pair_error", "synthetic_mean_error", "singletons", "j_tons", "classes_below",
-    "singleton_share", "share_in_classes_below", "invalid_share", "invalid_people", "truncated_people",
-})  # fmt: skip
-"""Measures whose spread in the past tells how far the next figure may be. Others may jump farther: the worst of many
-and a share of few move to another one, and of a measure that is not listed nothing is known."""
 SMALL = 0.01
 """Of the spread of the past: a floor that excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
@@ -98,7 +90,7 @@ def odds_from_past_runs(
     wide = found.half > ROUNDED * max(map(abs, found.ends))
     least = max(ENDS_APART * float(found.half) if wide else 0.0, _sampling_deviation(plan, measure, found))
     odds = odds_of_next(rule, found.ends, least)
-    return odds if measure.name in STEADY else _limited_by_runs(odds, len(found.ends))
+    return odds if measure.steady else _limited_by_runs(odds, len(found.ends))
 
 
 def _limited_by_runs(odds: PassProbability, runs: int) -> PassProbability:
@@ -141,11 +133,10 @@ def _figure(text: str | None) -> Fraction | None:
 
 
 def _sampling_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -> float:
-    """The standard deviation of the coins in the number of released rows."""
-    if measure.name != RELEASED_ROWS.name:
+    """The standard deviation by sampling, where the measure knows it."""
+    if measure.deviation is None:
         return 0.0
-    rate = float(plan.protection.figures.beta)
-    return sqrt(max(0.0, mean(map(float, found.ends))) * (1 - rate))
+    return measure.deviation(mean(map(float, found.ends)), float(plan.protection.figures.beta))
 
 
 def _limit(rule: GateRule) -> Fraction:

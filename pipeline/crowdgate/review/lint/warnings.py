@@ -17,7 +17,7 @@ from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.gate import GateReach, bound_number, gate_text, stated_number
 from crowdgate.kind.kind import Allowance
-from crowdgate.measures import Aspect, MeasureClass
+from crowdgate.measures import BetterSide, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
@@ -36,22 +36,6 @@ MOST_EPSILON = 3
 HALF = Fraction(1, 2)
 LONG = 366
 """Days: a waiver puts off, it does not decide."""
-BOUNDS = ("pso_bound", "pso_bound_in_sample")
-SMALLER_IS_BETTER = frozenset({
-    "guarantee_epsilon", "guarantee_delta", "pso_bound", "pso_bound_in_sample", "membership_precision_bound",
-    "expected_singletons", "singleton_probability", "expected_share_in_sets_up_to", "pso_success", "pso_excess",
-    "isolation_rate", "inference_gain", "inference_precision_above_baseline", "membership_precision",
-    "register_matches", "register_match_share", "t_closeness", "beta_likeness", "delta_disclosure",
-    "total_relative_error", "synthetic_pair_error", "synthetic_mean_error", "singletons", "j_tons", "classes_below",
-    "singleton_share", "share_in_classes_below", "invalid_share", "invalid_people", "truncated_people",
-    "suppressed_share", "sample_uniques", "population_uniques",
-})  # fmt: skip
-LARGER_IS_BETTER = frozenset({
-    "smallest_class", "distinct_diversity", "entropy_diversity", "trusted_share", "trusted_pairs",
-    "anonymity_set_quartile",
-})  # fmt: skip
-EITHER_WAY = frozenset({"released_rows", "released_classes", "kept_share_in_audit", "smallest_trusted_cell"})
-"""Measures of which a limit makes sense on both sides. No side is advised for these, nor for a measure in no set."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +115,8 @@ def _large_epsilon(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
-    for i, (rule, _) in enumerate(judged.plan.gates):
-        if rule.measure in BOUNDS and rule.at_most is not None and not _bounds(judged.plan, rule):
+    for i, (rule, measure) in enumerate(judged.plan.gates):
+        if measure.bounds_singling_out and rule.at_most is not None and not _bounds(judged.plan, rule):
             words = f"{gate_text(rule)} says next to nothing: it lets through what may point at exactly one person in"
             rest = "" if rule.at_most >= HALF else f", by words that fit one in {int(1 / _usual_weight(judged.plan))}"
             yield *_policy(judged, "gates", i, "at_most"), f"{words} half of all attempts{rest}"
@@ -154,33 +138,27 @@ def _bounds(plan: Plan, rule: GateRule) -> bool:
 def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
     plan = judged.plan
     gates = [gate for gate in plan.gates if gate[0].severity == "block" and not gate[0].waiver]
-    if not any(measures_singling_out(measure) and _checks(plan, rule, measure) for rule, measure in gates):
+    if not any(measure.counts_as_singling_out and _checks(plan, rule, measure) for rule, measure in gates):
         words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
         yield *_policy(judged, "gates"), words
-
-
-def measures_singling_out(measure: Measure) -> bool:
-    """Whether it measures that people are unique, or nearly so. The smallest class does not: k-anonymity alone prevents
-    no singling out (Cohen, Nissim 2020, Section 4)."""
-    return measure.aspect is Aspect.SINGLING_OUT or measure.register
 
 
 def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
     """Whether a gate refuses anything that is worse."""
     empty = hardly_fails_warning(plan, rule, measure) is not None or (
-        rule.measure in BOUNDS and not _bounds(plan, rule)
+        measure.bounds_singling_out and not _bounds(plan, rule)
     )
-    return not _wrong_side(rule) and not empty
+    return not _wrong_side(rule, measure) and not empty
 
 
-def _wrong_side(rule: GateRule) -> bool:
-    """Whether a limit is known to refuse the better side."""
-    return rule.measure in (SMALLER_IS_BETTER if rule.at_most is None else LARGER_IS_BETTER)
+def _wrong_side(rule: GateRule, measure: Measure) -> bool:
+    """Whether a limit refuses the better side."""
+    return measure.better is (BetterSide.SMALLER if rule.at_most is None else BetterSide.LARGER)
 
 
 def _wrong_way_round(judged: ReviewedPolicy) -> Iterator[Objection]:
-    for i, (rule, _) in enumerate(judged.plan.gates):
-        if _wrong_side(rule):
+    for i, (rule, measure) in enumerate(judged.plan.gates):
+        if _wrong_side(rule, measure):
             stated, meant = ("at_most", "at_least") if rule.at_least is None else ("at_least", "at_most")
             words = f"{gate_text(rule)} refuses what is good and lets through what is bad: `{meant}` is usual"
             yield *_policy(judged, "gates", i, stated), words
@@ -258,7 +236,7 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
 def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     """Where people lose the whole budget, unless a gate on the bound stops before."""
     plan, budget = judged.plan, judged.plan.bundle.budget.spec
-    rules = [rule for rule, _ in plan.gates if rule.severity == "block" and rule.measure in BOUNDS]
+    rules = [rule for rule, measure in plan.gates if rule.severity == "block" and measure.bounds_singling_out]
     if any(_bounds(plan, rule) for rule in rules):
         return
     if pso.bound(plan.first_release_facts().most_rows, _usual_weight(plan), budget.epsilon, budget.delta) >= HALF:
