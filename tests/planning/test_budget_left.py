@@ -1,6 +1,7 @@
 """How many more releases there can be: by the budget, and by the policy's own gates, release by release."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from math import exp
 
@@ -210,6 +211,24 @@ def test_measures_that_read_what_was_spent_say_so(clinic: Workshop) -> None:
         assert read == measure.accumulates, name
         seen.add(name)
     assert seen >= {"pso_bound", "pso_bound_in_sample", "membership_precision_bound", "expected_singletons"}
+
+
+def test_measures_that_accumulate_never_fall_as_more_is_spent(clinic: Workshop) -> None:
+    """The search for the first stopped release relies on it: from the cost of one release to far beyond the budget."""
+    clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
+    clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
+    first = plan_policy(clinic.policy).first_release_facts()
+    rule = GateRule.model_validate({"measure": "any", "at_most": "1"})
+    accumulating = [measure for measure in MEASURES.values() if measure.accumulates]
+    assert {"pso_bound", "pso_bound_in_sample", "membership_precision_bound"} == {each.name for each in accumulating}
+    spent = [(first.spent[0] * (1 + Fraction(at, 40)), first.spent[1] * (1 + at)) for at in range(60)]
+    for measure in accumulating:
+        assert measure.of_static is not None
+        found = [measure.of_static(replace(first, spent=(epsilon, delta)), rule) for epsilon, delta in spent]
+        values = [each.value for each in found if each is not None]
+        assert len(values) == len(spent)
+        assert values == sorted(values), measure.name
+        assert values[0] < values[-1], measure.name
 
 
 def test_a_gate_that_would_have_withheld_the_last_release_is_told(

@@ -209,7 +209,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         return type(self).refit is not Kind.refit
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are of one class, also after a journey to another process."""
+        """Whether both are of one class, also after one was pickled."""
         return type(self) is type(other)
 
     def __hash__(self) -> int:

@@ -109,7 +109,7 @@ def today() -> str:
 
 
 def ledger_of(plan: Plan) -> OpenedLedger:
-    """The ledger of a policy's budget, which is not opened yet."""
+    """The ledger of a policy's budget, not yet opened."""
     return OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger)
 
 
@@ -190,11 +190,11 @@ def releases_in(amount: Spend, once: Spend) -> int:
 
 
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
-    """How many releases, one after the other, no gate withholds that blocks and reads no data; and what stops the
-    next.
+    """Number of releases in a row that every blocking gate without data lets through, and the verdict that stops the
+    next one.
 
-    Measures that accumulate never fall as more is spent: after the first release, of which all gates are asked, only
-    limits from above can stop a later one, and then all that follow. So the first that is stopped is found by halving.
+    The first release is judged by all these gates, later ones by those whose measures accumulate. Such a measure never
+    falls as more is spent. A gate that stops a later release stops all that follow, so the first is found by bisection.
     """
     static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
 
@@ -207,8 +207,10 @@ def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, d
 
 
 def first_stopped(stops: Callable[[int], bool], most: int) -> int:
-    """The first of so many releases that is stopped; `most` if none is. Once one is stopped, all that follow are: but
-    the first, of which more is asked."""
+    """Number of the first release that is stopped, from 0; `most` if none of so many is.
+
+    `stops` tells of the release of a number. From number 1 on, every release after a stopped one must be stopped, too.
+    """
     if not most or stops(0):
         return 0
     return 1 + bisect_left(range(1, most), True, key=stops)

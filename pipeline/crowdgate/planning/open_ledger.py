@@ -31,15 +31,15 @@ def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> L
 
 
 class OpenedLedger:
-    """The ledger `ledger_id` of a working copy, opened when it is first asked for and once: whoever is handed this
-    follows its journal no second time. Raises what `ledger_at` raises each time that it can't be opened."""
+    """The ledger `ledger_id` of a working copy, opened at the first call of `ledger` and kept. One command passes it to
+    all its steps, so that the journal is followed once."""
 
     def __init__(self, root: Path, ledger_id: str, option: str | None = None) -> None:
         self._place = (root, option, ledger_id)
         self._opened: Ledger | CrowdgateError | None = None
 
     def ledger(self) -> Ledger:
-        """The ledger itself. Raises ConfigurationError, LedgerRefused, EnvironmentFault."""
+        """The opened ledger. Raises ConfigurationError, LedgerRefused, EnvironmentFault, at every call the same."""
         if self._opened is None:
             try:
                 self._opened = ledger_at(*self._place)

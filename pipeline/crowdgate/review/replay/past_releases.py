@@ -94,6 +94,7 @@ class PolicyReplay:
 
 
 def tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
+    """Tally of each gate of the policy, in the order of its gates."""
     made = []
     for at, (rule, _) in enumerate(plan.gates):
         said = [each.gates[at].withholds for each in past if each.gates]
