@@ -146,6 +146,30 @@ def test_a_measure_whose_facts_contradict_each_other_is_not_made(wrong: dict[str
     assert Measure(**{**facts_of(MeasureClass.OUTPUT), "of": True, "sentence": "It limits {of}."}).of
 
 
+LARGER_IS_BETTER = {
+    "anonymity_set_quartile", "distinct_diversity", "entropy_diversity", "smallest_class", "trusted_pairs",
+    "trusted_share",
+}  # fmt: skip
+EITHER_SIDE = {"kept_share_in_audit", "released_classes", "released_rows", "smallest_trusted_cell"}
+MAY_JUMP = {
+    "anonymity_set_quartile", "beta_likeness", "delta_disclosure", "distinct_diversity", "entropy_diversity",
+    "population_uniques", "sample_uniques", "smallest_class", "smallest_trusted_cell", "suppressed_share",
+    "t_closeness", "trusted_pairs", "trusted_share",
+}  # fmt: skip
+"""Measures of data whose next value the spread of past ones does not bound: the worst of many, or a share of few."""
+
+
+def test_of_every_measure_the_better_side_is_the_one_that_protects_or_serves() -> None:
+    """A wrong side turns the linter's advice (CG214) round: it would advise to let through what is bad."""
+    sides = {BetterSide.LARGER: LARGER_IS_BETTER, BetterSide.EITHER: EITHER_SIDE}
+    sides[BetterSide.SMALLER] = MEASURES.keys() - LARGER_IS_BETTER - EITHER_SIDE
+    assert {side: {each.name for each in MEASURES.values() if each.better is side} for side in BetterSide} == sides
+
+
+def test_past_values_speak_for_the_next_one_only_where_it_can_not_jump() -> None:
+    assert {each.name for each in MEASURES.values() if each.steady is False} == MAY_JUMP
+
+
 def test_what_a_measure_can_be_lies_in_its_range() -> None:
     """An excess, which is judged against 0, has the range of its limit."""
     facts = static()

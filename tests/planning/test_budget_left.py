@@ -221,14 +221,17 @@ def test_measures_that_accumulate_never_fall_as_more_is_spent(clinic: Workshop) 
     rule = GateRule.model_validate({"measure": "any", "at_most": "1"})
     accumulating = [measure for measure in MEASURES.values() if measure.accumulates]
     assert {"pso_bound", "pso_bound_in_sample", "membership_precision_bound"} == {each.name for each in accumulating}
-    spent = [(first.spent[0] * (1 + Fraction(at, 40)), first.spent[1] * (1 + at)) for at in range(60)]
-    for measure in accumulating:
-        assert measure.of_static is not None
-        found = [measure.of_static(replace(first, spent=(epsilon, delta)), rule) for epsilon, delta in spent]
-        values = [each.value for each in found if each is not None]
-        assert len(values) == len(spent)
-        assert values == sorted(values), measure.name
-        assert values[0] < values[-1], measure.name
+    epsilon, delta = first.spent
+    more_epsilon = [(epsilon * (1 + Fraction(at, 40)), delta) for at in range(60)]
+    more_delta = [(epsilon, delta * (1 + at)) for at in range(60)]
+    for more in (more_epsilon, more_delta):
+        for measure in accumulating:
+            assert measure.of_static is not None
+            found = [measure.of_static(replace(first, spent=spent), rule) for spent in more]
+            values = [each.value for each in found if each is not None]
+            assert len(values) == len(more)
+            assert values == sorted(values), measure.name
+            assert values[0] < values[-1], measure.name
 
 
 def test_a_gate_that_would_have_withheld_the_last_release_is_told(
