@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crowdgate.kinds import KINDS
+from crowdgate.report.html import as_html
 from tests.audit.workshop import make_town, only_few_controls
 from tests.conformance.copies import SLOT, Case, working_copy
 from tests.workshop import crowdgate
@@ -110,6 +111,14 @@ def test_the_page_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
     monkeypatch.chdir(town.root)
     crowdgate("audit", town.policy, "--page", "audit.html", "--jobs", "1")
     in_order(browser, town.root / "audit.html", 1)
+
+
+def test_the_widest_digest_fits_on_paper(tmp_path: Path, browser: Any) -> None:
+    """Letters differ in width: whether a page fitted was decided by the digests on it."""
+    (tmp_path / "facts.html").write_text(
+        as_html("t", f"# t\n\n| | |\n|---|---|\n| population_digest_of_a_long_name | {'d' * 64} |\n")
+    )
+    assert look(browser, tmp_path / "facts.html").wider == {WIDTH: 0, PAPER: 0}
 
 
 @pytest.fixture
