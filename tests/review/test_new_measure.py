@@ -11,9 +11,10 @@ from crowdgate.gate import Outcome, judge
 from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureClass
 from crowdgate.measures.base import NOT_NEGATIVE, of_rows
 from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.field_order import Direction
 from crowdgate.policy.policy import GateRule
 from crowdgate.review.diff.fields_compared import changes
-from crowdgate.review.diff.order import Direction, level_order_by_codes
+from crowdgate.review.diff.level_order import level_order_by_codes
 from tests.conformance.lives import say
 from tests.workshop import Workshop
 

@@ -233,7 +233,9 @@ class UnitModel(_Strict):
     )
 
     person: Text | None = None
+    """The column that names a person."""
     rows: Positive = 1
+    """How many rows of a person stay at most."""
 
     @model_validator(mode="before")
     @classmethod
@@ -249,26 +251,31 @@ class SampleModel(_Strict):
     """What is attested of a table that is a sample: only secret Bernoulli samples of unknown size have a guarantee."""
 
     name: Text
+    """The sample's name, which a policy's `inherited` states."""
     method: Annotated[
         Literal["bernoulli"],
         PlainValidator(_reader_of({"bernoulli": "bernoulli"}.get, _FIXED_SIZE)),
         WithJsonSchema({"const": "bernoulli"}),
     ]
+    """How it was drawn: row by row, by coins."""
     beta: Annotated[
         Fraction,
         PlainValidator(_reader_of(_rate, "a rate above 0 and below 1")),
         WithJsonSchema({"type": ["number", "string"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
     ]
+    """The probability with which each row was drawn."""
     secret: Annotated[
         Literal[True],
         PlainValidator(_reader_of({"true": True}.get, "true: who was drawn must be secret")),
         WithJsonSchema({"const": True}),
     ]
+    """Who was drawn must be secret."""
     size: Annotated[
         Literal["unpublished"],
         PlainValidator(_reader_of({"unpublished": "unpublished"}.get, _UNPUBLISHED)),
         WithJsonSchema({"const": "unpublished"}),
     ]
+    """The size of the sample must not be published."""
 
 
 class ValuesFile(_Strict):
@@ -282,13 +289,21 @@ class DomainModel(_Strict):
     """A numeric or date range, or values: one model, so that one slip gives one problem."""
 
     first: Annotated[Text | None, WithJsonSchema(SCALAR)] = Field(None, alias="from")
+    """The least number, or the first day."""
     last: Annotated[Text | None, WithJsonSchema(SCALAR)] = Field(None, alias="to")
+    """The greatest number, or the last day."""
     step: Number | None = None
+    """The step between numbers; by default 1."""
     precision: Number | None = None
+    """To what numbers are rounded for sums and means."""
     top: Flag | None = None
+    """Whether numbers above the domain count as its greatest."""
     bottom: Flag | None = None
+    """Whether numbers below the domain count as its least."""
     values: Any = None
+    """All values in their order, or a column of a CSV file."""
     source: Text
+    """Where the domain is known from, other than the table."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "DomainModel":
@@ -303,14 +318,23 @@ class LevelModel(_Strict):
     """One named level of exactly one kind."""
 
     name: Text
+    """The level's name, which policies state."""
     width: Number | None = None
+    """Intervals of this width."""
     origin: Number | None = None
+    """Where intervals of that width begin."""
     cuts: list[Number] | None = None
+    """The first number of each interval but the first."""
     tree: Annotated[dict[str, list[str]] | None, WithJsonSchema(TREE)] = None
+    """Groups of values, each with a name."""
     prefix: Positive | None = None
+    """The first so many characters."""
     part: Annotated[str | None, WithJsonSchema({"type": "string", "enum": list(DATE_PARTS)})] = None
+    """A part of a day."""
     file: Text | None = None
+    """A CSV file with the group of each value."""
     column: Text | None = None
+    """The column of that file."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "LevelModel":
@@ -345,28 +369,59 @@ def _not_empty(files: list[str]) -> list[str]:
     return files
 
 
-TABLE_FACTS: dict[str, TypeAdapter[Any]] = {
-    "privacyUnit": TypeAdapter(UnitModel),
-    "population": TypeAdapter(Text),
-    "public": TypeAdapter(Flag),
-    "sample": TypeAdapter(SampleModel),
-    "rowsAtMost": TypeAdapter(Positive),
-    "jointMargins": TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
-}
-PROPERTY_FACTS: dict[str, TypeAdapter[Any]] = {
-    "privacyRole": TypeAdapter(
-        Annotated[
-            Role,
-            PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
-            WithJsonSchema({"type": "string", "enum": list(Role)}),
-        ]
+@dataclass(frozen=True, eq=False)
+class CustomProperty:
+    """A fact that a contract states of its table or of a column: the type of its value, and what it means."""
+
+    value: TypeAdapter[Any]
+    description: str
+
+
+TABLE_FACTS: dict[str, CustomProperty] = {
+    "privacyUnit": CustomProperty(
+        TypeAdapter(UnitModel),
+        "What is protected: `row`, or a person by the column that names one, with the most rows that stay of each.",
     ),
-    "domain": TypeAdapter(DomainModel),
-    "levels": TypeAdapter(list[LevelModel]),
-    "invalid": TypeAdapter(Literal["drop", "level"]),
-    "margins": TypeAdapter(Text),
-    "knownToAttackers": TypeAdapter(Flag),
-    "secret": TypeAdapter(Flag),
+    "population": CustomProperty(
+        TypeAdapter(Text), "The id of the population whose people these are. Budgets belong to populations."
+    ),
+    "public": CustomProperty(
+        TypeAdapter(Flag),
+        "Whether anybody may read this table. Only such tables may be read by plans, audits and registers.",
+    ),
+    "sample": CustomProperty(
+        TypeAdapter(SampleModel), "What is attested of a table that is a secret Bernoulli sample."
+    ),
+    "rowsAtMost": CustomProperty(TypeAdapter(Positive), "About how many rows the table has at most. It only advises."),
+    "jointMargins": CustomProperty(
+        TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
+        "Files of public counts of several attributes together.",
+    ),
+}
+PROPERTY_FACTS: dict[str, CustomProperty] = {
+    "privacyRole": CustomProperty(
+        TypeAdapter(
+            Annotated[
+                Role,
+                PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
+                WithJsonSchema({"type": "string", "enum": list(Role)}),
+            ]
+        ),
+        "What the column is for an attacker: direct-identifier, quasi-identifier, sensitive or other.",
+    ),
+    "domain": CustomProperty(
+        TypeAdapter(DomainModel),
+        "All values that the column can have, and where that is known from."
+        " It must not be made by looking at the table.",
+    ),
+    "levels": CustomProperty(TypeAdapter(list[LevelModel]), "Coarser levels of the column, each with a name."),
+    "invalid": CustomProperty(
+        TypeAdapter(Literal["drop", "level"]),
+        "What becomes of a cell outside the domain: its row is dropped, or the cell counts as (invalid).",
+    ),
+    "margins": CustomProperty(TypeAdapter(Text), "A file of public counts of the column's values."),
+    "knownToAttackers": CustomProperty(TypeAdapter(Flag), "Whether inference audits give the column to attackers."),
+    "secret": CustomProperty(TypeAdapter(Flag), "Whether inference audits let attackers guess the column."),
 }
 _MODELS: dict[str, type[BaseModel]] = {
     "privacyUnit": UnitModel,

@@ -83,7 +83,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     if table is None:
         return None
     places = custom_properties(table, TABLE_FACTS)
-    stated = {name: parse(TABLE_FACTS[name], place) for name, place in places.items()}
+    stated = {name: parse(TABLE_FACTS[name].value, place) for name, place in places.items()}
     for name in ("privacyUnit", "population"):
         if name not in places:
             table.refuse(f"no {name}", f"the custom property {name} on the table", None, Code.MISSING_KEY)
@@ -188,7 +188,7 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
 
 def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attribute:
     places = custom_properties(at, PROPERTY_FACTS)
-    stated = {key: parse(PROPERTY_FACTS[key], place) for key, place in places.items()}
+    stated = {key: parse(PROPERTY_FACTS[key].value, place) for key, place in places.items()}
     if "privacyRole" not in places:
         at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role), None, Code.MISSING_KEY)
     _check_flat(at, name)

@@ -23,11 +23,17 @@ class EstimandFields(ManifestFields):
     """
 
     of: Literal["row", "person"]
+    """Whether a row of the source table is a person of its own, or one of several of a person."""
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
+    """With how many rows a person counts at most."""
     dropped: Columns
+    """Columns of which an invalid cell drops its row."""
     invalid: Columns
+    """Columns of which an invalid cell counts as (invalid)."""
     raised: Columns
+    """Columns of which numbers below the domain count as its low end."""
     lowered: Columns
+    """Columns of which numbers above the domain count as its high end."""
 
     @classmethod
     def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandFields":

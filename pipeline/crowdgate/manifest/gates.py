@@ -15,8 +15,11 @@ class WaiverFields(ManifestFields):
     """Why and by whose approval a failure was put up with, and the last day on which it was."""
 
     reason: Annotated[Label, Field(min_length=1, max_length=1000)]
+    """Why a failure was put up with."""
     approved_by: Annotated[Label, Field(min_length=1, max_length=1000)]
+    """Who decided that."""
     expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(day)]
+    """The last day on which it held."""
 
 
 class GateFields(ManifestFields):
@@ -33,22 +36,39 @@ class GateFields(ManifestFields):
     """
 
     measure: Label
+    """What was measured."""
     over: Annotated[tuple[Label, ...], Field(max_length=1000)] | None = None
+    """The columns that it speaks of; all without it."""
     of: Label | None = None
+    """The column that it speaks of."""
     options: Annotated[dict[Label, Exact] | None, Field(alias="with", max_length=20)] = None
+    """Options of the measure."""
     at_most: Exact | None = None
+    """The greatest number that passes."""
     at_least: Exact | None = None
+    """The least number that passes."""
     charge: Exact | None = None
+    """What a noisy measurement took of epsilon."""
     severity: Literal["block", "advise"]
+    """Whether it blocks the release or advises."""
     reads: Annotated[Literal["static", "output", "charged", "confidential"], Field(alias="class")]
+    """What its measure reads."""
     value: Figure | None = None
+    """What was measured. Nothing could be where it is not there."""
     low: Figure | None = None
+    """The low end of what was measured, rounded outwards."""
     high: Figure | None = None
+    """The high end of what was measured, rounded outwards."""
     outcome: Literal["pass", "fail", "inconclusive"]
+    """What the gate said."""
     stated_reason: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    """Why there is the gate."""
     reference: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    """Where that was decided."""
     waiver: WaiverFields | None = None
+    """By whose approval, and until when, a failure does not withhold."""
     waived: Literal[True] | None = None
+    """There, and true, where it failed and was waived."""
 
     @classmethod
     def of_verdict(cls, verdict: Verdict) -> "GateFields":

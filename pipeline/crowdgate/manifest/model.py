@@ -31,31 +31,42 @@ class ReleaseFields(ManifestFields):
     """Which release this is. `id` is policy, version and slot."""
 
     id: Annotated[str, Field(pattern=r"^[0-9A-Za-z.-]{1,63}/[0-9A-Za-z.-]{1,31}/[0-9TZ-]{10,16}$")]
+    """Policy, version and slot."""
     policy: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+    """The policy's name."""
     version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$")]
+    """The policy's version."""
     slot: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{4}Z)?$")]
+    """The day, or day and minute (UTC), that the release is for."""
 
 
 class AboutFields(ManifestFields):
     """What the policy owner says of it, in free words."""
 
     description: Words
+    """What the release is."""
     owner: Words
+    """Who answers for it."""
 
 
 class ContractFields(ManifestFields):
     """The contract whose table was read, and the population that it is about."""
 
     id: Label
+    """The contract's id."""
     version: Label
+    """The contract's version."""
     population: Label
+    """The population whose people the table is about."""
 
 
 class PlaceFields(ManifestFields):
     """The line of the ledger's journal that charged this release: its number, and the digest of all lines up to it."""
 
     id: Label
+    """The ledger's id."""
     line: Count
+    """The number of the line."""
     digest: Digest
 
 
@@ -63,22 +74,29 @@ class CostFields(ManifestFields):
     """Privacy loss."""
 
     epsilon: Exact
+    """Epsilon, exactly."""
     delta: Exact
+    """Delta, exactly."""
 
 
 class JointColumnFields(ManifestFields):
     """An attribute, how many values its level has, and its value in every cell."""
 
     name: Label
+    """The attribute."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    """How many values its level has."""
     codes: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_JOINT_FIGURES)]
+    """The attribute's value in every cell."""
 
 
 class JointFields(ManifestFields):
     """Public counts of some attributes together: the cells that somebody is in, in the order of their codes."""
 
     columns: Annotated[tuple[JointColumnFields, ...], Field(min_length=1, max_length=1000)]
+    """The attributes that are counted together."""
     counts: Annotated[tuple[Count, ...], FailFast(), Field(min_length=1, max_length=MOST_JOINT_FIGURES)]
+    """How many people are in each cell."""
 
     @classmethod
     def of(cls, counts: Histogram) -> "JointFields":
@@ -118,12 +136,19 @@ class FactsFields(ManifestFields):
     after a private record of the population had been opened (from format 2 on; otherwise it is absent)."""
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
+    """The bound on all people of the population."""
     rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
+    """The most rows of one privacy unit."""
     budget: CostFields
+    """The population's budget for life, as it was in force."""
     spent: CostFields
+    """What the population had spent with this release included."""
     margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
+    """Public counts of every value of a column, for gates that read them."""
     informed: Literal[True] | None = None
+    """There, and true, where the policy was first used after a private record of the population had been opened."""
     joint: Annotated[tuple[JointFields, ...], Field(min_length=1, max_length=100)] | None = None
+    """Public counts of several columns together, for gates that read them."""
 
     @model_validator(mode="after")
     def _each_once(self) -> "FactsFields":
@@ -137,8 +162,11 @@ class PartFields(ManifestFields):
     """What one step spends."""
 
     name: Label
+    """What the part pays for."""
     epsilon: Exact
+    """Epsilon of this part, exactly."""
     delta: Exact
+    """Delta of this part, exactly."""
 
 
 class GuaranteeFields(ManifestFields):
@@ -146,12 +174,19 @@ class GuaranteeFields(ManifestFields):
     that they have lost before (a manifest of format 1 does not)."""
 
     epsilon: Exact
+    """Epsilon of the whole release, exactly."""
     delta: Exact
+    """Delta of the whole release, exactly."""
     relation: Literal["add-remove"]
+    """Which tables are compared: one with a unit more or less than the other."""
     unit: Literal["row", "person"]
+    """Whether a row or a person is protected."""
     parts: Annotated[tuple[PartFields, ...], Field(min_length=1, max_length=100)]
+    """What each step spends. Parts add up to the whole."""
     plain: Annotated[tuple[Words, ...], Field(max_length=100)] | None = None
+    """What it comes to for people, in sentences."""
     words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
+    """The guarantee in words."""
 
     @classmethod
     def of(
@@ -176,13 +211,16 @@ class FileFields(ManifestFields):
 
     sha256: Digest
     bytes: Count
+    """The file's size."""
 
 
 class SoftwareFields(ManifestFields):
     """The versions that wrote it: other versions of pyarrow may write other bytes."""
 
     crowdgate: Label
+    """The version of Crowdgate."""
     pyarrow: Label
+    """The version of PyArrow, on which the bytes of Parquet files depend."""
 
 
 class MechanismFields(ManifestFields):
@@ -190,7 +228,9 @@ class MechanismFields(ManifestFields):
     of release has further fields of its own."""
 
     kind: str
+    """The kind of release."""
     beta: Exact
+    """The rate at which secret coins keep a row, 1 without coins."""
 
 
 class Manifest(ManifestFields):
@@ -203,23 +243,40 @@ class Manifest(ManifestFields):
     """
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    """The form of this file."""
     kind: Literal["Release"]
+    """What this file is: the manifest of a release."""
     format: Literal[1, 2]
+    """The number of the manifest's form."""
     release: ReleaseFields
+    """Which release this is."""
     about: AboutFields
+    """What the policy owner says of it."""
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
     contract: ContractFields
+    """The contract whose table was read, and its population."""
     ledger: PlaceFields
+    """The line of the ledger that charged this release."""
     facts: FactsFields
+    """Public facts that gates were judged by."""
     estimand: EstimandFields | None = None
+    """Whose rows the numbers speak of. Format 1 does not say."""
     mechanism: MechanismFields
+    """How the data were protected."""
     guarantee: GuaranteeFields
+    """What is promised."""
     verdicts: Annotated[tuple[GateFields, ...], FailFast(), Field(max_length=1000)]
+    """What each gate said. Gates that read confidential data are not among them."""
     data: ManifestFields
+    """What the data files hold."""
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
+    """The formats of the data files."""
     files: Annotated[dict[FileName, FileFields], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
+    """All files but this one and the signature, by name."""
     key: Literal["operating system", "injected"]
+    """Where the secret key of coins and noise came from. Of a published release it is always the operating system."""
     software: SoftwareFields
+    """The versions that wrote the release."""
 
     constants: ClassVar[dict[str, Any]] = {"apiVersion": "crowdgate/v1", "kind": "Release", "format": FORMAT}
 

@@ -21,10 +21,11 @@ FINEST_SHARE = 10**6
 
 @dataclass(frozen=True)
 class Option:
-    """Whether a number may be an option's value, and in words which may."""
+    """Whether a number may be an option's value, in words which may, and what the option means."""
 
     holds: Callable[[Fraction], bool]
     expected: str
+    description: str
 
 
 def _whole_number_check(least: int, most: int) -> Callable[[Fraction], bool]:
@@ -32,14 +33,42 @@ def _whole_number_check(least: int, most: int) -> Callable[[Fraction], bool]:
 
 
 OPTIONS: Mapping[str, Option] = {
-    "weight": Option(lambda weight: 0 < weight <= 1, "a weight above 0 and at most 1"),
-    "skew": Option(lambda skew: 1 <= skew <= MOST_SKEW, "a number of non-members for each member, from 1 to 1e9"),
-    "recall": Option(lambda recall: 0 < recall <= 1, "a share of the members above 0 and at most 1"),
-    "coverage": Option(COVERAGES.__contains__, "the share of people for whom a guess is made: 1, 0.1, 0.01 or 0.001"),
-    "people": Option(_whole_number_check(1, MOST_PEOPLE), "a whole number of people from 1 to 1e12"),
-    "max_age": Option(lambda age: age.denominator == 1 and age >= 0, "a whole number of days, 0 or more"),
-    "quartile": Option(_whole_number_check(1, 3), "1, 2 (the median) or 3"),
-    "size": Option(_whole_number_check(1, GREATEST_K), "a whole number of rows or people, from 1 to 1e9"),
+    "weight": Option(
+        lambda weight: 0 < weight <= 1,
+        "a weight above 0 and at most 1",
+        "How narrow a description is: the probability that it fits somebody at random. By default 1e-9.",
+    ),
+    "skew": Option(
+        lambda skew: 1 <= skew <= MOST_SKEW,
+        "a number of non-members for each member, from 1 to 1e9",
+        "How many people outside the table there are for each one in it. By default 30.",
+    ),
+    "recall": Option(
+        lambda recall: 0 < recall <= 1,
+        "a share of the members above 0 and at most 1",
+        "The share of the people in the table that is found at least. By default .01.",
+    ),
+    "coverage": Option(
+        COVERAGES.__contains__,
+        "the share of people for whom a guess is made: 1, 0.1, 0.01 or 0.001",
+        "The share of the people for whom guesses are made.",
+    ),
+    "people": Option(
+        _whole_number_check(1, MOST_PEOPLE),
+        "a whole number of people from 1 to 1e12",
+        "Of how many people the expectation is; by default the budget's bound.",
+    ),
+    "max_age": Option(
+        lambda age: age.denominator == 1 and age >= 0,
+        "a whole number of days, 0 or more",
+        "How many days old the recorded audit may be.",
+    ),
+    "quartile": Option(_whole_number_check(1, 3), "1, 2 (the median) or 3", "Which quartile: 1, 2 or 3."),
+    "size": Option(
+        _whole_number_check(1, GREATEST_K),
+        "a whole number of rows or people, from 1 to 1e9",
+        "The number of rows, people or records that a group may have, as the measure states.",
+    ),
 }
 """By name. One name means the same in every measure."""
 

@@ -17,9 +17,13 @@ class GridFields(ManifestFields):
     """The whole numbers that one row can add to a sum; a value of the column is `offset` and so many `unit`."""
 
     unit: Exact
+    """What one step is worth."""
     offset: Exact
+    """What 0 stands for."""
     low: Integer
+    """The least whole number."""
     high: Integer
+    """The greatest whole number."""
 
     @property
     def value_limits(self) -> tuple[Fraction, Fraction]:
@@ -32,13 +36,21 @@ class QueryFields(ManifestFields):
     share or as `split` says. A query without a grid counts rows."""
 
     name: Label
+    """The query in words."""
     levels: dict[Label, Label]
+    """Its axes, columns with their levels."""
     cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
+    """How many numbers it has."""
     sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
+    """By how much a privacy unit can change the vector."""
     epsilon: Exact | None = None
+    """What its Laplace noise spent."""
     rho: Exact | None = None
+    """What its Gaussian noise spent."""
     share: Exact | None = None
+    """The share of the budget that the policy states."""
     grid: GridFields | None = None
+    """The whole numbers that one row can add, of a sum; without it rows are counted."""
 
     @property
     def query(self) -> Query:
@@ -57,11 +69,17 @@ class NoiseFields(ManifestFields):
     side of its unbiased estimate (format 1: 1.96 of the value)."""
 
     noise: Literal["discrete laplace", "discrete gaussian"]
+    """The law of the noise."""
     epsilon: Exact | None = None
+    """The budget of all queries together, of Laplace noise."""
     rho: Exact | None = None
+    """The budget of all queries together, of Gaussian noise."""
     queries: Annotated[tuple[QueryFields, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
+    """The noisy vectors."""
     split: Literal["equal", "least-variance"]
+    """How the budget was divided between queries without a share."""
     width: Exact | None = None
+    """How many standard errors the interval of a count has to either side of its unbiased estimate."""
 
     @property
     def noise_kind(self) -> NoiseKind:

@@ -17,9 +17,13 @@ class MeasuredNumber(Strict):
     """A number as if a gate's measure had come out so; `low` and `high` are the ends of its interval (the number)."""
 
     gate: str
+    """The measure of the gate, or its words as `crowdgate check` shows them."""
     value: Exact
+    """The number as if it had been measured."""
     low: Exact | None = None
+    """The low end of its interval; by default the number."""
     high: Exact | None = None
+    """The high end of its interval; by default the number."""
 
     @property
     def interval(self) -> tuple[Fraction, Fraction]:
@@ -39,14 +43,18 @@ class SimulatedRows(Strict):
     """Rows for a rehearsal: of how many people, from which seed."""
 
     people: People
+    """How many people the rows are made of."""
     seed: Seed = 0
+    """Another seed makes other rows."""
 
 
 class ExpectedOutcome(Strict):
     """How the release must end, and what gates must say, by their measure, or by the words that `check` shows."""
 
     outcome: Literal["published", "withheld"]
+    """Whether the release is published or withheld."""
     gates: Annotated[dict[str, Said], Field(default_factory=dict)]
+    """What gates must say, by their measure or their words."""
 
 
 class Case(Strict):
@@ -54,10 +62,15 @@ class Case(Strict):
     taken to pass; or `rows` for a whole rehearsal."""
 
     name: Name
+    """The name of the case: lower-case letters, digits and hyphens."""
     description: str = ""
+    """What the case is about."""
     measured: Annotated[list[MeasuredNumber], Field(default_factory=list)]
+    """Numbers that gates are judged by as if they had been measured. Gates that get none are taken to pass."""
     rows: SimulatedRows | None = None
+    """A whole rehearsal on rows that nobody has, in place of numbers."""
     expect: ExpectedOutcome
+    """How the release must end."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Case":
@@ -70,13 +83,19 @@ class CasesSpec(Strict):
     """The policy, a file of policies/, and its cases."""
 
     policy: str
+    """The policy's file, in policies."""
     cases: Annotated[list[Case], Field(min_length=1)]
+    """What the policy must do."""
 
 
 class PolicyCases(Strict):
     """One file of cases."""
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    """The form of this file."""
     kind: Literal["PolicyCases"]
+    """What this file is: cases that a policy must pass."""
     metadata: BudgetMetadata
+    """Who answers for the cases, and their name."""
     spec: CasesSpec
+    """The policy and its cases."""

@@ -41,16 +41,27 @@ class DecisionSpec(Strict):
     """
 
     contract: Line
+    """The id of the contract that has the attribute."""
     population: Line
+    """The contract's population when it was decided."""
     attribute: Line
+    """The attribute that was decided about."""
     decision: Literal["collect", "coarsen", "do-not-collect"]
+    """Whether it is collected, collected more coarsely, or not."""
     level: Line | None = None
+    """The level that it is collected at, at most, if more coarsely."""
     values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
+    """How many values that level has."""
     reason: Line
+    """Why it was decided so."""
     by: Line
+    """Who decided it, and answers for it."""
     date: Day
+    """The day of the decision, YYYY-MM-DD."""
     rests_on: Line
+    """The entry of a KL repository, or the prediction, that it rests on."""
     replaces: Digest | None = None
+    """The SHA-256 of the file of the decision that was in force before."""
 
     @model_validator(mode="after")
     def _level(self) -> "DecisionSpec":
@@ -63,8 +74,11 @@ class CollectionDecision(Strict):
     """One decision file."""
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    """The form of this file."""
     kind: Literal["CollectionDecision"]
+    """What this file is: a decision on collecting an attribute."""
     spec: DecisionSpec
+    """The decision."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,21 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
+from crowdgate.policy.field_order import (
+    Direction,
+    KeyField,
+    ListField,
+    NameField,
+    NestedField,
+    ValueField,
+    any_change,
+    later_is_looser,
+    more_is_looser,
+    more_is_tighter,
+    more_of_them_is_looser,
+    rising,
+    unordered,
+)
 from crowdgate.policy.values import (
     NUMBER,
     Day,
@@ -63,39 +78,78 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 class Metadata(Strict):
     """Who answers for the file, its name, and its version: a whole number, which a changed policy raises."""
 
-    name: Name
-    version: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}$"), NUMBER] = "1"
-    owner: Line
-    description: str = ""
+    name: Annotated[Name, ValueField(any_change, "the policy: releases under another name are other releases")]
+    """The policy's name, which becomes a folder of its releases: lower-case letters, digits and hyphens."""
+    version: Annotated[
+        str, Field(pattern=r"^[1-9][0-9]{0,8}$"), NUMBER, NameField("the version, which a changed policy raises")
+    ] = "1"
+    """A whole number. A policy that changed after it was charged needs a greater one."""
+    owner: Annotated[Line, ValueField(any_change, "who answers for the policy, which is published")]
+    """Who answers for the policy. It is published with every release."""
+    description: Annotated[str, ValueField(any_change, "the policy in free words, which are published")] = ""
+    """What the release is, in a sentence or two. It is published with every release."""
 
 
 class MechanismSpec(Strict):
     """What a policy says of its mechanism. Each kind of release has a specification of its own, told by `kind`."""
 
-    kind: str
+    kind: Annotated[str, ValueField(any_change, "what protects: the releases are of another kind")]
+    """The kind of release: rows of real people, tables of numbers, or synthetic rows."""
 
 
 class Privacy(Strict):
     """The total of one release: mechanism, choices and charged gates together."""
 
-    epsilon: Epsilon
-    delta: Probability
+    epsilon: Annotated[
+        Epsilon,
+        ValueField(
+            more_is_looser,
+            "what one release may tell about anybody",
+            "one release may tell more about every person",
+            "one release may tell less about any person",
+        ),
+    ]
+    """How much any one person can change what is released, in all. Smaller protects better; above 3 little is left of
+    it."""
+    delta: Annotated[
+        Probability,
+        ValueField(
+            more_is_looser,
+            "the probability that the limit on what is told does not hold",
+            "the guarantee may fail with a greater probability",
+            "the guarantee may fail with a smaller probability only",
+        ),
+    ]
+    """The probability that the limit by epsilon leaves out, for each person. It should be far below one in as many as
+    there are people."""
 
 
 class Charge(Strict):
     """What a charged gate costs; part of the policy's total."""
 
-    epsilon: Epsilon
+    epsilon: Annotated[
+        Epsilon, ValueField(unordered, "what a gate costs: it is judged more exactly, and leaves the mechanism less")
+    ]
+    """What the noisy number costs of the policy's epsilon. Less epsilon means more noise."""
 
 
 class Waiver(Strict):
     """A failure of this gate does not withhold a release, up to a day. What could not be measured still does."""
 
-    reason: Annotated[Line, Field(description="Why a failure is put up with.")]
-    approved_by: Annotated[Line, Field(description="Who decided that, and answers for it.")]
+    reason: Annotated[Line, NameField("why a failure is put up with")]
+    """Why a failure is put up with."""
+    approved_by: Annotated[Line, NameField("who answers for a waiver")]
+    """Who decided that, and answers for it."""
     expires: Annotated[
-        Day, Field(description="The last day on which it holds, YYYY-MM-DD: of the slot and of the run.")
+        Day,
+        ValueField(
+            later_is_looser,
+            "up to when a failure does not withhold",
+            "what fails the gate is published for longer",
+            "the gate withholds what fails it from an earlier day on",
+        ),
     ]
+    """The last day on which it holds, YYYY-MM-DD: of the slot and of the run."""
 
 
 class GateRule(Strict):
@@ -103,27 +157,56 @@ class GateRule(Strict):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]})
 
-    measure: Annotated[str, Field(description="What is measured.")]
-    at_most: Annotated[Exact | None, Field(description="The greatest number that passes.")] = None
-    at_least: Annotated[Exact | None, Field(description="The least number that passes.")] = None
+    measure: Annotated[str, KeyField("what a gate measures")]
+    """What is measured."""
+    at_most: Annotated[
+        Exact | None,
+        ValueField(
+            more_is_looser,
+            "the limit of a gate",
+            "releases pass that were withheld",
+            "releases are withheld that passed",
+        ),
+    ] = None
+    """The greatest number that passes."""
+    at_least: Annotated[
+        Exact | None,
+        ValueField(
+            more_is_tighter,
+            "the limit of a gate",
+            "releases pass that were withheld",
+            "releases are withheld that passed",
+        ),
+    ] = None
+    """The least number that passes."""
     over: Annotated[
-        Annotated[list[str], Field(min_length=1)] | None,
-        Field(description="The attributes that the measure looks at; all unless stated."),
+        Annotated[list[str], Field(min_length=1)] | None, KeyField("the attributes that a gate speaks of")
     ] = None
-    of: Annotated[str | None, Field(description="The attribute that the measure speaks of.")] = None
-    options: Annotated[
-        dict[str, Exact], Field(alias="with", default_factory=dict, description="Options of the measure.")
-    ]
-    charge: Annotated[Charge | None, Field(description="What it costs, where it reads the table through noise.")] = None
+    """The attributes that the measure looks at; all unless stated."""
+    of: Annotated[str | None, KeyField("the attribute that a gate speaks of")] = None
+    """The attribute that the measure speaks of."""
+    options: Annotated[dict[str, Exact], Field(alias="with", default_factory=dict), KeyField("how a gate measures")]
+    """Options of the measure."""
+    charge: Annotated[Charge | None, NestedField("what a gate costs")] = None
+    """What it costs, where it reads the table through noise."""
     severity: Annotated[
-        Literal["block", "advise"], Field(description="Whether anything but a pass withholds the release.")
+        Literal["block", "advise"],
+        ValueField(
+            rising("advise", "block"),
+            "whether a gate withholds",
+            "the gate only advises: what fails it is published",
+            "the gate withholds what fails it",
+        ),
     ] = "block"
-    reason: Annotated[Line | None, Field(description="Why there is this gate, and why at this limit.")] = None
-    reference: Annotated[Line | None, Field(description="Where that was decided, or what it follows.")] = None
-    waiver: Annotated[
-        Waiver | None,
-        Field(description="By whose approval, and until when, a failure does not withhold. Never on the guarantee."),
-    ] = None
+    """Whether anything but a pass withholds the release."""
+    reason: Annotated[Line | None, NameField("why there is a gate")] = None
+    """Why there is this gate, and why at this limit."""
+    reference: Annotated[Line | None, NameField("where a gate was decided")] = None
+    """Where that was decided, or what it follows."""
+    waiver: Annotated[Waiver | None, NestedField("a failure of the gate does not withhold", added=Direction.LOOSER)] = (
+        None
+    )
+    """By whose approval, and until when, a failure does not withhold. Never on the guarantee."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> "GateRule":
@@ -136,18 +219,50 @@ class Publish(Strict):
     """Where the release goes, relative to the working copy, in which formats, and what of a run scheduled deployments
     may set. A person at the command line may set all of it."""
 
-    to: str
-    formats: Annotated[list[str], Field(min_length=1, default_factory=lambda: ["parquet"])]
-    deployments_may_set: Annotated[list[Literal["to", "input", "ledger"]], Field(default_factory=list)]
+    to: Annotated[str, ValueField(any_change, "where releases go")]
+    """The folder of releases, relative to the working copy."""
+    formats: Annotated[
+        list[str],
+        Field(min_length=1, default_factory=lambda: ["parquet"]),
+        ValueField(unordered, "the formats of the same data"),
+    ]
+    """The formats of the data files."""
+    deployments_may_set: Annotated[
+        list[Literal["to", "input", "ledger"]],
+        Field(default_factory=list),
+        ValueField(
+            more_of_them_is_looser,
+            "what scheduled runs may set",
+            "scheduled runs may set more of a release",
+            "scheduled runs may set less of a release",
+        ),
+    ]
+    """What scheduled runs may set in place of the policy. A person at the command line may set all of it."""
+
+
+_PLAYED = ValueField(unordered, "how an audit is played")
 
 
 class InferenceSpec(Strict):
     """How attribute inference is audited: in so many releases of one table, at that share of the targets; `limit` is
     the greatest precision improvement over the baselines that passes."""
 
-    releases: Releases = 300
-    coverage: Probability = Fraction(1)
-    limit: Probability = Fraction(1, 10)
+    releases: Annotated[Releases, _PLAYED] = 300
+    """How many releases of one table are attacked."""
+    coverage: Annotated[Probability, ValueField(any_change, "at how many of the targets inference is audited")] = (
+        Fraction(1)
+    )
+    """The share of the people for whom guesses are made."""
+    limit: Annotated[
+        Probability,
+        ValueField(
+            more_is_looser,
+            "the improvement over the baselines that an audit lets pass",
+            "audits pass that failed",
+            "audits fail that passed",
+        ),
+    ] = Fraction(1, 10)
+    """By how much guesses may be more often right than those of a model that never saw the person."""
 
 
 class MembershipSpec(Strict):
@@ -155,10 +270,22 @@ class MembershipSpec(Strict):
     greatest precision that passes of a claim that somebody is in the table, where there are `skew` non-members for each
     member, of all attacks that find a share `recall` of the members or more."""
 
-    releases: Releases = 300
-    skew: Skew = Fraction(30)
-    recall: Rate = Fraction(1, 100)
-    limit: Probability = Fraction(1, 2)
+    releases: Annotated[Releases, _PLAYED] = 300
+    """How many tables are drawn, released and attacked."""
+    skew: Annotated[Skew, ValueField(any_change, "how rare members are in audits")] = Fraction(30)
+    """How many non-members there are for each member."""
+    recall: Annotated[Rate, ValueField(any_change, "which attacks on membership count")] = Fraction(1, 100)
+    """Attacks are judged that find at least this share of the members."""
+    limit: Annotated[
+        Probability,
+        ValueField(
+            more_is_looser,
+            "the precision of a claim of membership that an audit lets pass",
+            "audits pass that failed",
+            "audits fail that passed",
+        ),
+    ] = Fraction(1, 2)
+    """How often, at most, a claim that somebody is in the table may be right."""
 
 
 class AuditSpec(Strict):
@@ -167,14 +294,28 @@ class AuditSpec(Strict):
     replacement or without. Attackers answer with predicates of at most `weight` (by default .005/units); `limit` is the
     greatest excess over the baseline that passes."""
 
-    population: str | None = None
-    units: Units | None = None
-    trials: Trials = 2500
-    weight: Rate | None = None
-    limit: Probability = Fraction(1, 100)
-    replacement: Flag = True
-    inference: InferenceSpec = Field(default_factory=InferenceSpec)
-    membership: MembershipSpec = Field(default_factory=MembershipSpec)
+    population: Annotated[str | None, ValueField(any_change, "the public population of audits")] = None
+    """The id of the contract of a public table that tables are drawn from; by default the policy's own."""
+    units: Annotated[Units | None, ValueField(any_change, "the size of the tables that are attacked")] = None
+    """How many privacy units each drawn table has; by default as many as the public table."""
+    trials: Annotated[Trials, _PLAYED] = 2500
+    """How many tables are drawn and attacked. More trials give narrower intervals."""
+    weight: Annotated[Rate | None, ValueField(any_change, "which predicates count as singling out")] = None
+    """How narrow the attackers' descriptions must be: the greatest probability that one fits somebody at random. By
+    default .005 over the units."""
+    limit: Annotated[
+        Probability,
+        ValueField(
+            more_is_looser, "the excess that an audit lets pass", "audits pass that failed", "audits fail that passed"
+        ),
+    ] = Fraction(1, 100)
+    """By how much more often than who sees nothing attackers may point at exactly one person, for the audit to pass."""
+    replacement: Annotated[Flag, ValueField(any_change, "how tables of audits are drawn")] = True
+    """Whether the same person may be drawn twice into a table."""
+    inference: Annotated[InferenceSpec, NestedField("audits of inference")] = Field(default_factory=InferenceSpec)
+    """How the guessing of secret attributes is audited."""
+    membership: Annotated[MembershipSpec, NestedField("audits of membership")] = Field(default_factory=MembershipSpec)
+    """How it is audited whether somebody can be told to be in the table."""
 
     def largest(self, units: int) -> Fraction:
         """The greatest weight of a predicate against tables of so many units."""
@@ -184,7 +325,8 @@ class AuditSpec(Strict):
 class RegisterSpec(Strict):
     """The contract of a public register: gates on matches compare the release with it."""
 
-    contract: str
+    contract: Annotated[str, ValueField(any_change, "the public register that gates compare with")]
+    """The id of the register's contract, which must say that its table is public."""
 
 
 class ReleaseSpec(Strict):
@@ -192,19 +334,37 @@ class ReleaseSpec(Strict):
 
     enforcement: Annotated[
         Literal["enforce", "dry-run"],
-        Field(
-            description="With dry-run nothing is ever released: a run rehearses the policy on rows that nobody has, and"
-            " touches neither the table nor the ledger."
-        ),
+        ValueField(rising("enforce", "dry-run"), "whether anything is released, or only rehearsed"),
     ] = "enforce"
-    contract: str
-    budget: str
-    privacy: Privacy
-    mechanism: MechanismSpec
-    gates: Annotated[list[GateRule], Field(min_length=1)]
-    publish: Publish
-    audit: AuditSpec | None = None
-    against: Annotated[RegisterSpec | None, Field(alias="register")] = None
+    """With dry-run nothing is ever released: a run rehearses the policy on rows that nobody has, and touches neither
+    the table nor the ledger."""
+    contract: Annotated[str, ValueField(any_change, "the table that is read, and its levels")]
+    """The id of the data contract whose table is read, in data_contracts."""
+    budget: Annotated[str, ValueField(any_change, "the population whose budget pays")]
+    """The name of the budget that pays, in policies/budgets. It must be that of the contract's population."""
+    privacy: Annotated[Privacy, NestedField("the total of one release")]
+    """What one release may cost in all: mechanism, choices and charged gates together."""
+    mechanism: Annotated[MechanismSpec, NestedField("what protects")]
+    """How the data are protected, and what is made of them."""
+    gates: Annotated[
+        list[GateRule],
+        Field(min_length=1),
+        ListField(
+            "what must hold",
+            Direction.TIGHTER,
+            "a gate is gone: what it withheld can be published",
+            "one more gate must pass",
+        ),
+    ]
+    """What must hold for a release to be published. One at least must block, and have no waiver."""
+    publish: Annotated[Publish, NestedField("where releases go")]
+    """Where releases go and as which files."""
+    audit: Annotated[AuditSpec | None, NestedField("how the mechanism is audited", missing=AuditSpec())] = None
+    """How attackers play against the mechanism on a public table, for gates that read an audit."""
+    against: Annotated[
+        RegisterSpec | None, Field(alias="register"), NestedField("the public register that gates compare with")
+    ] = None
+    """A public register that gates on matches compare the release with."""
 
 
 class ReleasePolicy(Strict):
@@ -212,10 +372,16 @@ class ReleasePolicy(Strict):
 
     __repr__ = short_repr
 
-    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
-    kind: Literal["ReleasePolicy"]
-    metadata: Metadata
-    spec: ReleaseSpec
+    api_version: Annotated[
+        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField(any_change, "the form of policy files")
+    ]
+    """The form of this file."""
+    kind: Annotated[Literal["ReleasePolicy"], ValueField(any_change, "the kind of file")]
+    """What this file is: a policy of releases."""
+    metadata: Annotated[Metadata, NestedField("whose policy it is")]
+    """Who answers for the policy, its name and its version."""
+    spec: Annotated[ReleaseSpec, NestedField("what is released")]
+    """What is released, how it is protected, what it costs and what must hold."""
 
 
 def policy_model(specs: Mapping[str, type[MechanismSpec]], formats: tuple[str, ...]) -> type[ReleasePolicy]:
@@ -237,29 +403,67 @@ def policy_model(specs: Mapping[str, type[MechanismSpec]], formats: tuple[str, .
 class BudgetSpec(Strict):
     """The lifetime budget of a population. `people` bounds all who ever are in its inputs; it is public."""
 
-    ledger: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$")]
-    epsilon: Epsilon
-    delta: Probability
-    people: People
-    unit: str = "row"
-    relation: Literal["add-remove"] = "add-remove"
+    ledger: Annotated[
+        str,
+        Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$"),
+        ValueField(any_change, "the ledger that remembers what was spent"),
+    ]
+    """The id of the ledger that keeps this budget. `crowdgate ledger create` prints it."""
+    epsilon: Annotated[
+        Epsilon,
+        ValueField(
+            more_is_looser,
+            "what these people may lose in their lifetime",
+            "these people may lose more in their lifetime",
+            "these people may lose less in their lifetime",
+        ),
+    ]
+    """What all releases of these people may cost together, for life."""
+    delta: Annotated[
+        Probability,
+        ValueField(
+            more_is_looser,
+            "the probability, over a lifetime, that the limit does not hold",
+            "the limit of a lifetime may fail with a greater probability",
+            "the limit of a lifetime may fail with a smaller probability only",
+        ),
+    ]
+    """What all releases of these people may leave out together, for life. It should be far below one in as many as
+    there are people."""
+    people: Annotated[People, ValueField(any_change, "the public bound on people, which bounds are worked out for")]
+    """A bound on all people who are ever in tables of this population. It must be true."""
+    unit: Annotated[str, ValueField(any_change, "whether a row or a person is protected")] = "row"
+    """What is protected: `row`, or a person by the column that names one, such as `person:patient`."""
+    relation: Annotated[
+        Literal["add-remove"], ValueField(any_change, "between which tables nobody can tell the difference")
+    ] = "add-remove"
+    """Which tables are compared: one with a unit more or less than the other."""
 
 
 class BudgetMetadata(Strict):
     """The population that the budget belongs to, and who answers for it."""
 
-    name: Name
-    owner: Line
-    description: str = ""
+    name: Annotated[Name, ValueField(any_change, "the population")]
+    """The name: lower-case letters, digits and hyphens. Of a budget it is that of its population."""
+    owner: Annotated[Line, ValueField(any_change, "who answers for the budget")]
+    """Who answers for this file."""
+    description: Annotated[str, ValueField(any_change, "the population in free words")] = ""
+    """What it is for, in a sentence or two."""
 
 
 class PrivacyBudget(Strict):
     """One budget file."""
 
-    api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
-    kind: Literal["PrivacyBudget"]
-    metadata: BudgetMetadata
-    spec: BudgetSpec
+    api_version: Annotated[
+        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField(any_change, "the form of budget files")
+    ]
+    """The form of this file."""
+    kind: Annotated[Literal["PrivacyBudget"], ValueField(any_change, "the kind of file")]
+    """What this file is: the budget of a population."""
+    metadata: Annotated[BudgetMetadata, NestedField("whose budget it is")]
+    """Who answers for the budget, and its name."""
+    spec: Annotated[BudgetSpec, NestedField("what a population may lose")]
+    """What the population may lose in its lifetime."""
 
 
 def parse_slot(text: str) -> str:

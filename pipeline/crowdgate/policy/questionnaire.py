@@ -29,8 +29,11 @@ class Respondents(Strict):
     contract."""
 
     people: People
+    """How many people the form is for."""
     who: Annotated[str, Field(min_length=1)]
+    """Who they are, in words."""
     id: Annotated[str, Field(min_length=1)] | None = None
+    """The id of the population, where it is that of a contract."""
 
 
 def _positive(number: Fraction) -> Fraction:
@@ -68,7 +71,9 @@ class Correlation(Strict):
     """Which question a Normal number goes together with, and how closely: bivariate Normal with correlation `rho`."""
 
     with_: Annotated[Name, Field(alias="with")]
+    """The name of the other question."""
     rho: Annotated[Fraction, exact_number_after(_between), schema_of("number", minimum=-1, maximum=1)]
+    """The correlation, between -1 and 1."""
 
 
 class NumericAnswer(Strict):
@@ -79,14 +84,23 @@ class NumericAnswer(Strict):
     """
 
     law: Literal["uniform", "exponential", "normal", "histogram"]
+    """What is known of the number."""
     width: Positive
+    """The width of the intervals that it is asked for in."""
     low: Real | None = None
+    """The least value, for law uniform."""
     high: Real | None = None
+    """The greatest value, for law uniform."""
     mean: Real | None = None
+    """The mean, for laws normal and exponential."""
     sd: Positive | None = None
+    """The standard deviation, for law normal."""
     edges: Numbers | None = None
+    """Rising numbers, for law histogram."""
     counts: Numbers | None = None
+    """How many people are between each two edges, for law histogram."""
     correlated: Correlation | None = None
+    """Another question that a Normal number goes together with."""
 
     def parameter(self, name: str) -> Fraction:
         """A parameter that the law has."""
@@ -128,16 +142,27 @@ class QuestionSpec(Strict):
     """
 
     name: Name
+    """The name of the question: lower-case letters, digits and hyphens."""
     ask: str = ""
+    """The question as people read it."""
     attribute: str | None = None
+    """The attribute of the contract that it asks for."""
     level: str = "exact"
+    """The level that it is asked at."""
     answers: Annotated[dict[str, Share], Field(min_length=1)] | None = None
+    """Answers with the share of the people who give each."""
     numeric: NumericAnswer | None = None
+    """A number that is asked for, and what is known of it."""
     others: Others | None = None
+    """How many further answers there are, which share what is left equally."""
     several: Flag = False
+    """Whether more than one answer may be given."""
     decline: Share = Fraction(0)
+    """The share of the people who would rather not say."""
     coarser: Annotated[dict[str, dict[str, list[str]]], Field(default_factory=dict)]
+    """Ways to ask less, by name, each with its groups of answers."""
     skip: str | None = None
+    """Why it is left out, if nothing is known of its answers."""
 
     @model_validator(mode="after")
     def _of_one_sort(self) -> "QuestionSpec":
@@ -178,16 +203,22 @@ class QuestionnaireMetadata(Strict):
     """What the form is called, and where its shares are from."""
 
     name: Name
+    """The name: lower-case letters, digits and hyphens."""
     title: Annotated[str, Field(min_length=1)]
+    """The title, as people read it."""
     description: str = ""
+    """What the questionnaire is for."""
 
 
 class QuestionnaireSpec(Strict):
     """Who is asked what."""
 
     population: Respondents
+    """Whom the form is for."""
     contract: str | None = None
+    """The id of a contract whose public margins say how people answer."""
     questions: Annotated[list[QuestionSpec], Field(min_length=1)]
+    """What people are asked, one after the other."""
 
     @model_validator(mode="after")
     def _names(self) -> "QuestionnaireSpec":
@@ -218,6 +249,10 @@ class Questionnaire(Strict):
     """One questionnaire file."""
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
+    """The form of this file."""
     kind: Literal["Questionnaire"]
+    """What this file is: a questionnaire."""
     metadata: QuestionnaireMetadata
+    """The questionnaire's name."""
     spec: QuestionnaireSpec
+    """Who is asked, and what."""

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from crowdgate.domain import parse_number
+from crowdgate.policy.field_order import NestedField, ValueField, more_is_looser
 
 GREATEST_WEIGHT = 10**6
 
@@ -120,4 +121,19 @@ class Strict(BaseModel):
 class Sampling(Strict):
     """Bernoulli sampling: every row stays with probability beta, decided by secret coins."""
 
-    beta: Rate
+    beta: Annotated[
+        Rate,
+        ValueField(
+            more_is_looser,
+            "the share of rows that secret coins keep",
+            "more people are in a release",
+            "fewer people are in a release",
+        ),
+    ]
+    """The probability with which each row is sampled, by secret coins. Less of it protects more, and tells less."""
+
+
+SamplingOrAll = Annotated[
+    Sampling | None, NestedField("who is in a release", missing=Sampling.model_construct(beta=Fraction(1)))
+]
+"""A sample that is drawn first, or all rows."""

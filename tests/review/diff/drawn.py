@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.policy import PrivacyBudget, ReleasePolicy
-from crowdgate.review.diff.order import level_order_by_codes
+from crowdgate.review.diff.level_order import level_order_by_codes
 
 HEAD = """\
 apiVersion: crowdgate/v1

@@ -11,12 +11,20 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from crowdgate.planning.bundle import KNOWN
-from crowdgate.policy.policy import PrivacyBudget, ReleasePolicy
+from crowdgate.policy.field_order import (
+    Direction,
+    Order,
+    ValueField,
+    any_change,
+    class_size,
+    declared_order,
+    more_is_tighter,
+)
+from crowdgate.policy.policy import Privacy, PrivacyBudget, ReleasePolicy
 from crowdgate.policy.values import Strict
-from crowdgate.review.diff import field_table
-from crowdgate.review.diff.field_table import FIELDS, ValueField
+from crowdgate.review.diff import fields_compared
 from crowdgate.review.diff.fields_compared import FieldChange, changes
-from crowdgate.review.diff.order import Direction, Order, any_change, class_size, more_is_tighter
+from crowdgate.review.diff.level_order import level_order_by_codes
 from tests.review.diff.drawn import (
     BUDGET,
     COARSER,
@@ -150,6 +158,27 @@ def test_what_is_written_otherwise_and_says_the_same_is_equal(mechanism: str, pa
     assert not found(old, edited(old, path, value))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "direction"),
+    [
+        ("exact", "decades", T),
+        ("decades", "any", T),
+        ("exact", "any", T),
+        ("decades", "years", N),
+        ("exact", {"choose": ["exact", "decades"]}, N),
+        ("decades", {"choose": ["decades", "any"]}, N),
+        ({"choose": ["decades"]}, {"choose": ["decades", "years"]}, L),
+    ],
+)
+def test_without_a_contract_exact_is_the_finest_level_and_any_the_coarsest_and_others_are_unknown(
+    old: Any, new: Any, direction: Direction
+) -> None:
+    unknown = level_order_by_codes({})
+    was, now = (policy(edited(data_of(ROWS), f"{M}/attributes/age", each)) for each in (old, new))
+    assert [each.direction for each in changes(was, now, unknown)] == [direction]
+    assert [each.direction for each in changes(now, was, unknown)] == [direction.opposite]
+
+
 def test_order_of_keys_and_of_gates_changes_nothing() -> None:
     old = data_of(ROWS)
     spec = dict(reversed(old["spec"].items()))
@@ -176,30 +205,28 @@ def models(annotation: Any) -> Iterator[type[BaseModel]]:
 EVERY = [*models(KNOWN.policy), *models(PrivacyBudget)]
 
 
-def missing(those: list[type[BaseModel]]) -> set[str]:
-    """Fields of models that no line of the table is of."""
+def without_order(those: list[type[BaseModel]]) -> set[str]:
+    """Fields that declare no order."""
     return {
         f"{model.__name__}.{name}"
         for model in those
         for name in model.model_fields
-        if not any(f"{each.__name__}.{name}" in FIELDS for each in model.__mro__)
+        if declared_order(model, name) is None
     }
 
 
-def test_every_field_of_policies_and_budgets_stands_in_the_table_and_nothing_else() -> None:
-    assert not missing(EVERY)
-    there = {f"{each.__name__}.{name}" for model in EVERY for each in model.__mro__ for name in model.model_fields}
-    assert not FIELDS.keys() - there
+def test_every_field_of_policies_and_budgets_declares_its_order() -> None:
+    assert without_order(EVERY) == set()
 
 
 class Waiver(Strict):
-    """A field that nobody has put in order."""
+    """A field that declares no order."""
 
     until: str
 
 
-def test_a_field_that_is_not_in_the_table_is_missed_and_changes_the_meaning() -> None:
-    assert missing([Waiver]) == {"Waiver.until"}
+def test_a_field_without_an_order_is_missed_and_changes_the_meaning() -> None:
+    assert without_order([Waiver]) == {"Waiver.until"}
     (one,) = changes(Waiver(until="May"), Waiver(until="June"), COARSER)
     assert one.direction is C
 
@@ -260,20 +287,24 @@ def _last_digit(old: Any, new: Any) -> Direction:
     return T if (int(2 * old) - int(2 * new)) % 3 == 1 else L
 
 
-def planted(monkeypatch: pytest.MonkeyPatch, name: str, order: Order) -> None:
-    monkeypatch.setitem(field_table.FIELDS, name, ValueField(order, "planted"))
+def planted(monkeypatch: pytest.MonkeyPatch, model: type[BaseModel], field: str, order: Order) -> None:
+    monkeypatch.setattr(
+        fields_compared,
+        "declared_order",
+        lambda *at: ValueField(order, "planted") if at == (model, field) else declared_order(*at),
+    )
 
 
 def test_an_order_that_goes_in_a_circle_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    planted(monkeypatch, "Privacy.epsilon", _last_digit)
+    planted(monkeypatch, Privacy, "epsilon", _last_digit)
     old = data_of(ROWS)
     three = [policy(edited(old, "spec/privacy/epsilon", each)) for each in ("1", "0.5", "3")]
     assert not all(transitive(*(three[(start + at) % 3] for at in range(3))) for start in range(3))
 
 
 @pytest.mark.parametrize("order", [more_is_tighter, any_change])
-def test_a_line_of_the_table_that_is_wrong_is_caught(monkeypatch: pytest.MonkeyPatch, order: Order) -> None:
-    planted(monkeypatch, "Privacy.delta", order)
+def test_a_declared_order_that_is_wrong_is_caught(monkeypatch: pytest.MonkeyPatch, order: Order) -> None:
+    planted(monkeypatch, Privacy, "delta", order)
     old = data_of(ROWS)
     with pytest.raises(AssertionError):
         test_a_change_of_one_field_is_of_its_direction(ROWS, "spec/privacy/delta", "1e-5", L)
@@ -281,6 +312,6 @@ def test_a_line_of_the_table_that_is_wrong_is_caught(monkeypatch: pytest.MonkeyP
 
 
 def test_an_order_that_is_the_same_both_ways_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    planted(monkeypatch, "Privacy.delta", lambda *_: T)
+    planted(monkeypatch, Privacy, "delta", lambda *_: T)
     old = data_of(ROWS)
     assert not antisymmetric(policy(old), policy(edited(old, "spec/privacy/delta", "1e-5")))

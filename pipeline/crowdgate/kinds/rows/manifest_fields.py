@@ -17,11 +17,17 @@ class ChoiceFields(ManifestFields):
     combinations, by which score (of `target`), for which epsilon."""
 
     chosen: Annotated[tuple[Label, ...], Field(max_length=1000)]
+    """The columns whose level was chosen."""
     candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]
+    """Among how many combinations of levels."""
     score: Label
+    """By which score."""
     target: Label | None = None
+    """The attribute that the score predicts."""
     on: Literal["full", "sample"]
+    """Whether the full table or the released sample was looked at."""
     epsilon: Exact
+    """What the choice cost."""
 
 
 class MarginsFields(NoiseFields):
@@ -30,9 +36,13 @@ class MarginsFields(NoiseFields):
     `calibration` names."""
 
     calibration: Literal["ridge"]
+    """How weights were made of the margins."""
     unit: Exact
+    """Weights are whole multiples of it."""
     low: Exact
+    """The least weight."""
     high: Exact
+    """The greatest weight."""
 
 
 class RowsMechanism(MechanismFields):
@@ -42,28 +52,41 @@ class RowsMechanism(MechanismFields):
 
     kind: Literal["safe_k_anonymity"]
     k: Annotated[int, Field(ge=1, le=GREATEST_K)]
+    """Classes of fewer rows are left out."""
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)] = 1
+    """The most rows of a person."""
     inherited: Label | None = None
+    """The name of the sample that the table already was."""
     attributes: dict[Label, Label]
+    """The columns with their levels."""
     choice: ChoiceFields | None = None
+    """How levels were chosen."""
     margins: MarginsFields | None = None
+    """The noisy counts of the full table."""
 
 
 class RowsColumnFields(ManifestFields):
     """A column of the data: its level, how many values that has, and whether they are numbers or days in order."""
 
     name: Label
+    """The column."""
     level: Label
+    """Its level."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    """How many values that has."""
     ordered: bool
+    """Whether its values are numbers or days in order."""
 
 
 class RowsLevelFields(ManifestFields):
     """A column at a level that only margins have, and how many values that has."""
 
     name: Label
+    """The column."""
     level: Label
+    """Its level."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    """How many values that has."""
 
 
 class MarginsData(ManifestFields):
@@ -71,18 +94,26 @@ class MarginsData(ManifestFields):
     their weights add up to a number inside the interval."""
 
     levels: Annotated[tuple[RowsLevelFields, ...], FailFast(), Field(max_length=10_000)]
+    """Columns at levels that only margins have."""
     cells: Count
+    """The cells of all margins."""
     represented: Count
+    """How many of the cells have a released row."""
     met: Count
+    """How many of these the weighted rows meet, by the cell's interval."""
 
 
 class RowsData(ManifestFields):
     """What the data hold."""
 
     columns: Annotated[tuple[RowsColumnFields, ...], FailFast(), Field(min_length=1, max_length=10_000)]
+    """The columns of the data."""
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    """How many rows were released."""
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    """How many different rows were released."""
     margins: MarginsData | None = None
+    """What is said of the margins beside the rows."""
 
 
 def released_columns(attributes: Mapping[str, str]) -> list[str]:

@@ -26,7 +26,9 @@ class SyntheticAxisFields(ManifestFields):
     """A column at a level."""
 
     column: Label
+    """The column."""
     level: Label
+    """Its level."""
 
 
 Axes = Annotated[tuple[SyntheticAxisFields, ...], Field(min_length=1, max_length=3)]
@@ -37,10 +39,15 @@ class MeasuredTableFields(ManifestFields):
     chosen privately, which cost `selection`. The variance of the noise in a cell is rows_per_unit^2 / (2 rho)."""
 
     axes: Axes
+    """Its columns with their levels."""
     cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
+    """How many cells it has."""
     round: Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
+    """The round of its measurement; from 1 on it was chosen privately."""
     rho: Exact
+    """What its noise spent."""
     selection: Exact | None = None
+    """What its choice spent."""
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
@@ -69,16 +76,25 @@ class SyntheticParameters(MechanismFields):
 
     kind: Literal["dp_synthetic"]
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
+    """The most rows of one privacy unit."""
     attributes: Annotated[dict[Label, Label], Field(min_length=2, max_length=MOST_SYNTHETIC_ATTRIBUTES)]
+    """The columns with their levels."""
     rho: Exact
+    """The budget in all."""
     one_way_share: Exact
+    """The share of it for tables of one column."""
     certificate_share: Exact
+    """The share of it for the certificate."""
     model_cells: Annotated[int, Field(ge=1, le=MOST_MODEL_CELLS)]
+    """How large the model could become."""
     triples: Annotated[tuple[tuple[Label, Label, Label], ...], Field(max_length=MOST_TABLES)]
+    """Three columns each whose table was measured for certain."""
     impossible: Annotated[
         tuple[Annotated[dict[Label, Values], Field(min_length=2, max_length=3)], ...], Field(max_length=MOST_IMPOSSIBLE)
     ]
+    """Values that no row has together."""
     pair_error: Exact
+    """A pair is trustworthy whose upper limit is at most this."""
 
 
 class SyntheticMechanism(SyntheticParameters):
@@ -86,8 +102,10 @@ class SyntheticMechanism(SyntheticParameters):
     `seed` gives; and, where there are rows, the `certificate`'s rho. What was not spent is lost."""
 
     measured: Annotated[tuple[MeasuredTableFields, ...], FailFast(), Field(min_length=1, max_length=MOST_TABLES)]
+    """The noisy tables, in the order in which they were drawn."""
     seed: Digest
     certificate: Exact | None = None
+    """What the certificate's noise spent."""
 
     @property
     def spent(self) -> Fraction:
@@ -108,14 +126,18 @@ class SyntheticLevelFields(ManifestFields):
     """A column at a level that tables may be measured at, and how many values that has."""
 
     name: Label
+    """The column."""
     level: Label
+    """Its level."""
     values: Annotated[int, Field(ge=2, le=MOST_SYNTHETIC_VALUES)]
+    """How many values that has."""
 
 
 class SyntheticColumnFields(SyntheticLevelFields):
     """A column of the data: also whether its values are numbers or days in order."""
 
     ordered: bool
+    """Whether its values are numbers or days in order."""
 
 
 class SyntheticData(ManifestFields):
@@ -125,10 +147,15 @@ class SyntheticData(ManifestFields):
     columns: Annotated[
         tuple[SyntheticColumnFields, ...], FailFast(), Field(min_length=2, max_length=MOST_SYNTHETIC_ATTRIBUTES)
     ]
+    """The columns of the data."""
     levels: Annotated[tuple[SyntheticLevelFields, ...], FailFast(), Field(max_length=10_000)]
+    """Columns at levels that tables may be measured at."""
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    """How many rows were made."""
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
+    """How many different rows were made."""
     distances: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_TABLES)]
+    """A noisy distance between rows and table for every pair of columns, in rows."""
 
     @property
     def sizes(self) -> Mapping[tuple[str, str], int]:

@@ -23,10 +23,15 @@ class TablesMechanism(NoiseFields, MechanismFields):
 
     kind: Literal["dp_tables"]
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
+    """The most rows of one privacy unit."""
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
+    """Numbers without noise: there are none."""
     relative_error: Exact
+    """A number is trustworthy whose standard error is at most this part of it."""
     suppress: bool
+    """Whether other numbers are left empty."""
     raw: bool
+    """Whether tables are published as the noise left them, too."""
 
     def law(self, at: int) -> Law:
         """The law of the noise on every cell of a query."""
@@ -42,7 +47,9 @@ class TablesAxisFields(ManifestFields):
     """A column at a level."""
 
     column: Label
+    """The column."""
     level: Label
+    """Its level."""
 
 
 class NumbersFields(ManifestFields):
@@ -51,9 +58,13 @@ class NumbersFields(ManifestFields):
     are invalid). Rows whose number is invalid add nothing to a sum, and a mean is not over them."""
 
     low: Exact
+    """Numbers below it count as this."""
     high: Exact
+    """Numbers above it count as this."""
     precision: Exact
+    """The step that numbers are rounded to."""
     rounding: Literal["nearest", "down", "none"]
+    """How they are rounded."""
 
 
 class TableFields(ManifestFields):
@@ -65,16 +76,27 @@ class TableFields(ManifestFields):
     """
 
     file: FileName
+    """The name of its files, without ending."""
     table: Label
+    """The table in words."""
     kind: Literal["count", "sum", "mean", "quantiles", "clamped"]
+    """What its numbers are."""
     column: Label | None = None
+    """The column that is summed, or whose mean or quantiles are told."""
     level: Label | None = None
+    """The level whose bins quantiles fall into."""
     at: Annotated[tuple[Exact, ...] | None, Field(max_length=1000)] = None
+    """Which quantiles."""
     end: Literal["low", "high"] | None = None
+    """At or beyond which end rows are counted."""
     numbers: NumbersFields | None = None
+    """How the numbers of the column are taken."""
     axes: Annotated[tuple[TablesAxisFields, ...], FailFast(), Field(max_length=1000)]
+    """Its columns with their levels."""
     cells: Count
+    """How many lines it has."""
     queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
+    """The places of the noisy vectors that it is made of."""
 
     @property
     def levels(self) -> Mapping[str, str]:
@@ -98,15 +120,20 @@ class ValuesFields(ManifestFields):
     """A column at a level, and how many values that has."""
 
     name: Label
+    """The column."""
     level: Label
+    """Its level."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
+    """How many values that has."""
 
 
 class TablesData(ManifestFields):
     """What the files hold: columns as dictionary.csv lists them, and tables."""
 
     columns: Annotated[tuple[ValuesFields, ...], FailFast(), Field(max_length=10_000)]
+    """The columns of the tables."""
     tables: Annotated[tuple[TableFields, ...], FailFast(), Field(min_length=1, max_length=MOST_TABLES)]
+    """The tables."""
 
 
 class TablesManifest(Manifest):

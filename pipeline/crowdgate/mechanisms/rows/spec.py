@@ -8,6 +8,20 @@ from pydantic import BeforeValidator, Discriminator, Field, PlainValidator, Tag,
 
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.tables.spec import Ways
+from crowdgate.policy.field_order import (
+    SHARES,
+    Direction,
+    KeyField,
+    LevelsField,
+    ListField,
+    NestedField,
+    ValueField,
+    any_change,
+    class_size,
+    more_is_looser,
+    rising,
+    unordered,
+)
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.policy.values import Epsilon, Probability, Rate, Strict, Weight, schema_of, whole_number
 
@@ -33,8 +47,20 @@ class SampleSource(Strict):
     Or `inherited`: the table is a sample already, and the contract attests how it was drawn.
     """
 
-    beta: Rate | None = None
-    inherited: str | None = None
+    beta: Annotated[
+        Rate | None,
+        ValueField(
+            more_is_looser,
+            "the share of rows that secret coins keep",
+            "more people are in a release",
+            "fewer people are in a release",
+        ),
+    ] = None
+    """The probability with which each row is sampled, by secret coins. Less of it needs a smaller k, and keeps fewer
+    rows."""
+    inherited: Annotated[str | None, ValueField(any_change, "the sample that the table already is")] = None
+    """The name of the sample that the table already is, as its contract attests. It can be released once, at fixed
+    levels."""
 
     @model_validator(mode="after")
     def _one_mode(self) -> "SampleSource":
@@ -59,7 +85,8 @@ _LOCAL = "levels that differ from class to class depend on the sample; let `choo
 class Candidates(Strict):
     """Levels of one attribute among which the release chooses."""
 
-    choose: Annotated[list[str], Field(min_length=1)]
+    choose: Annotated[list[str], Field(min_length=1), LevelsField("the levels among which a release chooses")]
+    """The levels among which the release chooses."""
 
 
 def _level(value: Any) -> Any:
@@ -81,18 +108,34 @@ class LevelChoice(Strict):
     of both together holds for all candidates at once, which asks for a larger k.
     """
 
-    epsilon: Epsilon
-    score: Literal["expected_kept_rows", "expected_kept_information", "classification"] = "expected_kept_rows"
-    on: Literal["full", "sample"] = "full"
-    target: str | None = None
-    weights: dict[str, Weight] = Field(default_factory=dict)
+    epsilon: Annotated[Epsilon, SHARES]
+    """What the choice costs of the policy's epsilon."""
+    score: Annotated[
+        Literal["expected_kept_rows", "expected_kept_information", "classification"],
+        ValueField(unordered, "what levels are chosen for"),
+    ] = "expected_kept_rows"
+    """What a good choice of levels keeps."""
+    on: Annotated[
+        Literal["full", "sample"], ValueField(unordered, "whether levels are chosen on the table or on the sample")
+    ] = "full"
+    """What the choice looks at: the full table, or the very sample that is released, which asks for a larger k."""
+    target: Annotated[str | None, ValueField(unordered, "the attribute that levels are chosen for")] = None
+    """The attribute that a classifier should predict well, for the score classification."""
+    weights: Annotated[dict[str, Weight], ValueField(unordered, "how much attributes count when levels are chosen")] = (
+        Field(default_factory=dict)
+    )
+    """How much each attribute's information counts, for the score expected_kept_information."""
 
 
 class MarginLine(Strict):
     """All tables of that many attributes, or the table of some."""
 
-    all: Ways | None = None
-    attributes: Annotated[list[str], Field(min_length=1)] | None = None
+    all: Annotated[Ways | None, KeyField("counts of so many attributes")] = None
+    """All tables of so many attributes."""
+    attributes: Annotated[Annotated[list[str], Field(min_length=1)] | None, KeyField("counts of these attributes")] = (
+        None
+    )
+    """The table of these attributes."""
 
     @model_validator(mode="after")
     def _all_or_attributes(self) -> "MarginLine":
@@ -109,11 +152,28 @@ class MarginsSpec(Strict):
     it unless stated.
     """
 
-    epsilon: Epsilon
-    delta: Probability | None = None
-    noise: Literal["gaussian", "laplace"] = "gaussian"
-    tables: Annotated[list[MarginLine], Field(min_length=1)] = Field(default=[{"all": "2"}], validate_default=True)
-    levels: dict[str, str] = Field(default_factory=dict)
+    epsilon: Annotated[Epsilon, SHARES]
+    """What the margins cost of the policy's epsilon."""
+    delta: Annotated[Probability | None, SHARES] = None
+    """What gaussian noise costs of the policy's delta; by default a tenth of it."""
+    noise: Annotated[Literal["gaussian", "laplace"], ValueField(unordered, "the law of the noise")] = "gaussian"
+    """The noise of the counts: gaussian suits many tables, laplace costs no delta."""
+    tables: Annotated[
+        list[MarginLine],
+        Field(min_length=1),
+        ListField(
+            "noisy counts beside the rows",
+            Direction.LOOSER,
+            "more counts are published",
+            "fewer counts are published",
+            there=MarginLine.model_validate({"all": "1"}),
+        ),
+    ] = Field(default=[{"all": "2"}], validate_default=True)
+    """Which tables are bought beside the total and those of one attribute, which always are."""
+    levels: Annotated[dict[str, str], ValueField(unordered, "the levels of the counts beside the rows")] = Field(
+        default_factory=dict
+    )
+    """Coarser levels for some attributes of the margins; `any` leaves one out."""
 
     @model_validator(mode="after")
     def _delta_of_the_noise(self) -> "MarginsSpec":
@@ -132,10 +192,33 @@ class SafeKAnonymity(MechanismSpec):
     """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
 
     kind: Literal["safe_k_anonymity"]
-    sampling: SampleSource
-    k: ClassSize = "least"
-    attributes: Annotated[dict[str, LevelOrCandidates], Field(min_length=1)]
-    choose: LevelChoice | None = None
-    margins: MarginsSpec | None = None
-    suppression: Annotated[Literal["class"], _only("class", _CELLS)] = "class"
-    recoding: Annotated[Literal["global"], _only("global", _LOCAL)] = "global"
+    sampling: Annotated[SampleSource, NestedField("who is in a release")]
+    """How rows are sampled before small classes are left out."""
+    k: Annotated[
+        ClassSize,
+        ValueField(
+            class_size,
+            "how many sampled people share every released combination, at least",
+            "rarer combinations may be published",
+            "rare combinations may be left out that were published",
+        ),
+    ] = "least"
+    """Classes of fewer rows are left out. `least` is the smallest that keeps the policy's epsilon and delta."""
+    attributes: Annotated[
+        dict[str, LevelOrCandidates], Field(min_length=1), LevelsField("what is published of a person")
+    ]
+    """All columns that are published, each at a level of its contract, or with levels to choose among."""
+    choose: Annotated[LevelChoice | None, NestedField("how levels are chosen from the table")] = None
+    """How levels are chosen among the candidates of the attributes, privately and for a part of epsilon."""
+    margins: Annotated[MarginsSpec | None, NestedField("noisy counts beside the rows", added=Direction.LOOSER)] = None
+    """Noisy counts of the full table, bought for a part of epsilon, which the rows are weighted to."""
+    suppression: Annotated[
+        Literal["class"], _only("class", _CELLS), ValueField(rising("class"), "what is left out")
+    ] = "class"
+    """What is left out: whole classes. Nothing else has a known delta."""
+    recoding: Annotated[
+        Literal["global"],
+        _only("global", _LOCAL),
+        ValueField(rising("global"), "whether all rows have the same levels"),
+    ] = "global"
+    """Where levels hold: everywhere alike. Nothing else has a known delta."""

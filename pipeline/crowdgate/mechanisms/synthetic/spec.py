@@ -9,8 +9,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
 from crowdgate.limits import MOST_IMPOSSIBLE, MOST_MODEL_CELLS
+from crowdgate.policy.field_order import (
+    PRECISE,
+    SHARES,
+    LevelsField,
+    ValueField,
+    any_change,
+    more_groups_are_looser,
+    unordered,
+)
 from crowdgate.policy.policy import MechanismSpec
-from crowdgate.policy.values import Rate, Sampling, schema_of, whole_number
+from crowdgate.policy.values import Rate, SamplingOrAll, schema_of, whole_number
 
 
 def _cells(text: Any) -> int:
@@ -46,14 +55,34 @@ class DpSyntheticSpec(MechanismSpec):
     """
 
     kind: Literal["dp_synthetic"]
-    sampling: Sampling | None = None
-    attributes: Annotated[dict[str, LevelName], Field(min_length=2)]
-    triples: list[Triple] = Field(default_factory=list)
-    impossible: Annotated[list[Combination], Field(max_length=MOST_IMPOSSIBLE)] = Field(default_factory=list)
-    one_way_share: Rate = Field(default="0.35", validate_default=True)
-    certificate_share: Rate = Field(default="0.05", validate_default=True)
-    model_cells: ModelCells = Field(default=str(1 << 18), validate_default=True)
-    pair_error: Rate = Field(default="0.05", validate_default=True)
+    sampling: SamplingOrAll = None
+    """A sample that is drawn first. It protects more for the same noise."""
+    attributes: Annotated[dict[str, LevelName], Field(min_length=2), LevelsField("the columns of synthetic rows")]
+    """The columns of the synthetic rows, each at a level of its contract."""
+    triples: Annotated[
+        list[Triple],
+        ValueField(
+            more_groups_are_looser,
+            "the tables of three attributes that are measured and published",
+            "more noisy tables are published",
+            "fewer noisy tables are published",
+        ),
+    ] = Field(default_factory=list)
+    """Three columns each whose table is measured for certain."""
+    impossible: Annotated[
+        list[Combination], Field(max_length=MOST_IMPOSSIBLE), ValueField(any_change, "what public knowledge rules out")
+    ] = Field(default_factory=list)
+    """Values that by public knowledge no row has together. They are never made."""
+    one_way_share: Annotated[Rate, SHARES] = Field(default="0.35", validate_default=True)
+    """The part of the budget for the tables of one column."""
+    certificate_share: Annotated[Rate, SHARES] = Field(default="0.05", validate_default=True)
+    """The part of the budget that measures how far the rows are from the table."""
+    model_cells: Annotated[ModelCells, ValueField(unordered, "how large the model may be")] = Field(
+        default=str(1 << 18), validate_default=True
+    )
+    """How large the model may become. More cells can be nearer to the table, and take longer."""
+    pair_error: Annotated[Rate, PRECISE] = Field(default="0.05", validate_default=True)
+    """A pair of columns is called trustworthy whose distance from the table is at most this part of all rows."""
 
     @model_validator(mode="after")
     def _shares_below_one(self) -> "DpSyntheticSpec":

@@ -8,8 +8,21 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
+from crowdgate.policy.field_order import (
+    PRECISE,
+    SHARES,
+    Direction,
+    KeyField,
+    LevelsField,
+    ListField,
+    ValueField,
+    any_change,
+    more_of_them_is_looser,
+    rising,
+    unordered,
+)
 from crowdgate.policy.policy import MechanismSpec
-from crowdgate.policy.values import Exact, Flag, Rate, Sampling, Strict, whole_number
+from crowdgate.policy.values import Exact, Flag, Rate, SamplingOrAll, Strict, whole_number
 
 
 def _names(value: Any) -> tuple[str, ...] | dict[str, str]:
@@ -52,32 +65,47 @@ Ways = Annotated[
 Yes = Annotated[bool, PlainValidator(_yes), WithJsonSchema({"const": True})]
 
 
+Clamps = Annotated[
+    Flag,
+    ValueField(
+        rising(True, False),
+        "whether it is published how many are at the bounds",
+        "more numbers are published",
+        "fewer numbers are published",
+    ),
+]
+
+
 class TableItem(Strict):
     """One line of `tables`: each class has one key of its own that tells it from the others."""
 
     key: ClassVar[str]
-    share: Exact | None = None
+    share: Annotated[Exact | None, SHARES] = None
+    """The part of the budget for this line. Lines without one divide what is left."""
 
 
 class OneTable(TableItem):
     """The table of some attributes, at the levels of `levels` or at its own."""
 
     key: ClassVar[str] = "attributes"
-    attributes: Annotated[Named, Field(min_length=1)]
+    attributes: Annotated[Named, Field(min_length=1), KeyField("which attributes a table counts")]
+    """The columns of one table, at the levels of `levels`, or with levels of its own."""
 
 
 class AllTables(TableItem):
     """All tables of that many of the attributes in `levels`; they divide the share, if there is one."""
 
     key: ClassVar[str] = "all"
-    all: Ways
+    all: Annotated[Ways, KeyField("of how many attributes tables count")]
+    """All tables of so many of the columns in `levels`."""
 
 
 class TotalTable(TableItem):
     """The number of rows."""
 
     key: ClassVar[str] = "total"
-    total: Yes
+    total: Annotated[Yes, KeyField("the number of rows")]
+    """The number of rows. It can only be true."""
 
 
 class SumTable(TableItem):
@@ -85,11 +113,17 @@ class SumTable(TableItem):
     also how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "sum"
-    sum: str
-    by: Named = ()
-    low: Exact | None = None
-    high: Exact | None = None
-    clamps: Flag = False
+    sum: Annotated[str, KeyField("which column is summed")]
+    """The column that is summed up."""
+    by: Annotated[Named, KeyField("the cells of sums")] = ()
+    """The columns of the table that has a sum in every cell."""
+    low: Annotated[Exact | None, ValueField(any_change, "the bounds of summed numbers")] = None
+    """Numbers below it count as this. By default the least of the column's domain."""
+    high: Annotated[Exact | None, ValueField(any_change, "the bounds of summed numbers")] = None
+    """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
+    noise."""
+    clamps: Clamps = False
+    """Whether the numbers of rows at or beyond either bound are published, too."""
 
 
 class MeanTable(TableItem):
@@ -97,21 +131,39 @@ class MeanTable(TableItem):
     also how many rows are at or beyond either bound."""
 
     key: ClassVar[str] = "mean"
-    mean: str
-    by: Named = ()
-    low: Exact | None = None
-    high: Exact | None = None
-    clamps: Flag = False
+    mean: Annotated[str, KeyField("of which column means are taken")]
+    """The column whose mean is taken."""
+    by: Annotated[Named, KeyField("the cells of means")] = ()
+    """The columns of the table that has a mean in every cell."""
+    low: Annotated[Exact | None, ValueField(any_change, "the bounds of averaged numbers")] = None
+    """Numbers below it count as this. By default the least of the column's domain."""
+    high: Annotated[Exact | None, ValueField(any_change, "the bounds of averaged numbers")] = None
+    """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
+    noise."""
+    clamps: Clamps = False
+    """Whether the numbers of rows at or beyond either bound are published, too."""
 
 
 class QuantilesTable(TableItem):
     """Quantiles of a numeric column to the bins of a level, in every cell of `by`."""
 
     key: ClassVar[str] = "quantiles"
-    quantiles: str
-    level: str
-    at: list[Exact] = Field(default=["0.25", "0.5", "0.75"], validate_default=True)
-    by: Named = ()
+    quantiles: Annotated[str, KeyField("of which column quantiles are taken")]
+    """The column whose quantiles are told."""
+    level: Annotated[str, KeyField("the bins of quantiles")]
+    """The level of that column whose bins the quantiles fall into."""
+    at: Annotated[
+        list[Exact],
+        ValueField(
+            more_of_them_is_looser,
+            "which quantiles are published",
+            "more numbers are published",
+            "fewer numbers are published",
+        ),
+    ] = Field(default=["0.25", "0.5", "0.75"], validate_default=True)
+    """Which quantiles, as shares from 0 to 1."""
+    by: Annotated[Named, KeyField("the cells of quantiles")] = ()
+    """The columns of the table that has quantiles in every cell."""
 
 
 ITEMS = (OneTable, AllTables, TotalTable, SumTable, MeanTable, QuantilesTable)
@@ -142,14 +194,42 @@ class DpTablesSpec(MechanismSpec):
     """Tables with integer noise, made consistent. `levels` are the attributes of `all` and the levels of lists."""
 
     kind: Literal["dp_tables"]
-    noise: Literal["laplace", "gaussian"] = "gaussian"
-    sampling: Sampling | None = None
-    levels: dict[str, str] = Field(default_factory=dict)
-    tables: Annotated[list[AnyItem], Field(min_length=1)]
-    split: Literal["least-variance", "equal"] = "least-variance"
-    relative_error: Rate = Field(default="0.1", validate_default=True)
-    suppress: Flag = False
-    raw: Flag = False
+    noise: Annotated[Literal["laplace", "gaussian"], ValueField(unordered, "the law of the noise")] = "gaussian"
+    """The noise of all numbers: gaussian suits many tables, laplace costs no delta."""
+    sampling: SamplingOrAll = None
+    """A sample that is drawn first. It protects more for the same noise."""
+    levels: Annotated[dict[str, str], LevelsField("the attributes of the tables")] = Field(default_factory=dict)
+    """The columns of the tables that `all` asks for, each with its level; lists of columns are at these levels, too."""
+    tables: Annotated[
+        list[AnyItem],
+        Field(min_length=1),
+        ListField("what is published", Direction.LOOSER, "more numbers are published", "fewer numbers are published"),
+    ]
+    """Which tables, sums, means and quantiles are published."""
+    split: Annotated[Literal["least-variance", "equal"], SHARES] = "least-variance"
+    """How epsilon is divided between tables without a share: for the least errors, or equally."""
+    relative_error: Annotated[Rate, PRECISE] = Field(default="0.1", validate_default=True)
+    """A number is called trustworthy whose standard error is at most this part of it."""
+    suppress: Annotated[
+        Flag,
+        ValueField(
+            rising(False, True),
+            "whether numbers that are not trustworthy are left out",
+            "numbers are published that are mostly noise",
+            "numbers that are mostly noise are left out",
+        ),
+    ] = False
+    """Whether numbers that are not trustworthy are left empty."""
+    raw: Annotated[
+        Flag,
+        ValueField(
+            rising(True, False),
+            "whether noisy numbers are published as they were drawn, too",
+            "the numbers as they were drawn are published, too",
+            "the numbers as they were drawn are not published",
+        ),
+    ] = False
+    """Whether the numbers are published as the noise left them, too, before they are made to agree."""
 
 
 def column_names(spec: DpTablesSpec) -> list[str]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from crowdgate.policy.field_order import Direction
 from crowdgate.policy.policy import version_of
 from crowdgate.review.diff.effects import PolicyEffect, contract_changes, level_codes, plan_of_side, policy_effect
 from crowdgate.review.diff.fields_compared import NOTHING, FieldChange, changes, name_changes
-from crowdgate.review.diff.order import Direction, level_order_by_codes
+from crowdgate.review.diff.level_order import level_order_by_codes
 from crowdgate.review.diff.sides import PolicyOnDisk, Side, open_side, side_problem
 
 OUTSIDE = "Contract and budget were not compared, and nothing is worked out: no working copy around {}."

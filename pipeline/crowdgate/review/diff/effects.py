@@ -21,8 +21,8 @@ from crowdgate.planning.budget_left import ledger_of, ledger_status, today
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.policy.field_order import Direction
 from crowdgate.review.diff.fields_compared import NOTHING, FieldChange
-from crowdgate.review.diff.order import Direction
 from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
-"""Two policies, field by field, by the table of `fields`."""
+"""Two policies, field by field, by the orders that fields declare."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,18 +12,21 @@ from pydantic import BaseModel
 
 from crowdgate.accounting.numbers import exact_text
 from crowdgate.gate import gate_text, stated_number, waiver_text
-from crowdgate.policy.policy import GateRule
-from crowdgate.review.diff.field_table import (
-    Field,
+from crowdgate.measures.options import effective_options
+from crowdgate.policy.field_order import (
+    UNKNOWN,
+    Direction,
+    FieldOrder,
+    KeyField,
     LevelsField,
     ListField,
     NameField,
     NestedField,
     ValueField,
-    field_of,
-    key,
+    declared_order,
 )
-from crowdgate.review.diff.order import Coarser, Direction, level_order
+from crowdgate.policy.policy import GateRule
+from crowdgate.review.diff.level_order import Coarser, level_order
 
 NOTHING = "nothing"
 ADVICE = "the gate only advises: it withholds nothing, before and after"
@@ -57,7 +60,12 @@ def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -
         was, now = getattr(old, name), getattr(new, name)
         if was != now:
             at = ".".join(filter(None, (place, info.alias or name)))
-            yield from _field_changes(field_of(old, name), at, was, now, coarser)
+            yield from _field_changes(field_order(old, name), at, was, now, coarser)
+
+
+def field_order(model: BaseModel, name: str) -> FieldOrder:
+    """The declared order of a field; of a field without one any change is one of meaning."""
+    return declared_order(type(model), name) or UNKNOWN
 
 
 def _kind(model: BaseModel) -> str:
@@ -65,7 +73,7 @@ def _kind(model: BaseModel) -> str:
     return str(getattr(model, "kind", type(model).__name__))
 
 
-def _field_changes(field: Field, at: str, was: Any, now: Any, coarser: Coarser) -> Iterator[FieldChange]:
+def _field_changes(field: FieldOrder, at: str, was: Any, now: Any, coarser: Coarser) -> Iterator[FieldChange]:
     if isinstance(field, NestedField):
         yield from _nested_changes(field, at, was, now, coarser)
     elif isinstance(field, ListField):
@@ -110,11 +118,24 @@ _FINE = {
 }
 
 
+def _key(item: BaseModel) -> Hashable:
+    """What an item of a list is told apart by: its class, its fields of this kind, and the side of its limit."""
+    own = (name for name in type(item).model_fields if isinstance(field_order(item, name), KeyField))
+    side = getattr(item, "at_most", item) is None
+    return (type(item).__name__, side, *(_frozen(getattr(item, name)) for name in own))
+
+
+def _frozen(value: Any) -> Hashable:
+    if isinstance(value, dict):
+        return tuple(sorted(effective_options(value).items()))
+    return frozenset(value) if isinstance(value, list) else value
+
+
 def _list_changes(
     field: ListField, at: str, was: Sequence[Any], now: Sequence[Any], coarser: Coarser
 ) -> Iterator[FieldChange]:
     was, now = ([each for each in items if each != field.there] for items in (was, now))
-    olds, news = {key(each): each for each in was}, {key(each): each for each in now}
+    olds, news = {_key(each): each for each in was}, {_key(each): each for each in now}
     if len(olds) < len(was) or len(news) < len(now):  # nothing tells which of them is which
         if Counter(map(repr, was)) != Counter(map(repr, now)):
             yield FieldChange(at, Direction.CHANGED_MEANING, text(was), text(now), field.means)
@@ -208,7 +229,7 @@ _WRITTEN: tuple[tuple[Any, Callable[[Any], str]], ...] = (
 def name_changes(old: BaseModel, new: BaseModel) -> Iterator[str]:
     """Fields that differ and rule nothing, in words."""
     for name in type(old).model_fields:
-        was, now, field = getattr(old, name), getattr(new, name), field_of(old, name)
+        was, now, field = getattr(old, name), getattr(new, name), field_order(old, name)
         if isinstance(field, NestedField) and isinstance(was, BaseModel) and type(was) is type(now):
             yield from name_changes(was, now)
         elif isinstance(field, NameField) and was != now:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from crowdgate.policy.field_order import Direction
 from crowdgate.report import code
 from crowdgate.review.diff.difference import PolicyComparison, PolicyDifference
-from crowdgate.review.diff.order import Direction
 
 EQUALS = "equal: nothing that rules a release has changed"
 SAID = {

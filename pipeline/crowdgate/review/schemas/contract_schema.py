@@ -4,21 +4,18 @@ contract holds is the Open Data Contract Standard's, which has a schema of its o
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS
-from crowdgate.review.schemas.descriptions import SchemaGenerator, properties
+from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS, CustomProperty
+from crowdgate.review.schemas.descriptions import SchemaGenerator
 
 VENDOR = "crowdgate"
 ABOUT = "What Crowdgate reads of a data contract. All else is the Open Data Contract Standard's, version 3.1."
-Facts = Mapping[str, TypeAdapter[Any]]
 
 
 def contract_schema() -> dict[str, Any]:
     """The schema."""
     defs: dict[str, Any] = {}
-    column = _element("A column.", _custom(PROPERTY_FACTS, properties()["Column"], defs))
-    table = _element("The table.", _custom(TABLE_FACTS, properties()["Table"], defs))
+    column = _element("A column.", _custom(PROPERTY_FACTS, defs))
+    table = _element("The table.", _custom(TABLE_FACTS, defs))
     table["properties"]["properties"] = {"type": "array", "items": column, "description": "The columns."}
     tables = {"type": "array", "items": table, "description": "The table that is released, and no other."}
     stated = {"title": "DataContract", "description": ABOUT, "type": "object", "properties": {"schema": tables}}
@@ -29,9 +26,9 @@ def _element(words: str, custom: Any) -> dict[str, Any]:
     return {"type": "object", "description": words, "properties": {"customProperties": custom}}
 
 
-def _custom(facts: Facts, words: Mapping[str, str], defs: dict[str, Any]) -> Any:
+def _custom(facts: Mapping[str, CustomProperty], defs: dict[str, Any]) -> Any:
     """A list of custom properties, of which those of another vendor are not looked at."""
-    values = {name: _value(kind, words[name], defs) for name, kind in facts.items()}
+    values = {name: _value(fact, defs) for name, fact in facts.items()}
     cases = [
         {"if": {"properties": {"property": {"const": name}}}, "then": {"properties": {"value": value}}}
         for name, value in values.items()
@@ -53,7 +50,7 @@ def _custom(facts: Facts, words: Mapping[str, str], defs: dict[str, Any]) -> Any
     return {"type": "array", "items": item, "description": "What Crowdgate has to know."}
 
 
-def _value(kind: TypeAdapter[Any], words: str, defs: dict[str, Any]) -> Any:
-    made = kind.json_schema(by_alias=True, schema_generator=SchemaGenerator)
+def _value(fact: CustomProperty, defs: dict[str, Any]) -> Any:
+    made = fact.value.json_schema(by_alias=True, schema_generator=SchemaGenerator)
     defs |= made.pop("$defs", {})
-    return {**made, "description": words}
+    return {**made, "description": fact.description}

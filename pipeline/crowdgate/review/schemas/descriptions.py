@@ -1,40 +1,57 @@
-"""JSON Schemas that say what each property means, and of each measure what a gate on it may state."""
+"""JSON Schemas that say what each property means, and of each measure what a gate on it may state.
 
-from collections.abc import Iterator
+The description of a property is the docstring below its field. It is read from the source, and only here: pydantic
+would read it whenever the models are imported, which every command would wait for.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
-import yaml
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
 from crowdgate.measures import MEASURES, Measure
+from crowdgate.measures.options import OPTIONS
 from crowdgate.policy.policy import GateRule
 
 NUMBER = ["number", "string"]
 
 
+def field_description(model: type[Any], field: str) -> str | None:
+    """The docstring of a field in its model, or in the first of its bases that has one."""
+    models = (each for each in model.__mro__ if issubclass(each, BaseModel))
+    found = (_field_docstrings(each.__module__).get((each.__name__, field)) for each in models)
+    return next(filter(None, found), None)
+
+
 @cache
-def properties() -> dict[str, dict[str, str]]:
-    """What each property means, by model and field."""
-    read: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("properties.yaml").read_text("utf-8"))
-    return read
+def _field_docstrings(module: str) -> Mapping[tuple[str, str], str]:
+    """The docstrings of fields in a module, by class and field, each on one line."""
+    source = ast.parse(inspect.getsource(sys.modules[module]))
+    models = (each for each in source.body if isinstance(each, ast.ClassDef))
+    return {(each.name, field): text for each in models for field, text in _docstrings(each)}
 
 
-def field_descriptions(model: type[Any], field: str) -> Iterator[str]:
-    """What the table says of a field, under its model or one that the model is made of."""
-    told = (properties().get(each.__name__, {}) for each in model.__mro__)
-    return (own[field] for own in told if field in own)
+def _docstrings(model: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for above, below in pairwise(model.body):
+        match above, below:
+            case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield field, " ".join(text.split())
 
 
 class SchemaGenerator(GenerateJsonSchema):
-    """Properties with the field's own description, or that of the table."""
+    """Properties with the description of their type, or the docstring of their field."""
 
     def model_schema(self, schema: Any) -> Any:
         """The schema of a model."""
         made, model = super().model_schema(schema), schema["cls"]
         for name, field in model.model_fields.items():
-            words = next(field_descriptions(model, name), None)
+            words = field_description(model, name)
             if field.description is None and words is not None:
                 made["properties"][field.alias or name]["description"] = words
         return _with_measures(made) if model is GateRule else made
@@ -51,15 +68,14 @@ def _with_measures(rule: Any) -> Any:
 
 
 def _of_measure(measure: Measure) -> dict[str, Any]:
-    words = properties()["Options"]
-    options = {each: {"type": NUMBER, "description": words[each]} for each in measure.options}
+    options = {each: {"type": NUMBER, "description": OPTIONS[each].description} for each in measure.options}
     stated = {"properties": options, "additionalProperties": False, "required": list(measure.needs)}
     has = {"of": measure.of, "over": measure.over, "charge": measure.of_noisy is not None}
     needed = [*(name for name in ("of", "charge") if has[name]), *(["with"] if measure.needs else [])]
     absent = {name: {"not": {}, "description": NOT_HERE} for name, there in has.items() if not there}
-    words_of_with = OPTIONS if options else NOT_HERE
+    words_of_with = OPTIONS_HERE if options else NOT_HERE
     return {"properties": {"with": {**stated, "description": words_of_with}, **absent}, "required": needed}
 
 
-OPTIONS = "Options of this measure."
+OPTIONS_HERE = "Options of this measure."
 NOT_HERE = "Not of this measure."

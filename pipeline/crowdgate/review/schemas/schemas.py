@@ -19,7 +19,7 @@ from crowdgate.policy.decisions import CollectionDecision
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget
 from crowdgate.policy.questionnaire import Questionnaire
 from crowdgate.review.schemas.contract_schema import contract_schema
-from crowdgate.review.schemas.descriptions import SchemaGenerator, field_descriptions
+from crowdgate.review.schemas.descriptions import SchemaGenerator, field_description
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: dict[str, Any] = {
@@ -56,7 +56,7 @@ def _with_conditions(schema: Any) -> Any:
         return {key: _with_conditions(value) for key, value in schema.items()}
     key, kinds = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
     cases = [{"if": {"properties": {key: {"const": kind}}}, "then": {"$ref": ref}} for kind, ref in kinds.items()]
-    stated = {"enum": list(kinds), "description": next(field_descriptions(MechanismSpec, key))}
+    stated = {"enum": list(kinds), "description": field_description(MechanismSpec, key)}
     kept = {"description": schema["description"]} if "description" in schema else {}
     return {**kept, "type": "object", "required": [key], "properties": {key: stated}, "allOf": cases}
 
