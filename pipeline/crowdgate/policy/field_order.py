@@ -104,64 +104,56 @@ def _is_number(value: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class ValueField:
-    """A field that is compared as a whole: its order, and what it is. What it says when it is looser or tighter."""
+class FieldOrder:
+    """How a field is compared, and what it is in words: an item of `Annotated`. Two are never equal, as `typing` takes
+    annotations of equal items for one, and literals that are the same in another order are equal."""
+
+    means: str
+
+
+@dataclass(frozen=True, eq=False)
+class ValueField(FieldOrder):
+    """A field that is compared as a whole, by its order. What it says when it is looser or tighter."""
 
     order: Order
-    means: str
     looser: str = ""
     tighter: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class NestedField:
+class NestedField(FieldOrder):
     """A field with fields of its own. `missing` is what stands for none (None: then one is added or removed)."""
 
-    means: str
     missing: BaseModel | None = None
     added: Direction = Direction.CHANGED_MEANING
 
 
 @dataclass(frozen=True, eq=False)
-class ListField:
+class ListField(FieldOrder):
     """A list without sequence. Items of one `key` are compared field by field; `added`: what another item does.
     `there` is an item that holds whether or not it is stated."""
 
-    means: str
     added: Direction
     looser: str
     tighter: str
     there: BaseModel | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class LevelsField:
+class LevelsField(FieldOrder):
     """Attributes at levels, or candidates for them: more of them, or finer ones, are looser."""
 
-    means: str
 
-
-@dataclass(frozen=True, eq=False)
-class NameField:
+class NameField(FieldOrder):
     """A field that names the policy and rules nothing: it is shown, and no change."""
 
-    means: str
 
-
-@dataclass(frozen=True, eq=False)
-class KeyField:
+class KeyField(FieldOrder):
     """A field by which items of a list are told apart: another value makes another item."""
 
-    means: str
 
-
-FieldOrder = ValueField | NestedField | ListField | LevelsField | NameField | KeyField
-"""An item of `Annotated`. Two are never equal: `typing` takes annotations of equal items for one, and literals that
-are the same in another order are equal."""
-
-SHARES = ValueField(unordered, "how the same total is divided: the guarantee of the whole release stays")
-PRECISE = ValueField(any_change, "what counts as trustworthy, which gates read")
-UNKNOWN = ValueField(any_change, "a field without a known order")
+SHARES = ValueField("how the same total is divided: the guarantee of the whole release stays", unordered)
+PRECISE = ValueField("what counts as trustworthy, which gates read", any_change)
+UNKNOWN = ValueField("a field without a known order", any_change)
 
 
 def declared_order(model: type[BaseModel], name: str) -> FieldOrder | None:

@@ -78,22 +78,22 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 class Metadata(Strict):
     """Who answers for the file, its name, and its version: a whole number, which a changed policy raises."""
 
-    name: Annotated[Name, ValueField(any_change, "the policy: releases under another name are other releases")]
+    name: Annotated[Name, ValueField("the policy: releases under another name are other releases", any_change)]
     """The policy's name, which becomes a folder of its releases: lower-case letters, digits and hyphens."""
     version: Annotated[
         str, Field(pattern=r"^[1-9][0-9]{0,8}$"), NUMBER, NameField("the version, which a changed policy raises")
     ] = "1"
     """A whole number. A policy that changed after it was charged needs a greater one."""
-    owner: Annotated[Line, ValueField(any_change, "who answers for the policy, which is published")]
+    owner: Annotated[Line, ValueField("who answers for the policy, which is published", any_change)]
     """Who answers for the policy. It is published with every release."""
-    description: Annotated[str, ValueField(any_change, "the policy in free words, which are published")] = ""
+    description: Annotated[str, ValueField("the policy in free words, which are published", any_change)] = ""
     """What the release is, in a sentence or two. It is published with every release."""
 
 
 class MechanismSpec(Strict):
     """What a policy says of its mechanism. Each kind of release has a specification of its own, told by `kind`."""
 
-    kind: Annotated[str, ValueField(any_change, "what protects: the releases are of another kind")]
+    kind: Annotated[str, ValueField("what protects: the releases are of another kind", any_change)]
     """The kind of release: rows of real people, tables of numbers, or synthetic rows."""
 
 
@@ -103,8 +103,8 @@ class Privacy(Strict):
     epsilon: Annotated[
         Epsilon,
         ValueField(
-            more_is_looser,
             "what one release may tell about anybody",
+            more_is_looser,
             "one release may tell more about every person",
             "one release may tell less about any person",
         ),
@@ -114,8 +114,8 @@ class Privacy(Strict):
     delta: Annotated[
         Probability,
         ValueField(
-            more_is_looser,
             "the probability that the limit on what is told does not hold",
+            more_is_looser,
             "the guarantee may fail with a greater probability",
             "the guarantee may fail with a smaller probability only",
         ),
@@ -128,7 +128,7 @@ class Charge(Strict):
     """What a charged gate costs; part of the policy's total."""
 
     epsilon: Annotated[
-        Epsilon, ValueField(unordered, "what a gate costs: it is judged more exactly, and leaves the mechanism less")
+        Epsilon, ValueField("what a gate costs: it is judged more exactly, and leaves the mechanism less", unordered)
     ]
     """What the noisy number costs of the policy's epsilon. Less epsilon means more noise."""
 
@@ -143,8 +143,8 @@ class Waiver(Strict):
     expires: Annotated[
         Day,
         ValueField(
-            later_is_looser,
             "up to when a failure does not withhold",
+            later_is_looser,
             "what fails the gate is published for longer",
             "the gate withholds what fails it from an earlier day on",
         ),
@@ -162,8 +162,8 @@ class GateRule(Strict):
     at_most: Annotated[
         Exact | None,
         ValueField(
-            more_is_looser,
             "the limit of a gate",
+            more_is_looser,
             "releases pass that were withheld",
             "releases are withheld that passed",
         ),
@@ -172,8 +172,8 @@ class GateRule(Strict):
     at_least: Annotated[
         Exact | None,
         ValueField(
-            more_is_tighter,
             "the limit of a gate",
+            more_is_tighter,
             "releases pass that were withheld",
             "releases are withheld that passed",
         ),
@@ -192,8 +192,8 @@ class GateRule(Strict):
     severity: Annotated[
         Literal["block", "advise"],
         ValueField(
-            rising("advise", "block"),
             "whether a gate withholds",
+            rising("advise", "block"),
             "the gate only advises: what fails it is published",
             "the gate withholds what fails it",
         ),
@@ -219,20 +219,20 @@ class Publish(Strict):
     """Where the release goes, relative to the working copy, in which formats, and what of a run scheduled deployments
     may set. A person at the command line may set all of it."""
 
-    to: Annotated[str, ValueField(any_change, "where releases go")]
+    to: Annotated[str, ValueField("where releases go", any_change)]
     """The folder of releases, relative to the working copy."""
     formats: Annotated[
         list[str],
         Field(min_length=1, default_factory=lambda: ["parquet"]),
-        ValueField(unordered, "the formats of the same data"),
+        ValueField("the formats of the same data", unordered),
     ]
     """The formats of the data files."""
     deployments_may_set: Annotated[
         list[Literal["to", "input", "ledger"]],
         Field(default_factory=list),
         ValueField(
-            more_of_them_is_looser,
             "what scheduled runs may set",
+            more_of_them_is_looser,
             "scheduled runs may set more of a release",
             "scheduled runs may set less of a release",
         ),
@@ -240,7 +240,7 @@ class Publish(Strict):
     """What scheduled runs may set in place of the policy. A person at the command line may set all of it."""
 
 
-_PLAYED = ValueField(unordered, "how an audit is played")
+_PLAYED = ValueField("how an audit is played", unordered)
 
 
 class InferenceSpec(Strict):
@@ -249,15 +249,15 @@ class InferenceSpec(Strict):
 
     releases: Annotated[Releases, _PLAYED] = 300
     """How many releases of one table are attacked."""
-    coverage: Annotated[Probability, ValueField(any_change, "at how many of the targets inference is audited")] = (
+    coverage: Annotated[Probability, ValueField("at how many of the targets inference is audited", any_change)] = (
         Fraction(1)
     )
     """The share of the people for whom guesses are made."""
     limit: Annotated[
         Probability,
         ValueField(
-            more_is_looser,
             "the improvement over the baselines that an audit lets pass",
+            more_is_looser,
             "audits pass that failed",
             "audits fail that passed",
         ),
@@ -272,15 +272,15 @@ class MembershipSpec(Strict):
 
     releases: Annotated[Releases, _PLAYED] = 300
     """How many tables are drawn, released and attacked."""
-    skew: Annotated[Skew, ValueField(any_change, "how rare members are in audits")] = Fraction(30)
+    skew: Annotated[Skew, ValueField("how rare members are in audits", any_change)] = Fraction(30)
     """How many non-members there are for each member."""
-    recall: Annotated[Rate, ValueField(any_change, "which attacks on membership count")] = Fraction(1, 100)
+    recall: Annotated[Rate, ValueField("which attacks on membership count", any_change)] = Fraction(1, 100)
     """Attacks are judged that find at least this share of the members."""
     limit: Annotated[
         Probability,
         ValueField(
-            more_is_looser,
             "the precision of a claim of membership that an audit lets pass",
+            more_is_looser,
             "audits pass that failed",
             "audits fail that passed",
         ),
@@ -294,23 +294,23 @@ class AuditSpec(Strict):
     replacement or without. Attackers answer with predicates of at most `weight` (by default .005/units); `limit` is the
     greatest excess over the baseline that passes."""
 
-    population: Annotated[str | None, ValueField(any_change, "the public population of audits")] = None
+    population: Annotated[str | None, ValueField("the public population of audits", any_change)] = None
     """The id of the contract of a public table that tables are drawn from; by default the policy's own."""
-    units: Annotated[Units | None, ValueField(any_change, "the size of the tables that are attacked")] = None
+    units: Annotated[Units | None, ValueField("the size of the tables that are attacked", any_change)] = None
     """How many privacy units each drawn table has; by default as many as the public table."""
     trials: Annotated[Trials, _PLAYED] = 2500
     """How many tables are drawn and attacked. More trials give narrower intervals."""
-    weight: Annotated[Rate | None, ValueField(any_change, "which predicates count as singling out")] = None
+    weight: Annotated[Rate | None, ValueField("which predicates count as singling out", any_change)] = None
     """How narrow the attackers' descriptions must be: the greatest probability that one fits somebody at random. By
     default .005 over the units."""
     limit: Annotated[
         Probability,
         ValueField(
-            more_is_looser, "the excess that an audit lets pass", "audits pass that failed", "audits fail that passed"
+            "the excess that an audit lets pass", more_is_looser, "audits pass that failed", "audits fail that passed"
         ),
     ] = Fraction(1, 100)
     """By how much more often than who sees nothing attackers may point at exactly one person, for the audit to pass."""
-    replacement: Annotated[Flag, ValueField(any_change, "how tables of audits are drawn")] = True
+    replacement: Annotated[Flag, ValueField("how tables of audits are drawn", any_change)] = True
     """Whether the same person may be drawn twice into a table."""
     inference: Annotated[InferenceSpec, NestedField("audits of inference")] = Field(default_factory=InferenceSpec)
     """How the guessing of secret attributes is audited."""
@@ -325,7 +325,7 @@ class AuditSpec(Strict):
 class RegisterSpec(Strict):
     """The contract of a public register: gates on matches compare the release with it."""
 
-    contract: Annotated[str, ValueField(any_change, "the public register that gates compare with")]
+    contract: Annotated[str, ValueField("the public register that gates compare with", any_change)]
     """The id of the register's contract, which must say that its table is public."""
 
 
@@ -334,13 +334,13 @@ class ReleaseSpec(Strict):
 
     enforcement: Annotated[
         Literal["enforce", "dry-run"],
-        ValueField(rising("enforce", "dry-run"), "whether anything is released, or only rehearsed"),
+        ValueField("whether anything is released, or only rehearsed", rising("enforce", "dry-run")),
     ] = "enforce"
     """With dry-run nothing is ever released: a run rehearses the policy on rows that nobody has, and touches neither
     the table nor the ledger."""
-    contract: Annotated[str, ValueField(any_change, "the table that is read, and its levels")]
+    contract: Annotated[str, ValueField("the table that is read, and its levels", any_change)]
     """The id of the data contract whose table is read, in data_contracts."""
-    budget: Annotated[str, ValueField(any_change, "the population whose budget pays")]
+    budget: Annotated[str, ValueField("the population whose budget pays", any_change)]
     """The name of the budget that pays, in policies/budgets. It must be that of the contract's population."""
     privacy: Annotated[Privacy, NestedField("the total of one release")]
     """What one release may cost in all: mechanism, choices and charged gates together."""
@@ -373,10 +373,10 @@ class ReleasePolicy(Strict):
     __repr__ = short_repr
 
     api_version: Annotated[
-        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField(any_change, "the form of policy files")
+        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField("the form of policy files", any_change)
     ]
     """The form of this file."""
-    kind: Annotated[Literal["ReleasePolicy"], ValueField(any_change, "the kind of file")]
+    kind: Annotated[Literal["ReleasePolicy"], ValueField("the kind of file", any_change)]
     """What this file is: a policy of releases."""
     metadata: Annotated[Metadata, NestedField("whose policy it is")]
     """Who answers for the policy, its name and its version."""
@@ -406,14 +406,14 @@ class BudgetSpec(Strict):
     ledger: Annotated[
         str,
         Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$"),
-        ValueField(any_change, "the ledger that remembers what was spent"),
+        ValueField("the ledger that remembers what was spent", any_change),
     ]
     """The id of the ledger that keeps this budget. `crowdgate ledger create` prints it."""
     epsilon: Annotated[
         Epsilon,
         ValueField(
-            more_is_looser,
             "what these people may lose in their lifetime",
+            more_is_looser,
             "these people may lose more in their lifetime",
             "these people may lose less in their lifetime",
         ),
@@ -422,20 +422,20 @@ class BudgetSpec(Strict):
     delta: Annotated[
         Probability,
         ValueField(
-            more_is_looser,
             "the probability, over a lifetime, that the limit does not hold",
+            more_is_looser,
             "the limit of a lifetime may fail with a greater probability",
             "the limit of a lifetime may fail with a smaller probability only",
         ),
     ]
     """What all releases of these people may leave out together, for life. It should be far below one in as many as
     there are people."""
-    people: Annotated[People, ValueField(any_change, "the public bound on people, which bounds are worked out for")]
+    people: Annotated[People, ValueField("the public bound on people, which bounds are worked out for", any_change)]
     """A bound on all people who are ever in tables of this population. It must be true."""
-    unit: Annotated[str, ValueField(any_change, "whether a row or a person is protected")] = "row"
+    unit: Annotated[str, ValueField("whether a row or a person is protected", any_change)] = "row"
     """What is protected: `row`, or a person by the column that names one, such as `person:patient`."""
     relation: Annotated[
-        Literal["add-remove"], ValueField(any_change, "between which tables nobody can tell the difference")
+        Literal["add-remove"], ValueField("between which tables nobody can tell the difference", any_change)
     ] = "add-remove"
     """Which tables are compared: one with a unit more or less than the other."""
 
@@ -443,11 +443,11 @@ class BudgetSpec(Strict):
 class BudgetMetadata(Strict):
     """The population that the budget belongs to, and who answers for it."""
 
-    name: Annotated[Name, ValueField(any_change, "the population")]
+    name: Annotated[Name, ValueField("the population", any_change)]
     """The name: lower-case letters, digits and hyphens. Of a budget it is that of its population."""
-    owner: Annotated[Line, ValueField(any_change, "who answers for the budget")]
+    owner: Annotated[Line, ValueField("who answers for the budget", any_change)]
     """Who answers for this file."""
-    description: Annotated[str, ValueField(any_change, "the population in free words")] = ""
+    description: Annotated[str, ValueField("the population in free words", any_change)] = ""
     """What it is for, in a sentence or two."""
 
 
@@ -455,10 +455,10 @@ class PrivacyBudget(Strict):
     """One budget file."""
 
     api_version: Annotated[
-        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField(any_change, "the form of budget files")
+        Literal["crowdgate/v1"], Field(alias="apiVersion"), ValueField("the form of budget files", any_change)
     ]
     """The form of this file."""
-    kind: Annotated[Literal["PrivacyBudget"], ValueField(any_change, "the kind of file")]
+    kind: Annotated[Literal["PrivacyBudget"], ValueField("the kind of file", any_change)]
     """What this file is: the budget of a population."""
     metadata: Annotated[BudgetMetadata, NestedField("whose budget it is")]
     """Who answers for the budget, and its name."""

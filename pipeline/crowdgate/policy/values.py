@@ -124,8 +124,8 @@ class Sampling(Strict):
     beta: Annotated[
         Rate,
         ValueField(
-            more_is_looser,
             "the share of rows that secret coins keep",
+            more_is_looser,
             "more people are in a release",
             "fewer people are in a release",
         ),

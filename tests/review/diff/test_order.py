@@ -291,7 +291,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, model: type[BaseModel], field: str,
     monkeypatch.setattr(
         fields_compared,
         "declared_order",
-        lambda *at: ValueField(order, "planted") if at == (model, field) else declared_order(*at),
+        lambda *at: ValueField("planted", order) if at == (model, field) else declared_order(*at),
     )
 
 

@@ -50,15 +50,15 @@ class SampleSource(Strict):
     beta: Annotated[
         Rate | None,
         ValueField(
-            more_is_looser,
             "the share of rows that secret coins keep",
+            more_is_looser,
             "more people are in a release",
             "fewer people are in a release",
         ),
     ] = None
     """The probability with which each row is sampled, by secret coins. Less of it needs a smaller k, and keeps fewer
     rows."""
-    inherited: Annotated[str | None, ValueField(any_change, "the sample that the table already is")] = None
+    inherited: Annotated[str | None, ValueField("the sample that the table already is", any_change)] = None
     """The name of the sample that the table already is, as its contract attests. It can be released once, at fixed
     levels."""
 
@@ -112,16 +112,16 @@ class LevelChoice(Strict):
     """What the choice costs of the policy's epsilon."""
     score: Annotated[
         Literal["expected_kept_rows", "expected_kept_information", "classification"],
-        ValueField(unordered, "what levels are chosen for"),
+        ValueField("what levels are chosen for", unordered),
     ] = "expected_kept_rows"
     """What a good choice of levels keeps."""
     on: Annotated[
-        Literal["full", "sample"], ValueField(unordered, "whether levels are chosen on the table or on the sample")
+        Literal["full", "sample"], ValueField("whether levels are chosen on the table or on the sample", unordered)
     ] = "full"
     """What the choice looks at: the full table, or the very sample that is released, which asks for a larger k."""
-    target: Annotated[str | None, ValueField(unordered, "the attribute that levels are chosen for")] = None
+    target: Annotated[str | None, ValueField("the attribute that levels are chosen for", unordered)] = None
     """The attribute that a classifier should predict well, for the score classification."""
-    weights: Annotated[dict[str, Weight], ValueField(unordered, "how much attributes count when levels are chosen")] = (
+    weights: Annotated[dict[str, Weight], ValueField("how much attributes count when levels are chosen", unordered)] = (
         Field(default_factory=dict)
     )
     """How much each attribute's information counts, for the score expected_kept_information."""
@@ -156,7 +156,7 @@ class MarginsSpec(Strict):
     """What the margins cost of the policy's epsilon."""
     delta: Annotated[Probability | None, SHARES] = None
     """What gaussian noise costs of the policy's delta; by default a tenth of it."""
-    noise: Annotated[Literal["gaussian", "laplace"], ValueField(unordered, "the law of the noise")] = "gaussian"
+    noise: Annotated[Literal["gaussian", "laplace"], ValueField("the law of the noise", unordered)] = "gaussian"
     """The noise of the counts: gaussian suits many tables, laplace costs no delta."""
     tables: Annotated[
         list[MarginLine],
@@ -170,7 +170,7 @@ class MarginsSpec(Strict):
         ),
     ] = Field(default=[{"all": "2"}], validate_default=True)
     """Which tables are bought beside the total and those of one attribute, which always are."""
-    levels: Annotated[dict[str, str], ValueField(unordered, "the levels of the counts beside the rows")] = Field(
+    levels: Annotated[dict[str, str], ValueField("the levels of the counts beside the rows", unordered)] = Field(
         default_factory=dict
     )
     """Coarser levels for some attributes of the margins; `any` leaves one out."""
@@ -197,8 +197,8 @@ class SafeKAnonymity(MechanismSpec):
     k: Annotated[
         ClassSize,
         ValueField(
-            class_size,
             "how many sampled people share every released combination, at least",
+            class_size,
             "rarer combinations may be published",
             "rare combinations may be left out that were published",
         ),
@@ -213,12 +213,12 @@ class SafeKAnonymity(MechanismSpec):
     margins: Annotated[MarginsSpec | None, NestedField("noisy counts beside the rows", added=Direction.LOOSER)] = None
     """Noisy counts of the full table, bought for a part of epsilon, which the rows are weighted to."""
     suppression: Annotated[
-        Literal["class"], _only("class", _CELLS), ValueField(rising("class"), "what is left out")
+        Literal["class"], _only("class", _CELLS), ValueField("what is left out", rising("class"))
     ] = "class"
     """What is left out: whole classes. Nothing else has a known delta."""
     recoding: Annotated[
         Literal["global"],
         _only("global", _LOCAL),
-        ValueField(rising("global"), "whether all rows have the same levels"),
+        ValueField("whether all rows have the same levels", rising("global")),
     ] = "global"
     """Where levels hold: everywhere alike. Nothing else has a known delta."""

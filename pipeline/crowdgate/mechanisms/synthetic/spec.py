@@ -62,22 +62,22 @@ class DpSyntheticSpec(MechanismSpec):
     triples: Annotated[
         list[Triple],
         ValueField(
-            more_groups_are_looser,
             "the tables of three attributes that are measured and published",
+            more_groups_are_looser,
             "more noisy tables are published",
             "fewer noisy tables are published",
         ),
     ] = Field(default_factory=list)
     """Three columns each whose table is measured for certain."""
     impossible: Annotated[
-        list[Combination], Field(max_length=MOST_IMPOSSIBLE), ValueField(any_change, "what public knowledge rules out")
+        list[Combination], Field(max_length=MOST_IMPOSSIBLE), ValueField("what public knowledge rules out", any_change)
     ] = Field(default_factory=list)
     """Values that by public knowledge no row has together. They are never made."""
     one_way_share: Annotated[Rate, SHARES] = Field(default="0.35", validate_default=True)
     """The part of the budget for the tables of one column."""
     certificate_share: Annotated[Rate, SHARES] = Field(default="0.05", validate_default=True)
     """The part of the budget that measures how far the rows are from the table."""
-    model_cells: Annotated[ModelCells, ValueField(unordered, "how large the model may be")] = Field(
+    model_cells: Annotated[ModelCells, ValueField("how large the model may be", unordered)] = Field(
         default=str(1 << 18), validate_default=True
     )
     """How large the model may become. More cells can be nearer to the table, and take longer."""

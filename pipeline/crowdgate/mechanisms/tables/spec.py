@@ -68,8 +68,8 @@ Yes = Annotated[bool, PlainValidator(_yes), WithJsonSchema({"const": True})]
 Clamps = Annotated[
     Flag,
     ValueField(
-        rising(True, False),
         "whether it is published how many are at the bounds",
+        rising(True, False),
         "more numbers are published",
         "fewer numbers are published",
     ),
@@ -117,9 +117,9 @@ class SumTable(TableItem):
     """The column that is summed up."""
     by: Annotated[Named, KeyField("the cells of sums")] = ()
     """The columns of the table that has a sum in every cell."""
-    low: Annotated[Exact | None, ValueField(any_change, "the bounds of summed numbers")] = None
+    low: Annotated[Exact | None, ValueField("the bounds of summed numbers", any_change)] = None
     """Numbers below it count as this. By default the least of the column's domain."""
-    high: Annotated[Exact | None, ValueField(any_change, "the bounds of summed numbers")] = None
+    high: Annotated[Exact | None, ValueField("the bounds of summed numbers", any_change)] = None
     """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
     noise."""
     clamps: Clamps = False
@@ -135,9 +135,9 @@ class MeanTable(TableItem):
     """The column whose mean is taken."""
     by: Annotated[Named, KeyField("the cells of means")] = ()
     """The columns of the table that has a mean in every cell."""
-    low: Annotated[Exact | None, ValueField(any_change, "the bounds of averaged numbers")] = None
+    low: Annotated[Exact | None, ValueField("the bounds of averaged numbers", any_change)] = None
     """Numbers below it count as this. By default the least of the column's domain."""
-    high: Annotated[Exact | None, ValueField(any_change, "the bounds of averaged numbers")] = None
+    high: Annotated[Exact | None, ValueField("the bounds of averaged numbers", any_change)] = None
     """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
     noise."""
     clamps: Clamps = False
@@ -155,8 +155,8 @@ class QuantilesTable(TableItem):
     at: Annotated[
         list[Exact],
         ValueField(
-            more_of_them_is_looser,
             "which quantiles are published",
+            more_of_them_is_looser,
             "more numbers are published",
             "fewer numbers are published",
         ),
@@ -194,7 +194,7 @@ class DpTablesSpec(MechanismSpec):
     """Tables with integer noise, made consistent. `levels` are the attributes of `all` and the levels of lists."""
 
     kind: Literal["dp_tables"]
-    noise: Annotated[Literal["laplace", "gaussian"], ValueField(unordered, "the law of the noise")] = "gaussian"
+    noise: Annotated[Literal["laplace", "gaussian"], ValueField("the law of the noise", unordered)] = "gaussian"
     """The noise of all numbers: gaussian suits many tables, laplace costs no delta."""
     sampling: SamplingOrAll = None
     """A sample that is drawn first. It protects more for the same noise."""
@@ -213,8 +213,8 @@ class DpTablesSpec(MechanismSpec):
     suppress: Annotated[
         Flag,
         ValueField(
-            rising(False, True),
             "whether numbers that are not trustworthy are left out",
+            rising(False, True),
             "numbers are published that are mostly noise",
             "numbers that are mostly noise are left out",
         ),
@@ -223,8 +223,8 @@ class DpTablesSpec(MechanismSpec):
     raw: Annotated[
         Flag,
         ValueField(
-            rising(True, False),
             "whether noisy numbers are published as they were drawn, too",
+            rising(True, False),
             "the numbers as they were drawn are published, too",
             "the numbers as they were drawn are not published",
         ),
