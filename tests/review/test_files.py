@@ -106,6 +106,27 @@ def test_a_problem_of_a_file_that_others_name_is_told_once(
     assert said.err.count("tpo") == 1
 
 
+def test_a_file_that_is_named_twice_is_read_once(town: Workshop) -> None:
+    found = [each.path for each in lint_files([town.policy, town.policy.parent, town.policy])]
+    assert sorted(found) == sorted({*found})
+    assert town.policy in found
+
+
+def test_a_problem_of_a_file_under_two_names_is_told_once(town: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    ward = files(town)[LEVELS]
+    ward.with_name("link.csv").symlink_to(ward.name)
+    town.edit(ward, "north,5", "north,five")
+    second = """\
+          - {property: domain, value: {values: [north, south, east], source: clinic handbook}}
+          - {property: margins, value: link.csv}
+"""
+    other = "          - {property: privacyRole, value: other}\n"
+    town.edit(town.contract, other, other + second)
+    monkeypatch.chdir(town.root)
+    (problem,) = lint(town.contract.relative_to(town.root)).problems
+    assert (problem.file, problem.line) == ("data_contracts/ward.csv", 2)
+
+
 TWO = {"PrivacyBudget": "metadata.name", "DataContract": "id"}
 
 

@@ -140,6 +140,19 @@ def test_without_a_working_copy_the_fields_are_compared_and_the_rest_is_told(the
 
 
 @pytest.mark.parametrize(
+    ("level", "code", "direction"), [("any", 0, "tighter"), ("exact", 3, "looser"), ("10 years", 3, "not comparable")]
+)
+def test_without_a_contract_only_the_finest_and_the_coarsest_level_have_an_order(
+    level: str, code: int, direction: str, there: Workshop, tmp_path: Path
+) -> None:
+    alone = tmp_path / "alone.yaml"
+    alone.write_text(there.policy.read_text().replace("age: 50 years", f"age: {level}"))
+    said = say("diff", there.policy, alone, "--json")
+    (change,) = said.json()["policies"][0]["changes"]
+    assert (said.code, change["field"], change["direction"]) == (code, "spec.mechanism.attributes.age", direction)
+
+
+@pytest.mark.parametrize(
     ("old", "found"),
     [
         ("HEAD:policies/none.yaml", "no such file at that revision"),
