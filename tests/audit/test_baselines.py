@@ -12,6 +12,7 @@ from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate
 from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
 from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
 from crowdgate.audit.singling_out_controls import CONTROLS
 from crowdgate.audit.singling_out_controls.raw_rows import Constant
@@ -80,6 +81,6 @@ def test_a_hundred_thousand_trials_of_the_hash_attack() -> None:
 def test_who_is_played_by_law_answers_with_the_same_shares() -> None:
     known, weights = PublicKnowledge(rows(np.array([1])), 50), (Fraction(1, 10_000), Fraction(1, 7))
     hash_ = TrivialHash()
-    answers = hash_.answer(Observation(), known, weights, np.random.default_rng(0)) or ()
+    answers = hash_.answer(SinglingOutAttackerView(Observation(), known, weights)) or ()
     assert [getattr(each, "share", None) for each in answers] == list(hash_.shares(known, weights))
     assert [attacker.name for attacker in ATTACKERS if attacker.shares(known, weights) is not None] == [hash_.name]

@@ -1,6 +1,5 @@
 """Controls: what must be found of them is found, and planted faults are."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +20,7 @@ from crowdgate.audit.singling_out.control_results import (
 from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame, play_trials
 from crowdgate.audit.singling_out.record import AttackerCounts, SinglingOutResults
 from crowdgate.audit.singling_out_attackers import ATTACKERS
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl
 from crowdgate.audit.singling_out_controls.composition import extract_bits
 from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, noise_of_seeds
@@ -78,11 +77,8 @@ class Never(Attacker):
 
     name, summary, source = "never", "", ""
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        del told, known, rng
-        return [Predicate(share=Fraction(0))] * len(weights)
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        return [Predicate(share=Fraction(0))] * len(sight.weights)
 
 
 class Silent(Identity):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.predicates import GRID, Predicate, TagBits, TagCondition, TagRange
 from crowdgate.audit.common.unreleased_parts import DescribedGroups
-from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_attackers.base import Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.on_groups import BitPredicate, Downcoding, EndPoint, estimated_weights
 from crowdgate.audit.singling_out_attackers.one_member import isolation_chance
 from tests.audit.people import rows
@@ -28,13 +28,13 @@ def told(sizes: list[int], *tags: TagCondition) -> Observation:
 
 @pytest.mark.parametrize("attacker", [EndPoint(), BitPredicate()])
 def test_without_a_group_there_is_no_predicate(attacker: Attacker) -> None:
-    assert attacker.answer(told([]), KNOWN, [HEAVY, LIGHT], RNG) == [None, None]
+    assert attacker.answer(SinglingOutAttackerView(told([]), KNOWN, [HEAVY, LIGHT])) == [None, None]
 
 
 def test_of_bits_the_group_that_agrees_in_most_is_chosen() -> None:
     few, many = TagBits(0b1, 0b1), TagBits(0b1110, 0b0100)
     for groups in ((few, many), (many, few)):
-        found = BitPredicate().answer(told([4, 4], *groups), KNOWN, [HEAVY, LIGHT], RNG)
+        found = BitPredicate().answer(SinglingOutAttackerView(told([4, 4], *groups), KNOWN, [HEAVY, LIGHT]))
         assert found is not None
         assert [isinstance(each, Predicate) and each.tags for each in found] == [
             TagBits(many.mask, many.value, (GRID >> 3) // 4), TagBits(many.mask, many.value, int(LIGHT * GRID)),
@@ -43,7 +43,7 @@ def test_of_bits_the_group_that_agrees_in_most_is_chosen() -> None:
 
 def test_downcoding_takes_half_of_the_smallest_class_and_of_equals_of_the_lightest() -> None:
     wide, narrow, large = TagRange(0, 999), TagRange(1000, 1099), TagRange(2000, 2009)
-    found = Downcoding().answer(told([4, 4, 9], wide, narrow, large), KNOWN, [HEAVY], RNG)
+    found = Downcoding().answer(SinglingOutAttackerView(told([4, 4, 9], wide, narrow, large), KNOWN, [HEAVY]))
     assert found is not None
     assert [isinstance(each, Predicate) and each.tags for each in found] == [TagRange(1000, 1049)]
 

@@ -23,6 +23,7 @@ from crowdgate.audit.membership.attacks import likelihood_ratio
 from crowdgate.audit.membership.shadow_releases import features
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.audit.singling_out_attackers import ATTACKERS
+from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.informed_attackers import InformedAttacker, digest
 from crowdgate.histogram import Histogram, View, collapse, split
 from crowdgate.kind.mechanism_output import MechanismOutput, NoisyDistance
@@ -81,7 +82,8 @@ def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
         log[cell] -= ((noisy.ravel() - mine) ** 2).sum() / 2
         log[cell] -= sum((each - np.abs(made.ravel() - mine).sum()) ** 2 for each in far) / 4
     observed = Observation(seen=told, others=drawn.others)
-    (answer,) = InformedAttacker().answer(observed, PublicKnowledge(population, 12), (Fraction(1, 6),), rng) or [None]
+    sight = SinglingOutAttackerView(observed, PublicKnowledge(population, 12), (Fraction(1, 6),))
+    (answer,) = InformedAttacker().answer(sight) or [None]
     assert isinstance(answer, Predicate)
     assert answer.cells is not None
     (best,) = np.flatnonzero(answer.cells) if answer.cells.sum() == 1 else (-1,)
@@ -111,7 +113,7 @@ def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
     known, weights = PublicKnowledge(population, 20), (Fraction(1, 100), Fraction(1, 20))
     reads = []
     for attacker in ATTACKERS:
-        found = attacker.answer(Observation(seen=seen, others=others), known, weights, RNG(1))
+        found = attacker.answer(SinglingOutAttackerView(Observation(seen=seen, others=others), known, weights))
         if found is not None:
             reads.append(attacker.name)
             assert all(
@@ -161,10 +163,9 @@ def test_a_release_of_no_rows_is_attacked_all_the_same() -> None:
     none = tuple(np.zeros(0, dtype=np.int32) for _ in population.cells.names)
     empty = Histogram(population.cells.names, population.cells.sizes, none, np.zeros(0, dtype=np.int64))
     told = replace(seen, made=empty, distances=())
+    known, observed = PublicKnowledge(population, 20), Observation(seen=told, others=others)
     for attacker in ATTACKERS:
-        attacker.answer(
-            Observation(seen=told, others=others), PublicKnowledge(population, 20), (Fraction(1, 20),), RNG(1)
-        )
+        attacker.answer(SinglingOutAttackerView(observed, known, (Fraction(1, 20),)))
     sight = with_a_model(MembershipAttackerView(told, TargetPopulation(population, 20)))
     assert all(attack(sight) is not None for name, _, attack in CLAIMS)
     assert digest(told) != digest(seen)

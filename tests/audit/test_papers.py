@@ -9,6 +9,7 @@ from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Tags
 from crowdgate.audit.common.predicates import ALL_BITS, Predicate, TagBits, deposit_bits
+from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.on_groups import BitPredicate
 from crowdgate.audit.singling_out_controls.groups import BitSuppression
 from crowdgate.histogram import Mask
@@ -57,7 +58,8 @@ def test_the_predicate_as_printed_isolates_rarely(k: int, rate: float) -> None:
     found = 0
     for _ in range(1500):
         drawn = known.population.draw(k, rng)
-        (answer,) = BitPredicate().answer(BitSuppression(k).apply(drawn, known, rng), known, [Fraction(1)], rng) or ()
+        sight = SinglingOutAttackerView(BitSuppression(k).apply(drawn, known, rng), known, [Fraction(1)])
+        (answer,) = BitPredicate().answer(sight) or ()
         assert isinstance(answer, Predicate)
         assert isinstance(answer.tags, TagBits)
         found += int(np.count_nonzero(Printed(answer.tags)(drawn.tags))) == 1

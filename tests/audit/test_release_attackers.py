@@ -16,7 +16,7 @@ from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.population_table import population as read_population
 from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
 from crowdgate.audit.singling_out_attackers import ATTACKERS
-from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_attackers.base import Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior
 from crowdgate.audit.singling_out_attackers.informed_attackers import InformedAttacker, digest
 from crowdgate.audit.singling_out_attackers.on_noisy_tables import (
@@ -75,7 +75,7 @@ def test_every_answer_keeps_its_weight(population: Population, seed: int, n: int
     known, weights = PublicKnowledge(population, n), (Fraction(1, 200 * n), Fraction(1, 3 * n), Fraction(1, n))
     told = replace(Thinned(1).apply(drawn, known, rng), others=drawn.others)
     for attacker in ATTACKERS:
-        answers = attacker.answer(told, known, weights, rng)
+        answers = attacker.answer(SinglingOutAttackerView(told, known, weights))
         if answers is None:
             continue
         for answer, most in zip(answers, weights, strict=True):
@@ -129,8 +129,9 @@ def test_exact_tables_are_read_to_the_last_row() -> None:
         box, _ = population.boxes(population.levels)
         counts = np.bincount(box, drawn.rows, 4).astype(np.int64).reshape(2, 2)
         told = Observation(seen=MechanismOutput((NoisyCounts(population.levels, counts, 1e-9),)))
+        sight = SinglingOutAttackerView(told, PublicKnowledge(population, n), (Fraction(1, n),))
         for attacker in (NoisyCells(), NoisySingletons()):
-            (answer,) = attacker.answer(told, PublicKnowledge(population, n), (Fraction(1, n),), rng) or [None]
+            (answer,) = attacker.answer(sight) or [None]
             assert answer is not None
             if counts[1, 0] == 1:
                 assert answer.isolates(drawn, rng), attacker.name
@@ -147,9 +148,8 @@ def test_who_knows_all_others_finds_the_last_in_an_exact_table_and_not_in_noise(
             counts = np.rint(exact + rng.normal(0, np.sqrt(variance), 4)).astype(np.int64).reshape(2, 2)
             seen = MechanismOutput((NoisyCounts(population.levels, counts, variance),))
             told = Observation(seen=seen, others=drawn.others)
-            (answer,) = InformedAttacker().answer(told, PublicKnowledge(population, n), (Fraction(1, 2),), rng) or [
-                None
-            ]
+            sight = SinglingOutAttackerView(told, PublicKnowledge(population, n), (Fraction(1, 2),))
+            (answer,) = InformedAttacker().answer(sight) or [None]
             assert answer is not None
             hits[variance] += answer.isolates(drawn, rng)
     # the cell of the target is certain, and no cell weighs more than a half

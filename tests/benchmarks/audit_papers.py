@@ -24,7 +24,7 @@ from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate
 from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
-from crowdgate.audit.singling_out_attackers.base import Attacker
+from crowdgate.audit.singling_out_attackers.base import Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
 from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, MaskedCounts
 from crowdgate.audit.singling_out_controls.groups import Mondrian
@@ -87,7 +87,7 @@ def attack(
     isolated, weight = np.zeros(len(weights), dtype=np.int64), np.zeros(len(weights))
     for _ in range(trials):
         drawn = known.population.draw(known.n, rng)
-        answers = attacker.answer(mechanism.apply(drawn, known, rng), known, weights, rng) or ()
+        answers = attacker.answer(SinglingOutAttackerView(mechanism.apply(drawn, known, rng), known, weights)) or ()
         for at, predicate in enumerate(answers):
             if isinstance(predicate, Predicate):
                 isolated[at] += predicate.isolates(drawn, rng)

@@ -23,7 +23,7 @@ from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.singling_out.record import AttackerCounts, Must, SinglingOutResults, weights_of
 from crowdgate.audit.singling_out.setting import controls_of, public_knowledge
 from crowdgate.audit.singling_out_attackers import ATTACKERS
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
@@ -148,9 +148,10 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
         told = replace(self.mechanism.apply(drawn, known, rng), others=drawn.others)
+        sight = SinglingOutAttackerView(told, known, self.weights)
         tally = IsolationTally.none(len(self.attackers), len(self.weights))
         for row in looking:
-            answers = self.attackers[row].answer(told, known, self.weights, rng)
+            answers = self.attackers[row].answer(sight)
             if answers is None:
                 tally.idle[row] += 1
             else:

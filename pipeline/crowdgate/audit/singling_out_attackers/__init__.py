@@ -1,6 +1,6 @@
 """Attackers: one class each, and one line here."""
 
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Attacker
 from crowdgate.audit.singling_out_attackers.by_attributes import OneColumnAttacker, TwoColumnsAttacker
 from crowdgate.audit.singling_out_attackers.informed_attackers import DigestOnly, InformedAttacker, PolicyAndMargins
 from crowdgate.audit.singling_out_attackers.on_composition import ExtractorAndPadAttacker
@@ -44,4 +44,4 @@ ATTACKERS: tuple[Attacker, ...] = (
     Downcoding(),
 )
 
-__all__ = ["ATTACKERS", "Answers", "Attacker"]
+__all__ = ["ATTACKERS", "Attacker"]

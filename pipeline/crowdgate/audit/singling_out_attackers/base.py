@@ -2,15 +2,47 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate, PredicatePerUnit
+from crowdgate.kind.mechanism_output import MechanismOutput
 
 Answers = Sequence[Predicate | PredicatePerUnit | None]
 """One for each weight that was asked for; None where the attacker abstains, which counts as a failure."""
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingOutAttackerView:
+    """What an attacker sees: all that is published of one table, what is public anyway, and the greatest weights that
+    its predicates may have."""
+
+    told: Observation
+    known: PublicKnowledge
+    weights: Sequence[Fraction]
+
+    @property
+    def seen(self) -> MechanismOutput | None:
+        """Output of a policy's mechanism."""
+        return self.told.seen
+
+    @property
+    def population(self) -> Population:
+        """The public population."""
+        return self.known.population
+
+    @property
+    def n(self) -> int:
+        """Units of the table."""
+        return self.known.n
+
+    @property
+    def abstain(self) -> Answers:
+        """No predicate at any weight."""
+        return [None] * len(self.weights)
 
 
 class Attacker(ABC):
@@ -35,7 +67,5 @@ class Attacker(ABC):
         return None
 
     @abstractmethod
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        """A predicate for each of the greatest weights."""
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        """A predicate for each of the greatest weights; None where nothing is told that it reads."""

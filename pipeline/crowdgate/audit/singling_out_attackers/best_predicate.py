@@ -7,7 +7,8 @@ right when exactly one unit is taken: e^(-l s) (c s (1 - s)^(c - 1) + l s (1 - s
 that order, and all boxes alone, the best is taken.
 """
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate, greatest_share
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.histogram import Mask
 
 Floats = npt.NDArray[np.float64]
@@ -67,9 +69,17 @@ class BoxPosterior:
         people = float(self.unions[1][union] + self.unions[2][union])
         return Predicate(cells=cells, share=greatest_share(own, min(weight, own * Fraction(1 / max(1.0, people)))))
 
-    def best(self, population: Population, weights: Sequence[Fraction]) -> list[Predicate | None]:
-        """The predicate of each weight."""
-        return best_predicates([self], population, weights)
+
+class PosteriorAttacker(Attacker):
+    """One that believes something of boxes, and takes the best predicate of all its beliefs."""
+
+    @abstractmethod
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        """Yield what it believes; nothing where nothing is told that it reads."""
+
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        beliefs = list(self.posteriors(sight))
+        return best_predicates(beliefs, sight.population, sight.weights) if beliefs else None
 
 
 def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Floats:

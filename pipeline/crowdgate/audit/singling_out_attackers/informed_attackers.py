@@ -1,17 +1,20 @@
 """Attackers who know more than the release, or less."""
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, cells_in_boxes
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
+from crowdgate.audit.singling_out_attackers.best_predicate import (
+    BoxPosterior,
+    Floats,
+    PosteriorAttacker,
+    best_predicates,
+    cells_in_boxes,
+)
 from crowdgate.audit.singling_out_attackers.on_releases import places
 from crowdgate.histogram import Counts, Histogram, project
 from crowdgate.kind.mechanism_output import MechanismOutput
@@ -22,15 +25,13 @@ class PolicyAndMargins(Attacker):
     """Does not look at the release, and has no tags: the classes that are rarest as public margins of single attributes
     have them, together as heavy as the weight allows."""
 
-    name: ClassVar[str] = "policy and margins"
-    summary: ClassVar[str] = "does not look at the release: the rarest classes as if attributes were independent"
-    source: ClassVar[str] = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
-    blind: ClassVar[bool] = True
+    name = "policy and margins"
+    summary = "does not look at the release: the rarest classes as if attributes were independent"
+    source = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
+    blind = True
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        population = known.population
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        population = sight.population
         independent = np.zeros(len(population.weights))  # logarithms: of many attributes products are nearly 0
         for name, level in population.levels.items():
             box, own = population.boxes({name: level})
@@ -41,7 +42,7 @@ class PolicyAndMargins(Attacker):
             Predicate(
                 cells=cells_in_boxes(cells, order[: np.searchsorted(mass, float(weight), side="right")], len(order))
             )
-            for weight in weights
+            for weight in sight.weights
         ]
 
 
@@ -50,24 +51,21 @@ class InformedAttacker(Attacker):
     makes all that is released if the unknown unit is in it. No known record matches its predicates, so that without the
     release it succeeds with probability w, not B(n, w)."""
 
-    name: ClassVar[str] = "all others known"
-    summary: ClassVar[str] = "knows every other unit of the table, and aims at the one that it does not know"
-    source: ClassVar[str] = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
-    aside: ClassVar[bool] = True
+    name = "all others known"
+    summary = "knows every other unit of the table, and aims at the one that it does not know"
+    source = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
+    aside = True
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        if told.seen is None or told.others is None:
-            return None
-        gains = list(self.gains(told.seen, known, told.others))
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        others, weight = sight.told.others, sight.population.weights
+        gains = [] if sight.seen is None or others is None else list(self.gains(sight.seen, sight.known, others))
         if not gains:
             return None
-        weight = known.population.weights
         posterior = weight * np.exp(sum(gains) - np.max(sum(gains)))
         cells = np.arange(len(weight))
         belief = BoxPosterior(cells, weight, np.asarray(posterior / posterior.sum()), np.zeros_like(weight))
-        return [None if each is None else each.aside() for each in belief.best(known.population, weights)]
+        found = best_predicates([belief], sight.population, sight.weights)
+        return [None if each is None else each.aside() for each in found]
 
     def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Counts) -> Iterator[Floats]:
         """For every cell the logarithm of how much likelier each part of the release is with the target there."""
@@ -141,25 +139,21 @@ def _class_log_ratios(seen: MechanismOutput, counts: Counts, rest: Counts) -> Fl
     return np.asarray(np.nan_to_num(np.where(shown, more, hidden), nan=1.0, posinf=1e12))
 
 
-class DigestOnly(Attacker):
+class DigestOnly(PosteriorAttacker):
     """Sees a digest of the release alone: it can tell whether it guessed the release, and nothing else. It must never
     beat the attackers that see it."""
 
-    name: ClassVar[str] = "digest only"
-    summary: ClassVar[str] = "sees only a digest of the release, and picks its cells by that"
-    source: ClassVar[str] = "post-processing: Cohen, Nissim (arXiv) section 4.1"
-    blind: ClassVar[bool] = True
+    name = "digest only"
+    summary = "sees only a digest of the release, and picks its cells by that"
+    source = "post-processing: Cohen, Nissim (arXiv) section 4.1"
+    blind = True
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        if told.seen is None:
-            return None
-        picks = np.random.default_rng(np.frombuffer(digest(told.seen), dtype=np.uint32))
-        weight = known.population.weights
-        picked = weight * known.n * picks.uniform(0.5, 1.5, len(weight))
-        cells = np.arange(len(weight))
-        return BoxPosterior(cells, weight, np.zeros_like(weight), picked).best(known.population, weights)
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        if sight.seen is not None:
+            picks = np.random.default_rng(np.frombuffer(digest(sight.seen), dtype=np.uint32))
+            weight = sight.population.weights
+            picked = weight * sight.n * picks.uniform(0.5, 1.5, len(weight))
+            yield BoxPosterior(np.arange(len(weight)), weight, np.zeros_like(weight), picked)
 
 
 def digest(seen: MechanismOutput) -> bytes:

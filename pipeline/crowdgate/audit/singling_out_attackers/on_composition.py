@@ -1,33 +1,23 @@
 """An attacker on two mechanisms that are secure each alone."""
 
-from collections.abc import Sequence
-from fractions import Fraction
-from typing import ClassVar
-
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
 from crowdgate.audit.common.predicates import TagBits
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.one_member import one_member_predicate
 
 
 class ExtractorAndPadAttacker(Attacker):
     """The message under its key. One who is shown only one of the two takes it for the message."""
 
-    name: ClassVar[str] = "extractor and pad"
-    summary: ClassVar[str] = (
-        "a row that is published under a one-time pad, and the key that another mechanism publishes"
-    )
-    source: ClassVar[str] = "PNAS Theorem 5.4 (arXiv: Theorem 4.9)"
+    name = "extractor and pad"
+    summary = "a row that is published under a one-time pad, and the key that another mechanism publishes"
+    source = "PNAS Theorem 5.4 (arXiv: Theorem 4.9)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        pad = told.pad
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        pad = sight.told.pad
         if pad is None:
             return None
         if pad.key is None and pad.cipher is None:
-            return [None] * len(weights)
+            return sight.abstain
         first, message = 64 - pad.bits, (pad.key or 0) ^ (pad.cipher or 0)
         tags = TagBits(((1 << pad.bits) - 1) << first, message << first)
-        return [one_member_predicate(known.population, 1, most, tags=tags) for most in weights]
+        return [one_member_predicate(sight.population, 1, most, tags=tags) for most in sight.weights]

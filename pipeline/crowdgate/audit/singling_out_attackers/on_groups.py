@@ -1,16 +1,13 @@
 """Attackers who are shown groups with descriptions that were made from the data."""
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Population, Rng
+from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID, Predicate, TagBits, TagRange
 from crowdgate.audit.common.unreleased_parts import DescribedGroups
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.best_predicate import Floats
 from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, one_member_predicate
 from crowdgate.histogram import Mask
@@ -19,45 +16,42 @@ from crowdgate.histogram import Mask
 class DescribedGroup(Attacker):
     """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
 
-    name: ClassVar[str] = "described group and hash"
-    summary: ClassVar[str] = "the group that isolates likeliest by its description and a hash"
-    source: ClassVar[str] = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
+    name = "described group and hash"
+    summary = "the group that isolates likeliest by its description and a hash"
+    source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        groups, population = told.groups, known.population
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        groups, population = sight.told.groups, sight.population
         if groups is None:
             return None
         if not len(groups.sizes):
-            return [None] * len(weights)
+            return sight.abstain
         weight = estimated_weights(groups, population)
-        best = [int(np.argmax(isolation_chance(groups.sizes, weight, most))) for most in weights]
-        return [_group_predicate(groups, at, population, most) for at, most in zip(best, weights, strict=True)]
+        best = [int(np.argmax(isolation_chance(groups.sizes, weight, most))) for most in sight.weights]
+        return [_group_predicate(groups, at, population, most) for at, most in zip(best, sight.weights, strict=True)]
 
 
 class EndPoint(Attacker):
     """The end of an interval that was computed from the data: somebody is there."""
 
-    name: ClassVar[str] = "end point"
-    summary: ClassVar[str] = "a row at the end of an interval that was computed from the data"
-    source: ClassVar[str] = "arXiv: section 6.2, interval buckets (not in PNAS)"
+    name = "end point"
+    summary = "a row at the end of an interval that was computed from the data"
+    source = "arXiv: section 6.2, interval buckets (not in PNAS)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        groups = told.groups
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        groups = sight.told.groups
         if groups is None:
             return None
         if not len(groups.sizes):
-            return [None] * len(weights)
+            return sight.abstain
         if groups.tags is None:
-            return [_endpoint_predicate(groups, known.population, most) for most in weights]
+            return [_endpoint_predicate(groups, sight.population, most) for most in sight.weights]
         first = groups.tags[0]
         if not isinstance(first, TagRange):
             return None
         return [
-            one_member_predicate(known.population, 1, most, tags=TagRange(first.low, first.low)) for most in weights
+            one_member_predicate(sight.population, 1, most, tags=TagRange(first.low, first.low))
+            for most in sight.weights
         ]
 
 
@@ -65,35 +59,33 @@ class BitPredicate(Attacker):
     """Of the group with the most bits that agree the members whose other bits make a number below 2^bits / k: the paper
     prints "greater", which isolates one of two only."""
 
-    name: ClassVar[str] = "bit predicate"
-    summary: ClassVar[str] = "the bits in which a group agrees, and the others as a number below a limit"
-    source: ClassVar[str] = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
+    name = "bit predicate"
+    summary = "the bits in which a group agrees, and the others as a number below a limit"
+    source = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        groups = told.groups
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        groups = sight.told.groups
         if groups is None or groups.tags is None or not all(isinstance(each, TagBits) for each in groups.tags):
             return None
         patterns = [each for each in groups.tags if isinstance(each, TagBits)]
         if not patterns:
-            return [None] * len(weights)
+            return sight.abstain
         at = max(range(len(patterns)), key=lambda place: patterns[place].mask.bit_count())
         agreed, limit = patterns[at], (GRID >> patterns[at].mask.bit_count()) // int(groups.sizes[at])
-        return [Predicate(tags=TagBits(agreed.mask, agreed.value, min(limit, int(most * GRID)))) for most in weights]
+        return [
+            Predicate(tags=TagBits(agreed.mask, agreed.value, min(limit, int(most * GRID)))) for most in sight.weights
+        ]
 
 
 class Downcoding(Attacker):
     """Half of the smallest class of a minimal generalisation: rows that were all in one half would be a class there."""
 
-    name: ClassVar[str] = "downcoding"
-    summary: ClassVar[str] = "half of the smallest class of a generalisation that hides no more than it must"
-    source: ClassVar[str] = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
+    name = "downcoding"
+    summary = "half of the smallest class of a generalisation that hides no more than it must"
+    source = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        groups = told.groups
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        groups = sight.told.groups
         if groups is None or groups.tags is None:
             return None
         whole = [each for each in groups.tags if isinstance(each, TagRange)]
@@ -101,8 +93,8 @@ class Downcoding(Attacker):
             return None
         at = min(range(len(whole)), key=lambda place: (groups.sizes[place], whole[place].weight))
         half, members = TagRange(whole[at].low, (whole[at].low + whole[at].high) // 2), int(groups.sizes[at]) // 2
-        cells = cells_of(groups, at, known.population)
-        return [one_member_predicate(known.population, members, most, cells, half) for most in weights]
+        cells = cells_of(groups, at, sight.population)
+        return [one_member_predicate(sight.population, members, most, cells, half) for most in sight.weights]
 
 
 def estimated_weights(groups: DescribedGroups, population: Population) -> Floats:

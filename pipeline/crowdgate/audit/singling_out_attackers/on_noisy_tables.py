@@ -1,16 +1,13 @@
 """Attackers on noisy tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, best_predicates
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, PosteriorAttacker
 from crowdgate.audit.singling_out_attackers.on_releases import rows_in
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
@@ -36,19 +33,15 @@ _KNOWN = 0.1
 """The variance that is left of a cell's rows, below which they are taken as known."""
 
 
-class NoisyCells(Attacker):
+class NoisyCells(PosteriorAttacker):
     """The cells of one table whose noisy counts say that they have more rows than D expects, and a hash within them."""
 
-    name: ClassVar[str] = "noisy cells"
-    summary: ClassVar[str] = "the cells of a noisy table with the most rows for their weight, and a hash within them"
-    source: ClassVar[str] = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
+    name = "noisy cells"
+    summary = "the cells of a noisy table with the most rows for their weight, and a hash within them"
+    source = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        if told.seen is None or not told.seen.tables:
-            return None
-        return best_predicates([self._posterior(table, known) for table in told.seen.tables], known.population, weights)
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        return (self._posterior(table, sight.known) for table in sight.seen.tables) if sight.seen else iter(())
 
     def _posterior(self, table: NoisyCounts, known: PublicKnowledge) -> BoxPosterior:
         box, weight = known.population.boxes(table.levels)
@@ -58,34 +51,27 @@ class NoisyCells(Attacker):
 class CellsAsExact(NoisyCells):
     """Does not believe that there is noise: takes counts as they stand."""
 
-    name: ClassVar[str] = "cells taken as exact"
-    summary: ClassVar[str] = "the same as if the noise that is stated had never been added"
-    source: ClassVar[str] = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
+    name = "cells taken as exact"
+    summary = "the same as if the noise that is stated had never been added"
+    source = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
 
     def _posterior(self, table: NoisyCounts, known: PublicKnowledge) -> BoxPosterior:
         return super()._posterior(replace(table, variance=1e-6), known)
 
 
-class NoisySingletons(Attacker):
+class NoisySingletons(PosteriorAttacker):
     """The one cell of all noisy tables that likeliest has one row."""
 
-    name: ClassVar[str] = "likeliest singleton"
-    summary: ClassVar[str] = "the cell of a noisy table that likeliest has one row, as far as the weight allows"
-    source: ClassVar[str] = "posterior of one row: Poisson(n w) beside noise of the table's variance"
+    name = "likeliest singleton"
+    summary = "the cell of a noisy table that likeliest has one row, as far as the weight allows"
+    source = "posterior of one row: Poisson(n w) beside noise of the table's variance"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        if told.seen is None or not told.seen.tables:
-            return None
-        beliefs = []
-        for table in told.seen.tables:
-            box, weight = known.population.boxes(table.levels)
-            chance = singleton_chance(table, weight, known.n)
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        for table in sight.seen.tables if sight.seen else ():
+            box, weight = sight.population.boxes(table.levels)
+            chance = singleton_chance(table, weight, sight.n)
             at = int(np.argmax(chance))
-            here = np.where(box == at, 0, -1)
-            beliefs.append(BoxPosterior(here, weight[at : at + 1], chance[at : at + 1], np.zeros(1)))
-        return best_predicates(beliefs, known.population, weights)
+            yield BoxPosterior(np.where(box == at, 0, -1), weight[at : at + 1], chance[at : at + 1], np.zeros(1))
 
 
 def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
@@ -100,21 +86,19 @@ def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
     return np.asarray(np.where(prior < 30, likely[1] / likely.sum(axis=0), 0.0))
 
 
-class RowsAndMargins(Attacker):
+class RowsAndMargins(PosteriorAttacker):
     """Released classes, scaled to the noisy margins beside them: who is missing from the rows is in the margins."""
 
-    name: ClassVar[str] = "rows and margins"
-    summary: ClassVar[str] = "released classes scaled to the noisy margins, and a hash within the likeliest"
-    source: ClassVar[str] = "one round of iterative proportional fitting to the estimates of each margin"
+    name = "rows and margins"
+    summary = "released classes scaled to the noisy margins, and a hash within the likeliest"
+    source = "one round of iterative proportional fitting to the estimates of each margin"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        seen = told.seen
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        seen = sight.seen
         if seen is None or seen.rows is None or not seen.tables:
-            return None
-        box, weight = known.population.boxes(seen.levels)
-        expected = np.add(*rows_in(seen, seen.rows, weight, known.n))
+            return
+        box, weight = sight.population.boxes(seen.levels)
+        expected = np.add(*rows_in(seen, seen.rows, weight, sight.n))
         shape = tuple(len(level) for level in seen.levels.values())
         names = list(seen.levels)
         for table in seen.tables:
@@ -123,11 +107,11 @@ class RowsAndMargins(Attacker):
                 kept = [name for name in names if name in table.levels]
                 own = weight.reshape(shape).sum(axis=others)
                 order = [list(table.levels).index(name) for name in kept]
-                there = shrunken_counts(_transposed(table, order), own.reshape(-1), known.n).reshape(own.shape)
+                there = shrunken_counts(_transposed(table, order), own.reshape(-1), sight.n).reshape(own.shape)
                 now = expected.reshape(shape).sum(axis=others)
                 ratio = np.divide(there, now, out=np.ones_like(now), where=now > 0)
                 expected = (expected.reshape(shape) * np.expand_dims(ratio, others)).reshape(-1)
-        return BoxPosterior(box, weight, np.zeros_like(expected), expected).best(known.population, weights)
+        yield BoxPosterior(box, weight, np.zeros_like(expected), expected)
 
 
 def _transposed(table: NoisyCounts, order: Sequence[int]) -> NoisyCounts:

@@ -1,59 +1,52 @@
 """Attackers who are shown rows, or a function of each."""
 
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate, PredicatePerUnit, TagBits
 from crowdgate.audit.common.unreleased_parts import RawRows
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, one_member_predicate
 
 
 class RawRow(Attacker):
     """The row that is there most rarely: the lightest predicate that it meets."""
 
-    name: ClassVar[str] = "raw row"
-    summary: ClassVar[str] = "one row that is published as it is, or whose cells or bits are"
-    source: ClassVar[str] = "PNAS section 4.B, examples (arXiv: section 3.1, examples)"
+    name = "raw row"
+    summary = "one row that is published as it is, or whose cells or bits are"
+    source = "PNAS section 4.B, examples (arXiv: section 3.1, examples)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        rows = told.rows
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        rows = sight.told.rows
         if rows is None:
             return None
         if rows.tags is None:
-            return [_rarest_cell_predicate(rows, known, most) for most in weights]
+            return [_rarest_cell_predicate(rows, sight.known, most) for most in sight.weights]
         if not len(rows.tags):
-            return [None] * len(weights)
+            return sight.abstain
         values, times = np.unique(rows.tags, return_counts=True)
         rarest = int(np.argmin(times))
         tags = TagBits(rows.mask, int(values[rarest]))
-        return [one_member_predicate(known.population, int(times[rarest]), most, tags=tags) for most in weights]
+        return [one_member_predicate(sight.population, int(times[rarest]), most, tags=tags) for most in sight.weights]
 
 
 class EveryRow(Attacker):
     """A predicate for every row (full singling out): its bits. One row that is there twice spoils it."""
 
-    name: ClassVar[str] = "everybody's row"
-    summary: ClassVar[str] = "a predicate for every row of the table, each of which must isolate its own row"
-    source: ClassVar[str] = "arXiv: Definition 3.7 and Claim 4.8 (not in PNAS)"
+    name = "everybody's row"
+    summary = "a predicate for every row of the table, each of which must isolate its own row"
+    source = "arXiv: Definition 3.7 and Claim 4.8 (not in PNAS)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        rows = told.rows
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        rows = sight.told.rows
         if rows is None or rows.tags is None:
             return None
         if len(np.unique(rows.tags)) < len(rows.tags):
-            return [None] * len(weights)
+            return sight.abstain
         each = PredicatePerUnit([Predicate(tags=TagBits(rows.mask, int(value))) for value in rows.tags])
-        return [each] * len(weights)
+        return [each] * len(sight.weights)
 
 
 def _rarest_cell_predicate(rows: RawRows, known: PublicKnowledge, most: Fraction) -> Predicate | None:

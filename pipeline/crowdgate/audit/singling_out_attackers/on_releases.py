@@ -1,16 +1,13 @@
 """Attackers on what a policy releases: rows, noisy tables, or both."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
 from crowdgate.audit.common.predicates import Predicate, greatest_share
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, Places
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, Places, PosteriorAttacker
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 
@@ -32,43 +29,38 @@ def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> t
     return sure, np.where(sure > 0, left, np.minimum(whole, left + max(0, seen.least - 1)))
 
 
-class OverrepresentedClasses(Attacker):
+class OverrepresentedClasses(PosteriorAttacker):
     """The classes that were released more often than D expects, together, and a hash within them."""
 
-    name: ClassVar[str] = "likeliest classes"
-    summary: ClassVar[str] = "the classes with the most released rows for their weight, and a hash within them"
-    source: ClassVar[str] = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
+    name = "likeliest classes"
+    summary = "the classes with the most released rows for their weight, and a hash within them"
+    source = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        seen = told.seen
-        if seen is None or seen.rows is None or seen.levels is None:
-            return None
-        box, weight = known.population.boxes(seen.levels)
-        return BoxPosterior(box, weight, *rows_in(seen, seen.rows, weight, known.n)).best(known.population, weights)
+    def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
+        seen = sight.seen
+        if seen is not None and seen.rows is not None:
+            box, weight = sight.population.boxes(seen.levels)
+            yield BoxPosterior(box, weight, *rows_in(seen, seen.rows, weight, sight.n))
 
 
 class GroupAndHash(Attacker):
     """A released class of the least weight, and a hash that takes one of its members."""
 
-    name: ClassVar[str] = "group and hash"
-    summary: ClassVar[str] = "the lightest released class, and a hash that takes one in as many as it has"
-    source: ClassVar[str] = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"
+    name = "group and hash"
+    summary = "the lightest released class, and a hash that takes one in as many as it has"
+    source = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
-        seen = told.seen
-        if seen is None or seen.rows is None or seen.levels is None:
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
+        seen = sight.seen
+        if seen is None or seen.rows is None:
             return None
         if not len(seen.rows):
-            return [None] * len(weights)
-        box, weight = known.population.boxes(seen.levels)
+            return sight.abstain
+        box, weight = sight.population.boxes(seen.levels)
         at = places(seen.rows)
         lightest = int(np.argmin(np.where(weight[at] > 0, weight[at], np.inf)))
-        people = sum(part[at[lightest]] for part in rows_in(seen, seen.rows, weight, known.n))
+        people = sum(part[at[lightest]] for part in rows_in(seen, seen.rows, weight, sight.n))
         cells = box == at[lightest]
-        own = Fraction(known.population.among(cells), known.population.size)
+        own = Fraction(sight.population.among(cells), sight.population.size)
         best = own * Fraction(1 / max(1.0, float(people)))
-        return [Predicate(cells=cells, share=greatest_share(own, min(most, best))) for most in weights]
+        return [Predicate(cells=cells, share=greatest_share(own, min(most, best))) for most in sight.weights]

@@ -2,27 +2,23 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
 
-from crowdgate.audit.common.observation import Observation, PublicKnowledge
-from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate, greatest_share
-from crowdgate.audit.singling_out_attackers.base import Answers, Attacker
+from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 
 
 class TrivialHash(Attacker):
     """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
 
-    name: ClassVar[str] = "trivial hash"
-    summary: ClassVar[str] = "does not look at the release: a hash of the record"
-    source: ClassVar[str] = "Cohen, Nissim (arXiv) Claim 3.1"
-    blind: ClassVar[bool] = True
+    name = "trivial hash"
+    summary = "does not look at the release: a hash of the record"
+    source = "Cohen, Nissim (arXiv) Claim 3.1"
+    blind = True
 
-    def answer(
-        self, told: Observation, known: PublicKnowledge, weights: Sequence[Fraction], rng: Rng
-    ) -> Answers | None:
+    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         """The same predicates whatever was published."""
-        return [Predicate(share=share) for share in self.shares(known, weights)]
+        return [Predicate(share=share) for share in self.shares(sight.known, sight.weights)]
 
     def shares(self, known: PublicKnowledge, weights: Sequence[Fraction]) -> Sequence[Fraction]:
         best = Fraction(1, known.n)

@@ -13,6 +13,7 @@ from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.predicates import ALL_BITS
 from crowdgate.audit.common.unreleased_parts import RawRows
+from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.on_noisy_tables import CellsAsExact
 from crowdgate.audit.singling_out_controls.base import SinglingOutControl
 from crowdgate.candidate import OutputType, Static
@@ -120,7 +121,8 @@ def _isolation_count(protection: Protection, population: Population, n: int) -> 
     isolated = 0
     for _ in range(_TRIED):
         drawn = population.draw(n, rng)
-        (answer,) = CellsAsExact().answer(control.apply(drawn, known, rng), known, [Fraction(1, n)], rng) or [None]
+        sight = SinglingOutAttackerView(control.apply(drawn, known, rng), known, [Fraction(1, n)])
+        (answer,) = CellsAsExact().answer(sight) or [None]
         isolated += answer is not None and answer.isolates(drawn, rng)
     return isolated
 
