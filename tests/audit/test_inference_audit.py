@@ -3,7 +3,8 @@
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,10 @@ from crowdgate.audit.inference import models
 from crowdgate.audit.inference.setting import secrets_of
 from crowdgate.audit.inference.tables import InferenceTables
 from crowdgate.audit.inference.text import QUESTIONS, Inferred
+from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.ledger.audits import audits
+from crowdgate.ledger.audits import attempts, audits, key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
 from crowdgate.report.chart import PlotLine, draw_lines
@@ -131,8 +133,8 @@ def test_attempts_at_other_questions_are_counted_apart(town: Suspicious) -> None
     assert [each.event for each in audits(open_ledger(town.ledger, None).journal())] == ["begun", "recorded"]
     with only_few_controls():
         assert town.audit().record.attempt == 1
-    town.infer(unplayed).path.unlink()
-    assert town.infer(seed="1" * 32).record.attempt == 2
+    digest, lines = plan_policy(town.policy).bundle.digest, open_ledger(town.ledger, None).journal()
+    assert [attempts(lines, key(digest, question)) for question in AuditQuestion] == [1, 1, 0]
 
 
 def test_an_edited_record_is_refused(town: Suspicious) -> None:
@@ -161,18 +163,21 @@ def test_the_command_shows_and_ends_as_the_outcome(town: Suspicious, capfd: pyte
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("field", "value", "outcome", "said"),
     [
-        ("limit: 0.5", "limit: 0", "Not within the limit"),
-        ("releases: 20", "releases: 20, coverage: 0.01", "too few targets at coverage 0.01"),
+        ("limit", "0", Outcome.FAIL, "Not within the limit"),
+        ("coverage", "0.01", Outcome.INCONCLUSIVE, "too few targets at coverage 0.01"),
     ],
 )
-def test_what_does_not_pass_ends_with_3(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], old: str, new: str, said: str
+def test_what_is_found_is_judged_by_the_setting(
+    made: Path, field: str, value: str, outcome: Outcome, said: str
 ) -> None:
-    town = make(tmp_path / "town", SECTION.replace(old, new))
-    assert crowdgate("audit", town.policy, "--of", "inference", "--jobs", "1") == 3
-    assert said in capfd.readouterr().out
+    played = Suspicious(made).infer(unplayed)
+    setting = played.record.setting.model_copy(update={field: Fraction(value)})
+    record = played.record.model_copy(update={"setting": setting})
+    found = replace(played, record=record, findings=INFERENCE.findings(record))
+    assert found.findings.outcome is outcome
+    assert said in INFERENCE.conclusion(found)
 
 
 @pytest.mark.parametrize(

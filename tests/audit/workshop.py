@@ -14,7 +14,7 @@ from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.stored_records import AuditRuntime, now
 from crowdgate.audit.common.trials import Executor, Schedule, serial
-from crowdgate.audit.inference import source_table
+from crowdgate.audit.inference import models, source_table
 from crowdgate.audit.singling_out import setting
 from crowdgate.audit.singling_out.text import SingledOut
 from crowdgate.audit.singling_out_controls import CONTROLS
@@ -40,9 +40,11 @@ def only_few_controls() -> Iterator[None]:
 
 @contextmanager
 def five_blocks() -> Iterator[None]:
-    """Small tables as large ones: to leave out each person takes 20 s (tests/audit/test_non_members.py does it)."""
+    """Small tables as large ones, and few trees: to leave out each person takes 20 s (tests/audit/test_non_members.py
+    does it), and boosting is two thirds of an audit."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(source_table, "MOST_FITTED", 1000)
+        patched.setattr(models, "TREES", 4)
         yield
 
 

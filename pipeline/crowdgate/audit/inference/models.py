@@ -23,6 +23,8 @@ MOST_ROWS = 50_000
 """On how many rows a model is fitted at most: more are drawn at random."""
 MOST_TUPLES = 20_000
 """On how many tuples the order of attributes is chosen."""
+TREES = 80
+"""Rounds of boosting."""
 MOST_BINS = 255
 """Values of a name that trees can tell apart; of more they take the places in their order."""
 
@@ -131,7 +133,7 @@ def boosted(fit: FitTask, leaf: int = 20) -> Floats:
     lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
     names = [numbers is None and int(codes.max(initial=0)) < MOST_BINS for codes, numbers in lines]
     made = model(
-        max_iter=80, l2_regularization=1.0, early_stopping=False, categorical_features=names, random_state=fit.seed,
+        max_iter=TREES, l2_regularization=1.0, early_stopping=False, categorical_features=names, random_state=fit.seed,
         min_samples_leaf=leaf,
     )  # fmt: skip
     x = np.column_stack([codes if numbers is None else numbers[codes] for codes, numbers in lines]).astype(np.float64)
