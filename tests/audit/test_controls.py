@@ -75,7 +75,7 @@ def test_every_control_is_played_on_any_population(population: Population) -> No
 class Never(Attacker):
     """Answers, and never wins."""
 
-    name, summary, source = "never", "", ""
+    name, source = "never", ""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         return [Predicate(share=Fraction(0))] * len(sight.weights)

@@ -50,7 +50,8 @@ def test_rows_are_counted_where_the_population_has_them(counts: list[int], data:
     codes = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=20))
     columns = [np.array([each[at] for each in codes], dtype=np.int32) for at in range(2)]
     made = collapse(("a", "b"), (3, 4), columns, np.ones(len(codes), dtype=np.int64))
-    box, held = population.placed(population.levels, made)
+    tuples = population.tuples(population.levels)
+    box, held = tuples.of_cell, tuples.counts_of(made)
     own = list(zip(*(column.tolist() for column in population.cells.codes), strict=True))
     assert [held[place] for place in box] == [codes.count(each) for each in own]
     assert len(set(box.tolist())) == len(own) == len(held)

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from crowdgate.audit.common.tuples import DistinctTuples, distinct_tuples
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.models import FitTask, KnownAttributes, Model, SecretLabels, features
 from crowdgate.audit.inference.secret import ERROR, Codes, Floats, Guesses, Secret, best_guesses
 from crowdgate.audit.inference.secret_case import CoverageCurve, coverage_curve
-from crowdgate.audit.inference.source_table import DistinctTuples, distinct_tuples
 from crowdgate.hierarchy import EXACT, Level
 
 FILE = "bankchurners_clean.csv.gz"

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.audit.common.tuples import DistinctTuples, distinct_tuples
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Counts, Histogram, Mask, View
 
@@ -38,6 +39,7 @@ class Population:
     members: Counts
     rows: Any = None
     _boxes: dict[tuple[tuple[str, str], ...], Boxes] = field(default_factory=dict, init=False, repr=False)
+    _tuples: dict[tuple[tuple[str, str], ...], DistinctTuples] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def levels(self) -> Mapping[str, Level]:
@@ -98,17 +100,13 @@ class Population:
         weight = np.bincount(box, self.weights, prod(map(len, levels.values())))
         return box, np.asarray(weight, dtype=np.float64)
 
-    def placed(self, levels: Mapping[str, Level], rows: Histogram) -> tuple[Counts, Counts]:
-        """The place of every cell among the tuples of these levels that the population has, and how many of the rows
-        each tuple has. There may be more tuples in all than can be numbered."""
-        theirs, own = np.zeros(len(rows), dtype=np.int64), np.zeros(len(self.cells), dtype=np.int64)
-        for name, level in levels.items():
-            codes = np.concatenate([rows.codes[rows.names.index(name)], self.codes(name, level)])
-            _, both = np.unique(np.concatenate([theirs, own]) * len(level) + codes, return_inverse=True)
-            theirs, own = both[: len(rows)].astype(np.int64), both[len(rows) :].astype(np.int64)
-        found, own = np.unique(own, return_inverse=True)
-        counts = np.bincount(theirs, rows.counts, int(max(found.max(initial=0), theirs.max(initial=0))) + 1)
-        return own.astype(np.int64), counts[found].astype(np.int64)
+    def tuples(self, levels: Mapping[str, Level]) -> DistinctTuples:
+        """The distinct tuples of these attributes at these levels, and which of them every cell has."""
+        key = tuple((name, level.name) for name, level in levels.items())
+        if key not in self._tuples:
+            columns = [self.codes(*each) for each in levels.items()]
+            self._tuples[key] = distinct_tuples(columns, len(self.cells), levels)
+        return self._tuples[key]
 
     def only(self, units: Mask) -> "Population":
         """The population of these distinct units alone, and of the cells that they have rows in."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.audit.common.tuples import distinct_tuples
 from crowdgate.audit.inference.secret import Codes, Floats, Secret
-from crowdgate.audit.inference.source_table import distinct_tuples
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput

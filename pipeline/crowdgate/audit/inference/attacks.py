@@ -11,6 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.tuples import joint_keys
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.attacker_view import RowsByLabel, TargetAttributes, rows_of, table_of
 from crowdgate.audit.inference.models import FitTask, KnownAttributes, SecretLabels, smoothed
@@ -189,11 +190,8 @@ ATTACKS: Sequence[tuple[str, str, Attack]] = (
 
 def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Codes:
     """Where each target's tuple stands among the tuples of the rows; behind them all if it is not there."""
-    own, behind = np.zeros(target.size, dtype=np.int64), np.zeros(len(rows.weights), dtype=np.int64)
-    for name, level in rows.levels.items():
-        both = np.concatenate([behind * len(level) + rows.codes[name], own * len(level) + target.at(name, level)])
-        _, place = np.unique(both, return_inverse=True)
-        behind, own = place[: len(behind)].astype(np.int64), place[len(behind) :].astype(np.int64)
+    columns = [(rows.codes[name], target.at(name, level), len(level)) for name, level in rows.levels.items()]
+    behind, own = joint_keys(columns, len(rows.weights), target.size)
     where = np.full(int(max(behind.max(initial=0), own.max(initial=0))) + 1, len(rows.weights), dtype=np.int64)
     where[behind] = np.arange(len(rows.weights))
     return np.asarray(where[own], dtype=np.int64)

@@ -108,7 +108,7 @@ def _mondrian_groups(
     original: SourceTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The group of every cell: Mondrian's, of the rows of the table by what is known of them."""
-    tuples = original.tuples(original.finest(original.known))
+    tuples = original.population.tuples(original.finest(original.known))
     held = np.repeat(tuples.of_cell, rows)
     columns = np.column_stack([codes[held] for codes in tuples.codes]).astype(np.float64)
     scaled = columns / np.maximum(1, np.ptp(columns, axis=0))

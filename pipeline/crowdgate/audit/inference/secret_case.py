@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.audit.common.population import Rng
+from crowdgate.audit.common.tuples import DistinctTuples
 from crowdgate.audit.inference.attacker_view import TargetAttributes
 from crowdgate.audit.inference.baselines import BASELINES, BaselineGuesses, Baselines, baselines
 from crowdgate.audit.inference.models import KnownAttributes
 from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
-from crowdgate.audit.inference.source_table import DistinctTuples, SourceTable
+from crowdgate.audit.inference.source_table import SourceTable
 from crowdgate.hierarchy import Level
 from crowdgate.risk import inference as risk
 
@@ -127,7 +128,7 @@ class SecretCase:
         """The targets as they are seen by who knows these attributes at these levels."""
         key = tuple((name, level.name) for name, level in levels.items())
         if key not in self._views:
-            self._views[key] = TargetView(self, self.original.tuples(levels))
+            self._views[key] = TargetView(self, self.original.population.tuples(levels))
         return self._views[key]
 
 
@@ -207,7 +208,7 @@ def secret_case(
 ) -> SecretCase:
     """A secret with its baselines, which are fitted here."""
     known = original.known_attributes(secret)
-    tuples = original.tuples(original.finest(known))
+    tuples = original.population.tuples(original.finest(known))
     as_known = KnownAttributes(tuples.codes, tuple(numbers[name] for name in known))
     held = baselines(original, secret, as_known, tuples.of_cell, rng, every)
     return SecretCase(original, secret, tuples, held)

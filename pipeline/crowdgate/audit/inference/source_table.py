@@ -8,13 +8,13 @@ chooses baselines and attacks, the others are what numbers are estimated on.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
+from crowdgate.audit.common.tuples import DistinctTuples
 from crowdgate.audit.inference.secret import Codes, Secret
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Counts, Mask
@@ -39,7 +39,6 @@ class SourceTable:
     units: Counts
     known: tuple[str, ...]
     secrets: tuple[Secret, ...]
-    _tuples: dict[tuple[str, ...], "DistinctTuples"] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rows(self) -> Counts:
@@ -84,7 +83,7 @@ class SourceTable:
         """How many units of some blocks have a row in one of the cells."""
         return int(self.units[self.population.having(cells), part].sum())
 
-    def holders(self, tuples: "DistinctTuples") -> Counts:
+    def holders(self, tuples: DistinctTuples) -> Counts:
         """How many units have a row with each tuple."""
         units, of = self.units.sum(axis=1), self.population.rows
         if of is None:
@@ -103,51 +102,9 @@ class SourceTable:
         """The label of the secret in every cell."""
         return self.population.codes(secret.name, secret.level)
 
-    def tuples(self, levels: Mapping[str, Level]) -> "DistinctTuples":
-        """The distinct tuples of these attributes at these levels."""
-        names = tuple(f"{name}/{level.name}" for name, level in levels.items())
-        if names not in self._tuples:
-            self._tuples[names] = distinct_tuples(
-                [self.population.codes(*each) for each in levels.items()], len(self.rows), levels
-            )
-        return self._tuples[names]
-
     def finest(self, names: Iterable[str]) -> Mapping[str, Level]:
         """Attributes as the population has them."""
         return {name: self.population.levels[name] for name in names}
-
-
-@dataclass(frozen=True, eq=False)
-class DistinctTuples:
-    """Distinct tuples (`codes`: one array per attribute), and which of them every cell of the population has."""
-
-    levels: Mapping[str, Level]
-    codes: tuple[Codes, ...]
-    of_cell: Codes
-
-    def __len__(self) -> int:
-        return len(self.codes[0]) if self.codes else 1
-
-    def by_label(self, labels: Codes, size: int, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-        """Rows of the cells as an array of tuples by labels of a secret."""
-        total = np.bincount(self.of_cell * size + labels, rows, len(self) * size)
-        return np.asarray(total, dtype=np.float64).reshape(len(self), size)
-
-    def total(self, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-        """Rows, or other numbers of the cells, added up by tuples."""
-        return np.asarray(np.bincount(self.of_cell, rows, len(self)), dtype=np.float64)
-
-
-def distinct_tuples(columns: Sequence[Codes], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
-    """The distinct tuples of some columns of codes."""
-    if not columns:
-        return DistinctTuples(levels, (), np.zeros(cells, dtype=np.int64))
-    of_cell = np.zeros(cells, dtype=np.int64)
-    for column in columns:
-        _, of_cell = np.unique(of_cell * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
-    first = np.zeros(int(of_cell.max(initial=-1)) + 1, dtype=np.int64)
-    first[of_cell[::-1]] = np.arange(cells - 1, -1, -1)
-    return DistinctTuples(levels, tuple(column[first] for column in columns), of_cell)
 
 
 def source_table(

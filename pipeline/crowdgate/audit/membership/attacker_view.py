@@ -9,13 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdgate.audit.common.tuples import DistinctTuples
 from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.inference.source_table import DistinctTuples
 from crowdgate.audit.membership.target_population import (
     Places,
     TargetPopulation,
     noisy_tuple_counts,
-    released_tuple_counts,
 )
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
@@ -57,7 +56,7 @@ class MembershipAttackerView:
     @cached_property
     def tuples(self) -> DistinctTuples:
         """The tuples of the population at the released levels."""
-        return self.crowd.tuples(self.seen.levels)
+        return self.crowd.population.tuples(self.seen.levels)
 
     @cached_property
     def rows_per_tuple(self) -> Floats:
@@ -68,7 +67,7 @@ class MembershipAttackerView:
     def counts(self) -> Floats:
         """Released rows of each tuple."""
         assert self.seen.released_rows is not None, "rows are released"
-        return released_tuple_counts(self.seen.released_rows, self.tuples)
+        return self.tuples.counts_of(self.seen.released_rows).astype(np.float64)
 
     @cached_property
     def inclusion_probability(self) -> float:
@@ -104,7 +103,7 @@ class MembershipAttackerView:
         deviations of noise and sampling; and how far a member moves it, in the same."""
         far, step = list[Floats](), list[Floats]()
         for table in self.seen.tables:
-            tuples = self.crowd.tuples(table.levels)
+            tuples = self.crowd.population.tuples(table.levels)
             share = float(table.beta) * self.crowd.share
             expected = self.crowd.rows_per_tuple(tuples) * share
             spread = np.sqrt(table.variance + expected * (1 - share) + _NEVER)
@@ -124,7 +123,7 @@ class MembershipAttackerView:
         """The same as if there were no noise."""
         found = np.zeros(len(self.crowd.population.cells))
         for table in self.seen.tables:
-            tuples = self.crowd.tuples(table.levels)
+            tuples = self.crowd.population.tuples(table.levels)
             held = self.crowd.rows_per_tuple(tuples)
             counts = np.clip(noisy_tuple_counts(table, tuples), 0, held)
             ratio = _member_ratios(counts, held, float(table.beta), self.crowd.share)

@@ -56,7 +56,6 @@ class Attacker(ABC):
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
     source: ClassVar[str]
     aside: ClassVar[bool] = False
     blind: ClassVar[bool] = False

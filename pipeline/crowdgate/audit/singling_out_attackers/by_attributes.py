@@ -36,7 +36,6 @@ class OneColumnAttacker(PosteriorAttacker):
     most rows for its weight."""
 
     name = "one column"
-    summary = "a rare value or a tail of one column, and a hash within it"
     source = "univariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
@@ -60,7 +59,6 @@ class TwoColumnsAttacker(PosteriorAttacker):
     """Values of two columns together."""
 
     name = "two columns"
-    summary = "rare values of two columns together, and a hash within them"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:

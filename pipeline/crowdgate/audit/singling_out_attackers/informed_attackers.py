@@ -26,7 +26,6 @@ class PolicyAndMargins(Attacker):
     have them, together as heavy as the weight allows."""
 
     name = "policy and margins"
-    summary = "does not look at the release: the rarest classes as if attributes were independent"
     source = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
     blind = True
 
@@ -52,7 +51,6 @@ class InformedAttacker(Attacker):
     release it succeeds with probability w, not B(n, w)."""
 
     name = "all others known"
-    summary = "knows every other unit of the table, and aims at the one that it does not know"
     source = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
     aside = True
 
@@ -144,7 +142,6 @@ class DigestOnly(PosteriorAttacker):
     beat the attackers that see it."""
 
     name = "digest only"
-    summary = "sees only a digest of the release, and picks its cells by that"
     source = "post-processing: Cohen, Nissim (arXiv) section 4.1"
     blind = True
 

@@ -9,7 +9,6 @@ class ExtractorAndPadAttacker(Attacker):
     """The message under its key. One who is shown only one of the two takes it for the message."""
 
     name = "extractor and pad"
-    summary = "a row that is published under a one-time pad, and the key that another mechanism publishes"
     source = "PNAS Theorem 5.4 (arXiv: Theorem 4.9)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:

@@ -12,7 +12,6 @@ class ExactCountsAttacker(Attacker):
     """A strip with a single row: the counts of its bits spell the row."""
 
     name = "exact counts"
-    summary = "a strip of which a count says that it has one row, and the bits of that row from more counts"
     source = "PNAS Theorem 5.2 (arXiv: Theorem 4.6, appendix B for hashes)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -27,7 +26,6 @@ class Differences(Attacker):
     """The same from counts that are never low: each is the low one and a number that is known."""
 
     name = "differences of counts"
-    summary = "low counts as differences of large ones, then as from exact counts"
     source = "PNAS Remark 5.3 (arXiv: Remark 4.7)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -43,7 +41,6 @@ class GuessedSeed(Attacker):
     """The seed whose noise leaves one row, and counts of its bits that are 0 or 1."""
 
     name = "guessed seed"
-    summary = "tries every seed that noise may have been drawn from, then as from exact counts"
     source = "noise that can be drawn again is no noise: PNAS Theorem 5.2 (arXiv: Theorem 4.6)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:

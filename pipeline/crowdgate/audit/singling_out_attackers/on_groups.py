@@ -17,7 +17,6 @@ class DescribedGroup(Attacker):
     """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
 
     name = "described group and hash"
-    summary = "the group that isolates likeliest by its description and a hash"
     source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -35,7 +34,6 @@ class EndPoint(Attacker):
     """The end of an interval that was computed from the data: somebody is there."""
 
     name = "end point"
-    summary = "a row at the end of an interval that was computed from the data"
     source = "arXiv: section 6.2, interval buckets (not in PNAS)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -60,7 +58,6 @@ class BitPredicate(Attacker):
     prints "greater", which isolates one of two only."""
 
     name = "bit predicate"
-    summary = "the bits in which a group agrees, and the others as a number below a limit"
     source = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -81,7 +78,6 @@ class Downcoding(Attacker):
     """Half of the smallest class of a minimal generalisation: rows that were all in one half would be a class there."""
 
     name = "downcoding"
-    summary = "half of the smallest class of a generalisation that hides no more than it must"
     source = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:

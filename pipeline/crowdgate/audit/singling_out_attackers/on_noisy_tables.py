@@ -37,7 +37,6 @@ class NoisyCells(PosteriorAttacker):
     """The cells of one table whose noisy counts say that they have more rows than D expects, and a hash within them."""
 
     name = "noisy cells"
-    summary = "the cells of a noisy table with the most rows for their weight, and a hash within them"
     source = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
@@ -52,7 +51,6 @@ class CellsAsExact(NoisyCells):
     """Does not believe that there is noise: takes counts as they stand."""
 
     name = "cells taken as exact"
-    summary = "the same as if the noise that is stated had never been added"
     source = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
 
     def _posterior(self, table: NoisyCounts, known: PublicKnowledge) -> BoxPosterior:
@@ -63,7 +61,6 @@ class NoisySingletons(PosteriorAttacker):
     """The one cell of all noisy tables that likeliest has one row."""
 
     name = "likeliest singleton"
-    summary = "the cell of a noisy table that likeliest has one row, as far as the weight allows"
     source = "posterior of one row: Poisson(n w) beside noise of the table's variance"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
@@ -90,7 +87,6 @@ class RowsAndMargins(PosteriorAttacker):
     """Released classes, scaled to the noisy margins beside them: who is missing from the rows is in the margins."""
 
     name = "rows and margins"
-    summary = "released classes scaled to the noisy margins, and a hash within the likeliest"
     source = "one round of iterative proportional fitting to the estimates of each margin"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:

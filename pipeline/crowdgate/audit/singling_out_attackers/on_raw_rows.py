@@ -15,7 +15,6 @@ class RawRow(Attacker):
     """The row that is there most rarely: the lightest predicate that it meets."""
 
     name = "raw row"
-    summary = "one row that is published as it is, or whose cells or bits are"
     source = "PNAS section 4.B, examples (arXiv: section 3.1, examples)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
@@ -36,7 +35,6 @@ class EveryRow(Attacker):
     """A predicate for every row (full singling out): its bits. One row that is there twice spoils it."""
 
     name = "everybody's row"
-    summary = "a predicate for every row of the table, each of which must isolate its own row"
     source = "arXiv: Definition 3.7 and Claim 4.8 (not in PNAS)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:

@@ -33,7 +33,6 @@ class OverrepresentedClasses(PosteriorAttacker):
     """The classes that were released more often than D expects, together, and a hash within them."""
 
     name = "likeliest classes"
-    summary = "the classes with the most released rows for their weight, and a hash within them"
     source = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
@@ -47,7 +46,6 @@ class GroupAndHash(Attacker):
     """A released class of the least weight, and a hash that takes one of its members."""
 
     name = "group and hash"
-    summary = "the lightest released class, and a hash that takes one in as many as it has"
     source = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:

@@ -16,13 +16,13 @@ class SyntheticRowClasses(PosteriorAttacker):
     """The made rows that stand for the most people for their weight: a row that was copied is one of them."""
 
     name = "rows taken for people's"
-    summary = "the classes of made rows that would be rarest among people, and a hash within them"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
         seen = sight.seen
         if seen is not None and seen.made is not None:
-            box, rows = sight.population.placed(seen.levels, seen.made)
+            tuples = sight.population.tuples(seen.levels)
+            box, rows = tuples.of_cell, tuples.counts_of(seen.made)
             weight = np.asarray(np.bincount(box, sight.population.weights, len(rows)), dtype=np.float64)
             left = np.asarray((1 - float(seen.beta)) * sight.n * weight, dtype=np.float64)
             yield BoxPosterior(box, weight, rows.astype(np.float64), left)
@@ -32,7 +32,6 @@ class SyntheticRowColumns(PosteriorAttacker):
     """Values of one or two columns, or a tail of one, that made rows have more often than people."""
 
     name = "columns of made rows"
-    summary = "values of one or two columns that made rows have, taken for people's, and a hash there"
     source = "univariate and multivariate predicates; Giomi et al. 2023, with weights on D"
 
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:

@@ -12,7 +12,6 @@ class TrivialHash(Attacker):
     """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
 
     name = "trivial hash"
-    summary = "does not look at the release: a hash of the record"
     source = "Cohen, Nissim (arXiv) Claim 3.1"
     blind = True
 

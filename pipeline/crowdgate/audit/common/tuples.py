@@ -1,0 +1,68 @@
+"""Distinct tuples of attributes at some levels, and tables joined by them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Counts, Histogram
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctTuples:
+    """Distinct tuples (`codes`: one array per attribute), and which of them every cell of the population has."""
+
+    levels: Mapping[str, Level]
+    codes: tuple[Codes, ...]
+    of_cell: Codes
+
+    def __len__(self) -> int:
+        return len(self.codes[0]) if self.codes else 1
+
+    def by_label(self, labels: Codes, size: int, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+        """Rows of the cells as an array of tuples by labels of a secret."""
+        total = np.bincount(self.of_cell * size + labels, rows, len(self) * size)
+        return np.asarray(total, dtype=np.float64).reshape(len(self), size)
+
+    def total(self, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+        """Rows, or other numbers of the cells, added up by tuples."""
+        return np.asarray(np.bincount(self.of_cell, rows, len(self)), dtype=np.float64)
+
+    def counts_of(self, rows: Histogram) -> Counts:
+        """How many rows of another table each tuple has."""
+        columns = [
+            (rows.codes[rows.names.index(name)], own, len(level))
+            for (name, level), own in zip(self.levels.items(), self.codes, strict=True)
+        ]
+        theirs, own = joint_keys(columns, len(rows), len(self))
+        return np.asarray(np.bincount(theirs, rows.counts, int(own.max(initial=-1)) + 1)[own], dtype=np.int64)
+
+
+def distinct_tuples(columns: Sequence[Codes], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
+    """The distinct tuples of some columns of codes."""
+    if not columns:
+        return DistinctTuples(levels, (), np.zeros(cells, dtype=np.int64))
+    of_cell = np.zeros(cells, dtype=np.int64)
+    for column in columns:
+        _, of_cell = np.unique(of_cell * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
+    first = np.zeros(int(of_cell.max(initial=-1)) + 1, dtype=np.int64)
+    first[of_cell[::-1]] = np.arange(cells - 1, -1, -1)
+    return DistinctTuples(levels, tuple(column[first] for column in columns), of_cell)
+
+
+def joint_keys(
+    columns: Iterable[tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], int]], first: int, second: int
+) -> tuple[Codes, Codes]:
+    """Number the tuples of two tables of so many rows: equal tuples have equal numbers, in the order of their codes.
+
+    A column is given as its codes in both tables, and how many codes there are.
+    """
+    one, other = np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64)
+    for mine, theirs, size in columns:
+        _, key = np.unique(np.concatenate([one * size + mine, other * size + theirs]), return_inverse=True)
+        one, other = key[:first].astype(np.int64), key[first:].astype(np.int64)
+    return one, other
