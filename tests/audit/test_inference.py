@@ -482,8 +482,9 @@ def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
     counts = np.zeros((60, 60, 2), dtype=int)
     counts[codes[:, 0], codes[:, 1], rng.integers(0, 2, len(codes))] = 1
     _, case = made(counts)
-    game = InferenceGame(Sampled(), (case,), 6, 0)
-    played = game.played({at: game.batch(at, 10) for at in range(20)}, "judged", "", None)
+    others = frozenset({"class homogeneity", "class or likeliest", "class and model", "best row match"})
+    game = InferenceGame(Sampled(), (case,), 6, 0, attacks=others)
+    played = game.played({at: game.batch(at, 10) for at in range(12)}, "judged", "", None)
     found = {each.coverage: each for each in estimates(played, Fraction(1, 20)) if each.group == "all targets"}
     assert found[0.1].attack in ("class and model", "class homogeneity")
     assert found[0.1].proven > 0.5
