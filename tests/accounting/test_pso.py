@@ -11,7 +11,6 @@ from crowdgate.accounting.pso import (
     bound,
     bound_in_sample,
     counts_bound,
-    counts_with_output,
     most_counts,
     theorem_6_2,
 )
@@ -116,34 +115,12 @@ def test_disjoint_counts_have_as_many_answers_as_there_are_ways_to_share_out_the
     ways, w = math.comb(n + counts, counts), 2.0**-bits
     assert counts_bound(n, w, counts, disjoint=True) == pytest.approx(min(1, ways * baseline(n, w)), rel=1e-11)
     assert counts_bound(n, w, counts, disjoint=True) <= counts_bound(n, w, counts) * (1 + 1e-12)
-    beside = counts_with_output(n, w, counts, 1, w, disjoint=True)
-    assert beside == pytest.approx(min(1, ways * bound(n, w, 1, w)), rel=1e-11)
-    assert counts_with_output(n, w, counts, 1, w) == pytest.approx(
-        min(1, (n + 1) ** counts * bound(n, w, 1, w)), rel=1e-11
-    )
 
 
 def test_the_answers_to_disjoint_counts_are_what_tables_can_have() -> None:
     for n in range(1, 6):
         seen = {tuple(table.count(v) for v in (1, 2)) for table in product((0, 1, 2), repeat=n)}
         assert counts_bound(n, 1e-9, 2, disjoint=True) == pytest.approx(len(seen) * baseline(n, 1e-9), rel=1e-11)
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 0.7])
-def test_one_exact_count_beside_a_private_bit_stays_below_its_bound(epsilon: float) -> None:
-    """Rows of 20 values; the count of value 0 exactly, and whether value 1 is there, by randomised response. The
-    best attacker names one value for every pair of answers: the bound without the count would be beaten."""
-    n, values = 2, 20
-    truthful = math.exp(epsilon) / (1 + math.exp(epsilon))
-    won: dict[tuple[int, bool], list[float]] = {}
-    for table in product(range(values), repeat=n):
-        for said in (True, False):
-            chance = truthful if said == (1 in table) else 1 - truthful
-            for value in range(values):
-                seen = won.setdefault((table.count(0), said), [0.0] * values)
-                seen[value] += chance * (table.count(value) == 1) / values**n
-    best = sum(map(max, won.values()))
-    assert bound(n, 1 / values, epsilon, 0) < best <= counts_with_output(n, 1 / values, 1, epsilon, 0)
 
 
 def test_the_bounds_are_clipped_at_one() -> None:

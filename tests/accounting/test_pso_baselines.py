@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.pso import baseline
-from crowdgate.accounting.pso_baselines import baseline_up_to, best_baseline, finite_baseline, high_baseline
+from crowdgate.accounting.pso_baselines import baseline_up_to, best_baseline, finite_baseline
+from tests.oracles.pso_high import high_baseline
 
 
 @settings(deadline=None, derandomize=True)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from crowdgate.accounting.pso import baseline, bound
-from crowdgate.accounting.pso_baselines import high_baseline
-from crowdgate.accounting.pso_high import high_bound
+from tests.oracles.pso_high import high_baseline, high_bound
 
 Table = tuple[int, ...]
 """How many rows have each value."""

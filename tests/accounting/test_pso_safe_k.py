@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from crowdgate.accounting.pso import bound, bound_in_sample
-from crowdgate.accounting.pso_safe_k import safe_k_bound, safe_k_bound_in_sample
 from crowdgate.accounting.safe_k_exact import exact_delta
 from crowdgate.accounting.safe_k_theorem5 import log_theorem5
+from tests.oracles.pso_safe_k import safe_k_bound, safe_k_bound_in_sample
 
 Sizes = tuple[int, ...]
 

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.amplification import amplify
-from crowdgate.accounting.membership import greatest_precision, greatest_true_positive_rate
+from crowdgate.accounting.membership import greatest_precision
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.sensitivity import expected_kept_rows
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
@@ -130,12 +130,6 @@ def test_no_attack_allowed_by_the_guarantee_exceeds_the_precision(
         assert tpr / (tpr + skew * fpr) <= greatest_precision(epsilon, delta, tpr, skew) * (1 + 1e-9)
 
 
-def test_who_is_not_sampled_looks_like_a_non_member() -> None:
-    assert greatest_true_positive_rate("0.5", 0) == 0.5
-    assert greatest_true_positive_rate(0.5, 0.5) == 0.75
-    assert greatest_true_positive_rate(1, 0) == 1
-
-
 @pytest.mark.parametrize(
     ("call", "arguments", "name"),
     [
@@ -145,7 +139,6 @@ def test_who_is_not_sampled_looks_like_a_non_member() -> None:
         (expected_kept_rows, (0, 0.5), "k"),
         (expected_kept_rows, (5, "nan"), "beta"),
         (greatest_precision, (1, 0, 0, 1), "tpr"),
-        (greatest_true_positive_rate, (0.5, 2), "fpr"),
     ],
 )
 def test_an_argument_out_of_range_is_refused_by_name(

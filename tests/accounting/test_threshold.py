@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.accounting.threshold import least_threshold, threshold_delta
+from tests.oracles.threshold import least_threshold, threshold_delta
 
 
 def partitions(rows: int, largest: int) -> Iterator[tuple[int, ...]]:

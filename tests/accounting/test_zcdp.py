@@ -4,44 +4,18 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.numbers import Number
-from crowdgate.accounting.zcdp import compose, gaussian_rho, greatest_rho, squared_sigma, zcdp_delta, zcdp_epsilon
+from crowdgate.accounting.zcdp import greatest_rho, squared_sigma, zcdp_epsilon
+from tests.oracles.zcdp import gaussian_rho, renyi, zcdp_delta
 
 rhos = st.floats(1e-6, 50)
 deltas = st.floats(1e-15, 0.3)
 variances = st.fractions(Fraction(1, 4), 60, max_denominator=50)
-
-
-def log_delta(rho: float, epsilon: float, t: mp.mpf) -> mp.mpf:
-    """ln delta of Canonne, Kamath, Steinke 2020, Proposition 12, at order 1 + t, in many digits."""
-    rho, epsilon, t = mp.mpf(rho), mp.mpf(epsilon), mp.mpf(t)
-    return t * ((1 + t) * rho - epsilon) - mp.log(t) + (1 + t) * mp.log(t / (1 + t))
-
-
-def best_log_delta(rho: float, epsilon: float) -> mp.mpf:
-    with mp.workdps(40):
-        low, high = mp.mpf(-60), mp.mpf(60)
-        for _ in range(160):
-            thirds = low + (high - low) / 3, high - (high - low) / 3
-            values = [log_delta(rho, epsilon, mp.e**s) for s in thirds]
-            low, high = (low, thirds[1]) if values[0] < values[1] else (thirds[0], high)
-        return min(mp.mpf(0), log_delta(rho, epsilon, mp.e**low))
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(rho=rhos, factor=st.floats(1.01, 40))
-def test_delta_is_that_of_the_best_order_rounded_up(rho: float, factor: float) -> None:
-    epsilon = rho * factor
-    delta, best = zcdp_delta(rho, epsilon), best_log_delta(rho, epsilon)
-    if best < -700:
-        return
-    assert mp.e**best <= delta <= mp.e**best * (1 + 1e-9) + 1e-300
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -73,14 +47,9 @@ def test_known_values() -> None:
     assert zcdp_epsilon("0.5", "1e-6") == pytest.approx(5.221534444530, rel=1e-11)
     assert float(greatest_rho(1, "1e-9")) == pytest.approx(0.01497305767, rel=1e-9)
     assert zcdp_epsilon(0, "1e-9") == 0
-    assert zcdp_delta(0, 0) == 0
-    assert zcdp_delta(1, 0) <= 1
 
 
-def test_rho_is_exact_and_adds_up_exactly() -> None:
-    parts: list[Number] = [gaussian_rho(3, Fraction(9, 7)), Fraction(1, 3), "0.1"]
-    assert parts[0] == Fraction(7, 2)
-    assert compose(parts) == Fraction(7, 2) + Fraction(1, 3) + Fraction(1, 10)
+def test_rho_is_exact() -> None:
     assert gaussian_rho(5, squared_sigma(5, "0.3")) == Fraction(3, 10)
 
 
@@ -89,8 +58,8 @@ def test_rho_is_exact_and_adds_up_exactly() -> None:
 def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared: Fraction, shift: int, order: float) -> None:
     law = DiscreteGaussian(squared)
     curve = order * float(gaussian_rho(shift, squared))
-    assert law.renyi(order, shift) <= curve * (1 + 1e-12) + 1e-14
-    assert law.renyi(order, shift) == pytest.approx(summed_renyi(squared, shift, order), rel=1e-9, abs=1e-12)
+    assert renyi(law, order, shift) <= curve * (1 + 1e-12) + 1e-14
+    assert renyi(law, order, shift) == pytest.approx(summed_renyi(squared, shift, order), rel=1e-9, abs=1e-12)
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
@@ -133,12 +102,8 @@ def test_the_exact_delta_of_the_noise_is_below_the_converted_one(squared: Fracti
         (zcdp_epsilon, (-1, 0.1), "rho"),
         (zcdp_epsilon, (1, 0), "delta"),
         (zcdp_epsilon, (1, 1), "delta"),
-        (zcdp_delta, ("nan", 1), "rho"),
-        (zcdp_delta, (1, -1), "epsilon"),
         (greatest_rho, (-1, 0.1), "epsilon"),
         (greatest_rho, (1, 0), "delta"),
-        (gaussian_rho, (-1, 1), "sensitivity"),
-        (gaussian_rho, (1, 0), "squared_sigma"),
         (squared_sigma, (0, 1), "sensitivity"),
         (squared_sigma, (1, 0), "rho"),
     ],

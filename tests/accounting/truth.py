@@ -292,13 +292,6 @@ def answers(n: int, counts: int, disjoint: int) -> Real:
     return mp.exp(mp.loggamma(n + counts + 1) - mp.loggamma(n + 1) - mp.loggamma(counts + 1))
 
 
-def high_bound(n: int, w: Real, eps: Real, delta: Real) -> Real:
-    """P(Bin(n, v) <= 1) and what delta adds."""
-    v = w / (w + (1 - w) * mp.exp(2 * eps))
-    alone = (1 - v) ** n + n * v * (1 - v) ** (n - 1)
-    return min(mp.mpf(1), alone + 2 * delta * (1 + mp.exp(eps) * (1 - w) / w))
-
-
 def kl_steps(people: int, rows_each: int) -> tuple[Real, Real, Real]:
     """How far a person of m rows moves n, sum c ln c and sum c^2 of a table of at most N = people m rows."""
     rows = mp.mpf(people * rows_each)

@@ -125,20 +125,6 @@ class DiscreteGaussian:
         """
         return raised(self.sigma * float(-lazy_libraries.special.ndtri((1 - confidence) / 2)), 1e-14)
 
-    def renyi(self, order: float, shift: int) -> float:
-        """The Renyi divergence of order > 1 between the noise and the noise moved by `shift`.
-
-        order shift^2 / (2 sigma^2) + ln(S(order shift) / S(0)) / (order - 1), S(c) = sum over integers x of
-        e^(-(x - c)^2 / (2 sigma^2)): at most the first term (Poisson summation), and exactly that where order shift is
-        whole. The zCDP curve is met.
-        """
-        squared = float(self.squared_sigma)
-        reach = math.ceil(40 * self.sigma) + 2
-        x = np.arange(-reach, reach + 1, dtype=np.float64)
-        moved = math.fsum(np.exp(-((x - math.fmod(order * shift, 1.0)) ** 2) / (2 * squared)))
-        still = math.fsum(np.exp(-x * x / (2 * squared)))
-        return order * shift * shift / (2 * squared) + math.log(moved / still) / (order - 1)
-
     def delta(self, shift: int, epsilon: float) -> float:
         """The exact delta at `epsilon` when one count changes by `shift`: sum of max(P(x) - e^epsilon P(x - shift), 0).
 

@@ -18,17 +18,11 @@ def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number
     return min(1.0, raised(1 / (1 + down(others) * math.exp(-up(epsilon_of(epsilon))))))
 
 
-def greatest_true_positive_rate(beta: Number, fpr: Number) -> float:
-    """beta + (1 - beta) fpr: who is not sampled cannot be told from a non-member, whatever is published. Rounded up."""
-    b, false = probability("beta", beta), probability("fpr", fpr)
-    return up(b + (1 - b) * false)
-
-
 def true_positive_lines(
     beta: Number, n: Number, epsilon: Number = 0, delta: Number = 0
 ) -> tuple[tuple[float, float], ...]:
     """(intercept, slope) of lines that bound the true positive rate by the false one, both of tables of exactly `n`
-    units: what `greatest_true_positive_rate` comes to where n is public. Rounded up.
+    units. Where n is secret, beta + (1 - beta) fpr bounds it. Rounded up.
 
     (epsilon, delta) is told beside what is computed on the sample, about replacing one unit. Who is in the sample can
     be told, with probability beta. Of a member and of a non-member who are not, the rest of the sample has one law if

@@ -29,7 +29,6 @@ __all__ = [
     "bound",
     "bound_in_sample",
     "counts_bound",
-    "counts_with_output",
     "most_counts",
     "theorem_6_2",
     "trials_to_certify",
@@ -90,18 +89,6 @@ def counts_bound(n: Number, w: Number, counts: Number, *, disjoint: bool = False
     rows, many = whole("n", n, 1), whole("counts", counts, 0)
     log = _log_counts(rows, probability("w", w), 0) + _log_answers(rows, many, disjoint)
     return 1.0 if log >= 0 else exp_up(log)
-
-
-def counts_with_output(
-    n: Number, w: Number, counts: Number, epsilon: Number, delta: Number, *, disjoint: bool = False
-) -> float:
-    """(n + 1)^counts n (e^epsilon w + delta), at most 1, rounded up: exact counts beside an (epsilon, delta)-DP output.
-
-    Whoever guesses the counts sees the output alone: `bound` times the number of answers, as in `counts_bound`.
-    """
-    alone = bound(n, w, epsilon, delta)
-    log = _log_answers(whole("n", n, 1), whole("counts", counts, 0), disjoint)
-    return alone if alone in (0, 1) else min(1.0, exp_up(min(0.0, log + math.log(alone) * (1 - _SLACK))))
 
 
 def most_counts(n: Number, w: Number, target: Number) -> int:

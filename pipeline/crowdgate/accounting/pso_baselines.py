@@ -25,12 +25,6 @@ def best_baseline(n: Number, w_max: Number) -> float:
     return counts_bound(rows, min(weight, Fraction(1, rows)), 0)
 
 
-def high_baseline(n: Number, w_min: Number) -> float:
-    """The greatest B(n, w) of a weight of at least `w_min`, rounded up: B falls from w = 1/n on."""
-    rows, weight = whole("n", n, 1), probability("w_min", w_min)
-    return counts_bound(rows, max(weight, Fraction(1, rows)), 0)
-
-
 def baseline_up_to(n: Number, w_max: Number) -> float:
     """The greatest `best_baseline` of at most `n` rows, rounded up: for a number of rows that is only bounded.
 

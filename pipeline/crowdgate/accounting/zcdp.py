@@ -8,10 +8,10 @@ an inexact t costs accuracy only, never the guarantee.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, exp_up, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
 
 GREATEST_RHO = 10**6
 _SLACK = 1e-14
@@ -19,31 +19,10 @@ _SLACK = 1e-14
 _STEPS = 200
 
 
-def gaussian_rho(sensitivity: Number, squared_sigma: Number) -> Fraction:
-    """sensitivity^2 / (2 sigma^2), exactly: rho of discrete Gaussian noise on an integer vector with that L2 change."""
-    change = whole("sensitivity", sensitivity, 0)
-    return change**2 / (2 * exact("squared_sigma", squared_sigma, 0, 10**60, open_low=True))
-
-
 def squared_sigma(sensitivity: Number, rho: Number) -> Fraction:
     """The least sigma^2 at which discrete Gaussian noise is rho-zCDP: sensitivity^2 / (2 rho), exactly."""
     change = whole("sensitivity", sensitivity, 1)
     return change**2 / (2 * _rho(rho, open_low=True))
-
-
-def compose(rhos: Iterable[Number]) -> Fraction:
-    """The rho of all of them together, with independent noise: their exact sum."""
-    return sum((_rho(rho) for rho in rhos), Fraction(0))
-
-
-def zcdp_delta(rho: Number, epsilon: Number) -> float:
-    """A delta for which rho-zCDP implies (epsilon, delta)-DP, rounded up; at most 1."""
-    r, eps = up(_rho(rho)), down(epsilon_of(epsilon))
-    if r == 0:
-        return 0.0
-    t = _root(lambda t: (1 + 2 * t) * r - eps + math.log(t / (1 + t)))
-    terms = (t * (1 + t) * r, -t * eps, *_shape(t))
-    return min(1.0, exp_up(_sum_up(terms)))
 
 
 def zcdp_epsilon(rho: Number, delta: Number, *, again: bool = False) -> float:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from crowdgate.accounting.zcdp import zcdp_delta
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import collapse
 from crowdgate.mechanisms.synthetic import fitting, rounds
@@ -20,6 +19,7 @@ from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SyntheticBudget
 from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
+from tests.oracles.zcdp import zcdp_delta
 
 FIRST, PRICE = Fraction(1, 2), Fraction(3, 2)
 """rho of the one-way table (sigma 1), and of the choice with what is measured (sigma .82 after half of it)."""

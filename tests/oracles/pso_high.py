@@ -18,6 +18,7 @@ import math
 from fractions import Fraction
 
 from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.pso import counts_bound
 
 _SLACK = 4e-15
 """Relative, of each term: a quotient, an exponential and a logarithm, rounded."""
@@ -37,6 +38,12 @@ def high_bound(n: Number, w_min: Number, epsilon: Number, delta: Number) -> floa
         return 1.0
     lost = 2 * spent * (1 + Fraction(raised(math.exp(eps))) * (1 - weight) / weight)
     return up(min(Fraction(1), lost + Fraction(_at_most_one(rows, weight, eps))))
+
+
+def high_baseline(n: Number, w_min: Number) -> float:
+    """The greatest B(n, w) of a weight of at least `w_min`, rounded up: B falls from w = 1/n on."""
+    rows, weight = whole("n", n, 1), probability("w_min", w_min)
+    return counts_bound(rows, max(weight, Fraction(1, rows)), 0)
 
 
 def _at_most_one(n: int, weight: Fraction, eps: float) -> float:
