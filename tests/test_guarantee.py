@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.numbers import Number, decimal
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.safe_k import exact_delta
-from crowdgate.guarantee import Guarantee, Part, compose, group, replace_one, replace_one_guarantee
+from crowdgate.guarantee import Guarantee, Part, group, replace_one, replace_one_guarantee
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.truth import real
@@ -181,21 +181,6 @@ def test_an_argument_out_of_range_is_refused_by_name(
 ) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be"):
         call(*arguments)
-
-
-@given(parts, parts)
-def test_composition_adds_exactly_and_keeps_every_part(first: list[Part], second: list[Part]) -> None:
-    both = compose(Guarantee.of(tuple(first)), Guarantee.of(tuple(second)))
-    assert both.epsilon == sum(part.epsilon for part in first + second)
-    assert both.delta == sum(part.delta for part in first + second)
-    assert both.parts == tuple(first + second)
-
-
-def test_unlike_guarantees_do_not_add() -> None:
-    row = Guarantee.of(BUNDLED)
-    for other in (Guarantee.of(BUNDLED, unit="person"), Guarantee.of(BUNDLED, relation="replace-one")):
-        with pytest.raises(ValueError, match="same relation and unit"):
-            compose(row, other)
 
 
 @pytest.mark.parametrize(

@@ -95,17 +95,6 @@ class Guarantee:
         return f" Epsilon {decimal(self.epsilon)} and delta {decimal(self.delta)} are the sum of: {'; '.join(spent)}."
 
 
-def compose(first: Guarantee, second: Guarantee) -> Guarantee:
-    """What both releases guarantee together when their randomness is independent, also if the second saw the first.
-
-    Two releases from one sample do not compose. Raises ValueError for unlike relations or units.
-    """
-    if (first.relation, first.unit) != (second.relation, second.unit):
-        likes = f"{first.relation} of a {first.unit} and {second.relation} of a {second.unit}"
-        raise ValueError(f"guarantees must have the same relation and unit, not {likes}")
-    return Guarantee.of(first.parts + second.parts, first.relation, first.unit)
-
-
 def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]:
     """(epsilon - ln(1 - beta), delta), rounded up: an add-or-remove guarantee on a sample, for replacing one row.
 

@@ -177,7 +177,6 @@ _MECHANISMS = 1024
 """Of so many budgets OpenDP's mechanism is made once: it holds no state but its scale."""
 
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
-OPENDP_ZCDP = ZcdpSource(gaussian_vector, gumbel_max)
 
 
 def _check(values: Vector, sensitivity: int, budget: Fraction, name: str) -> None:

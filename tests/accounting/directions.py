@@ -634,9 +634,6 @@ LINES: dict[str, Line | Solver] = {
     "guarantee.replace_one": Line(
         guarantee.replace_one, ("up", "up"), lambda e, d, b: (e - mp.log1p(-b), d), (ANY_EPSILON, DELTA, BETA), None),
     "guarantee.group": Line(guarantee.group, ("up", "up"), grouped, (EPSILON, DELTA, M), None),
-    "guarantee.compose": Line(
-        lambda e, d: _numbers(guarantee.compose(_part(e, d), _part(e, d))), ("up", "up"),
-        lambda e, d: (2 * (e + mp.mpf(1) / 3), 2 * d), (EPSILON, DELTA), 1e-15),
     "guarantee.Guarantee.of": Line(
         lambda e, d: _numbers(_part(e, d)), ("up", "up"), lambda e, d: (e + mp.mpf(1) / 3, d), (EPSILON, DELTA), 1e-15),
     "guarantee.Guarantee.factor": Line(

@@ -16,8 +16,8 @@ from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.synthetic.domain import ModelDomain
 from crowdgate.mechanisms.synthetic.domain import Table as Variables
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SyntheticBudget, synthesize
-from crowdgate.noise import OPENDP_ZCDP
 from tests.benchmarks.bankchurners_table import Draw, Random, Table
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP
 
 BINS, COARSER = 64, (4, 16)
 DELTA = Fraction("1e-9")

@@ -21,7 +21,7 @@ from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 from crowdgate.mechanisms.synthetic.rows import rows
-from crowdgate.noise import OPENDP_ZCDP
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP
 
 STEPS = fitting.LAST_STEPS
 RARE = 3

@@ -16,7 +16,7 @@ from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.synthetic import rounds
 from crowdgate.mechanisms.synthetic.domain import ModelDomain
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
-from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
+from crowdgate.noise import ZcdpSource
 from crowdgate.releases.working_copy import init
 from crowdgate.review.check import check
 from tests.benchmarks import synthetic_rivals
@@ -25,6 +25,7 @@ from tests.benchmarks.synthetic import Line, ratios, spread
 from tests.benchmarks.synthetic_errors import Table, distance, distances
 from tests.benchmarks.synthetic_policies import AMOUNTS, LEARNED, LEFT_OUT, TEST, WANTED, write_policies
 from tests.benchmarks.synthetic_run import OWN, Measured, counts_of
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP
 
 ROW = {
     "age": "39", "workclass": "State-gov", "education": "Bachelors", "marital-status": "Never-married",

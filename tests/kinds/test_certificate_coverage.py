@@ -26,13 +26,13 @@ from crowdgate.histogram import Histogram, collapse
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.kinds.synthetic import release
 from crowdgate.kinds.synthetic.certificate import Certificate
-from crowdgate.kinds.synthetic.plan import SyntheticPlan
+from crowdgate.kinds.synthetic.plan import VIEW, SyntheticPlan
 from crowdgate.mechanisms.synthetic import fitting, rounds
-from crowdgate.mechanisms.synthetic.plan import VIEW, plan_synthetic
+from crowdgate.mechanisms.synthetic.plan import plan_synthetic
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
-from crowdgate.noise import OPENDP, OPENDP_ZCDP, NoiseSource, ZcdpSource
+from crowdgate.noise import OPENDP, NoiseSource, ZcdpSource
 from crowdgate.sampling import SecretKey
-from tests.mechanisms.synthetic.noise import Seeded
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP, Seeded
 from tests.reading import file_server
 
 Floats = npt.NDArray[np.float64]

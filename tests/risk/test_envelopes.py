@@ -21,6 +21,7 @@ from crowdgate.risk.correlated import bivariate_normal
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.singletons import expected, log_probability_all_unique, variance
+from tests.oracles import koot
 
 Floats = NDArray[np.float64]
 Formula = Callable[..., float]
@@ -172,7 +173,7 @@ def test_uniqueness_of_drawn_laws_lies_between_them() -> None:
         weights = [10 ** random.choice([random.uniform(-2, 2), random.gauss(0, 0.2)]) for _ in sizes]
         bins, N = of(weights, sizes), sum(sizes)
         k = 1 + int(N**0.5 * 10 ** random.uniform(-1, 0.4))
-        distances = [collision_excess(bins)] + [kl_to_uniform(bins)] * (ours.outliers(bins) is None)
+        distances = [collision_excess(bins)] + [kl_to_uniform(bins)] * (koot.outliers(bins) is None)
         for kappa in distances:
             if k <= N and ours.validity(ours.uniqueness_kl_corrected, k=k, N=N, kappa=kappa) is None:
                 tried += 1

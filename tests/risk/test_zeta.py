@@ -6,8 +6,9 @@ from math import comb
 import pytest
 
 from crowdgate.risk.approximations import S_distribution
-from crowdgate.risk.zeta import singletons_distribution, zeta
+from crowdgate.risk.zeta import zeta
 from tests.accounting.vectors import FOLDER
+from tests.oracles.zeta import singletons_distribution
 from tests.risk.enumerated import law
 
 PRINTED: dict[str, str] = json.loads((FOLDER / "koot_table_a1.json").read_text())

@@ -190,11 +190,6 @@ Number = Annotated[
     PlainValidator(_reader_of(parse_number, "a number such as 5 or 0.5")),
     WithJsonSchema({"type": ["number", "string"]}),
 ]
-Whole = Annotated[
-    int,
-    PlainValidator(_reader_of(_whole_number, "a whole number, 0 or more")),
-    WithJsonSchema({"type": "integer", "minimum": 0}),
-]
 Positive = Annotated[
     int,
     PlainValidator(_reader_of(lambda text: _whole_number(text) or None, "a whole number, 1 or more")),

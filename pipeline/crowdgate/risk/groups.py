@@ -68,15 +68,6 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
     return min(1.0, math.fsum(bins.counts * bins.probabilities * few))
 
 
-def share_of_bins(bins: Bins, k: Number, j: Number) -> float:
-    """gamma_j: the expected share of all bins that hold exactly `j` of `k` people, j at least 0 (before 5.5)."""
-    people, size = whole("k", k, 0), whole("j", j, 0)
-    if size == 0:
-        nobody = np.exp(people * bins.log_complements) if people else np.ones_like(bins.probabilities)
-        return (math.fsum(bins.counts * nobody) + bins.empty) / bins.cells
-    return expected_groups(bins, people, size) / bins.cells
-
-
 def _mass(bins: Bins, k: int, j: int) -> Floats:
     """P(Bin(k, p) = j), from logarithms: C(k, j) term by term, so that no large ones are taken from each other."""
     p = bins.probabilities

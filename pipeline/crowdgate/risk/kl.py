@@ -34,25 +34,6 @@ def collision_excess(bins: Bins) -> float:
     return math.fsum([*(share * (alpha - 1) ** 2), bins.empty / bins.cells]) / 2
 
 
-def outliers(bins: Bins) -> str | None:
-    """Why expansions around the uniform law are not to be used with these bins; None where they may be.
-
-    Section 7.5: "our approximations become inaccurate in presence of strong outliers", as with ages from 80 to 94. Told
-    by the terms of kappa and chi, which the expansions take to be equal: an outlier is strong where they are not. The
-    limit is a mean difference of a quarter of chi: alpha = 1 +- 0.5 differs by 0.18 of it, 1 +- 0.9 by 0.43, an empty
-    bin by all.
-    """
-    alpha, share = _relative(bins)
-    apart = np.abs(_entropy_terms(alpha) - (alpha - 1) ** 2 / 2)
-    difference = math.fsum([*(share * apart), bins.empty / bins.cells / 2])
-    if difference <= collision_excess(bins) / 4 + 1e-12:
-        return None
-    return (
-        "some bins are far likelier or far less likely than the average bin: the Kullback-Leibler distance and the "
-        "excess of collisions, which approximations take to be equal, differ by more than a quarter"
-    )
-
-
 class SamplingPlan(NamedTuple):
     """How many groups to sample, and the number of hits at which sampling may stop instead."""
 

@@ -5,7 +5,7 @@ M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.4.1-5.4.2
 
 from fractions import Fraction
 from functools import cache
-from math import comb, perm
+from math import comb
 
 from crowdgate.accounting.numbers import Number, whole
 
@@ -25,19 +25,6 @@ def zeta(k: Number, N: Number) -> Fraction:
     used = min(bins, people // 2)
     ways = sum(comb(bins, full) * _onto(people, full) for full in range(used + 1))
     return Fraction(ways, bins**people)
-
-
-def singletons_distribution(k: Number, N: Number) -> list[Fraction]:
-    """P(S = j) for j = 0 .. k, exactly: section 5.4.2, with zeta(0, 0) = 1 where every bin holds a singleton."""
-    people, bins = whole("k", k, 0, MOST), whole("N", N, 1)
-    return [_exactly(people, bins, alone) for alone in range(people + 1)]
-
-
-def _exactly(k: int, N: int, j: int) -> Fraction:
-    if j > N or (j == N and k > N):
-        return Fraction(0)
-    rest = Fraction(N - j, N) ** (k - j) * (zeta(k - j, N - j) if j < N else 1)
-    return comb(N, j) * perm(k, j) * Fraction(1, N**j) * rest
 
 
 @cache

@@ -19,12 +19,13 @@ from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR, LOGARITHM_ERROR, SINGLETON_ERROR, VARIANCE_ERROR
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_of
-from crowdgate.risk.kl import collision_excess, kl_to_uniform, outliers
+from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey, signing_key
 from tests.forecast.test_plan_from import public
 from tests.kl_repository.shelves import TODAY, entry, said
+from tests.oracles.koot import outliers
 from tests.workshop import Workshop, crowdgate
 
 Row = dict[str, Any]

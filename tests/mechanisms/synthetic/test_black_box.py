@@ -32,8 +32,8 @@ from crowdgate.mechanisms.synthetic.counting import count
 from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult, SyntheticBudget
-from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
-from tests.mechanisms.synthetic.noise import Seeded
+from crowdgate.noise import ZcdpSource
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP, Seeded
 
 RHO = Fraction(1)
 MISS = 0.01

@@ -18,7 +18,8 @@ from crowdgate.mechanisms.synthetic import fitting, rounds
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SyntheticBudget
-from crowdgate.noise import OPENDP_ZCDP, ZcdpSource
+from crowdgate.noise import ZcdpSource
+from tests.mechanisms.synthetic.noise import OPENDP_ZCDP
 from tests.oracles.zcdp import zcdp_delta
 
 FIRST, PRICE = Fraction(1, 2), Fraction(3, 2)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from crowdgate.domain import Domain, categories, numbers
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
 from crowdgate.histogram import Column, Histogram, Records, scan
+from crowdgate.mechanisms.tables import consistency
 from crowdgate.mechanisms.tables.accuracy import Cells
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
-from crowdgate.mechanisms.tables.consistency import Axes, common_margin, margin
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, common_margin
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Item
 from tests.reading import file_server
@@ -88,3 +90,10 @@ def cells_of(answer: TableAnswer | QuantileAnswer) -> Cells:
     """The cells of an answer that is no quantiles."""
     assert isinstance(answer, TableAnswer)
     return answer.cells
+
+
+def margin(axes: Axes, table: Floats, margin_axes: Axes) -> Floats:
+    """A table's margin, flat."""
+    size = prod(len(level) for level in margin_axes.values())
+    out: Floats = np.bincount(consistency.cells_of(axes, margin_axes), table.reshape(-1), size).astype(np.float64)
+    return out

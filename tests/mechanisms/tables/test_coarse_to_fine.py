@@ -13,10 +13,10 @@ from scipy.optimize import nnls
 
 from crowdgate.mechanisms.tables import coarse_to_fine, lattice
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, consistent_tables, margin
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, consistent_tables
 from crowdgate.mechanisms.tables.lattice import MarginLattice
 from crowdgate.mechanisms.tables.rounding import MarginConstraint, largest_remainder, nearest_table, whole_number_table
-from tests.mechanisms.tables.tables import disagreement
+from tests.mechanisms.tables.tables import disagreement, margin
 from tests.mechanisms.tables.test_consistency import AGE, FINE, RACE, SEX, level, shape, workloads
 
 PAIRS = [{n: FINE[n] for n in pair} for pair in combinations(FINE, 2)]

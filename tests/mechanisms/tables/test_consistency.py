@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables import nesting, variances
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, consistent_tables, margin, variances_after
+from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, consistent_tables, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.noise import gaussian_vector
-from tests.mechanisms.tables.tables import disagreement
+from tests.mechanisms.tables.tables import disagreement, margin
 
 
 def level(name: str, codes: list[int]) -> Level:

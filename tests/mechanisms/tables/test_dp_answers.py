@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.mechanisms.tables.accuracy import consistent_cells, trustworthy_share
+from crowdgate.mechanisms.tables.accuracy import consistent_cells
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
@@ -107,8 +107,6 @@ def test_trust_and_suppression_come_from_noisy_numbers_alone() -> None:
         assert (cells.trustworthy == (cells.error <= 0.7)).all()
         assert np.isnan(cells.suppressed().value[~cells.trustworthy]).all()
         assert (cells.suppressed().value[cells.trustworthy] == 7).all()
-    assert trustworthy_share([]) == 0
-    assert 0 <= trustworthy_share([cells_of(answer) for answer in found[:4]]) <= 1
 
 
 def test_a_sample_is_scaled_up_and_its_coins_are_in_the_error() -> None:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
     from crowdgate.noise import Selector
 
-Place = tuple[str | int, ...]
-
 
 @dataclass(frozen=True, eq=False)
 class LevelSelection:

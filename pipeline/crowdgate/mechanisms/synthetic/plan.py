@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
     from crowdgate.noise import ZcdpSource
 
-VIEW = "release"
 ONE_WAY_POWER = 2 / 3
 """rho of a one-way table goes with this power of its cells: so the sum of all absolute errors is least."""
 USELESS = 0.5

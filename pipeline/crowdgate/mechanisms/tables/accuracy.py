@@ -14,7 +14,6 @@ beta n = y + c/2 +- sqrt(c^2/4 + width^2 (v + (1 - beta) y)). Below 0 y is taken
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -97,12 +96,6 @@ def estimated_cells(estimates: MeanEstimates, relative: Fraction) -> Cells:
     """Means as cells."""
     trusted = _is_trustworthy(estimates.value, estimates.error, relative)
     return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
-
-
-def trustworthy_share(cells: Sequence[Cells]) -> float:
-    """The share of trustworthy numbers among all; 0 where there are none."""
-    flags = [table.trustworthy.reshape(-1) for table in cells]
-    return float(np.concatenate(flags).mean()) if flags else 0.0
 
 
 def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit: Fraction, beta: Fraction,

@@ -75,13 +75,6 @@ def cells_of(axes: Axes, margin_axes: Axes) -> npt.NDArray[np.int64]:
     return out.reshape(-1)
 
 
-def margin(axes: Axes, table: Floats, margin_axes: Axes) -> Floats:
-    """A table's margin, flat."""
-    size = prod(len(level) for level in margin_axes.values())
-    out: Floats = np.bincount(cells_of(axes, margin_axes), table.reshape(-1), size).astype(np.float64)
-    return out
-
-
 def _variances_after(made: Orthogonal, axes: Sequence[Axes]) -> tuple[tuple[Floats, ...], bool]:
     after, exact = cell_variances(made)
     return tuple(table.reshape(_shape(levels)) for table, levels in zip(after, axes, strict=True)), exact

@@ -16,7 +16,6 @@ errata and `tests/benchmarks/koot_figures.py` do, and decides nothing about a re
 """
 
 from crowdgate.risk.approximations.densities import (
-    ES_limit_density,
     ES_limit_linear_density,
     VarS_limit_density_corrected,
     VarS_limit_linear_density_corrected,
@@ -42,26 +41,21 @@ from crowdgate.risk.approximations.intervals import (
 )
 from crowdgate.risk.approximations.singletons import (
     P_S0,
-    CovS_limit_corrected,
     ES_exact,
     ES_homogeneous,
     ES_kl,
     ES_limit,
-    ES_peak_corrected,
     P_S0_poissonised,
     S_distribution,
     VarS_exact,
     VarS_homogeneous,
     VarS_kl_corrected,
     VarS_limit_heterogeneous_corrected,
-    VarS_limit_homogeneous_corrected,
     eta_j_kl,
     gamma_j_kl,
-    gamma_j_limit,
     logP_S0,
     optimal_k,
     phi_j_kl,
-    phi_j_limit,
 )
 from crowdgate.risk.approximations.uniqueness import (
     logP_unique,
@@ -72,16 +66,13 @@ from crowdgate.risk.approximations.uniqueness import (
     uniqueness_exact,
     uniqueness_kl,
     uniqueness_kl_corrected,
-    uniqueness_limit,
     uniqueness_poisson,
 )
 from crowdgate.risk.approximations.validity import checked, validity
-from crowdgate.risk.kl import outliers
 from crowdgate.risk.zeta import zeta
 
 __all__ = [
     "P_S0",
-    "CovS_limit_corrected",
     "ES_bivariate_normal_linear",
     "ES_exact",
     "ES_exponential_exact",
@@ -89,13 +80,11 @@ __all__ = [
     "ES_homogeneous",
     "ES_kl",
     "ES_limit",
-    "ES_limit_density",
     "ES_limit_linear_density",
     "ES_linear",
     "ES_normal_binned_exact",
     "ES_normal_linear",
     "ES_normal_quadratic",
-    "ES_peak_corrected",
     "ES_quadratic",
     "ES_uniform_quadratic",
     "ES_uniform_width",
@@ -106,7 +95,6 @@ __all__ = [
     "VarS_kl_corrected",
     "VarS_limit_density_corrected",
     "VarS_limit_heterogeneous_corrected",
-    "VarS_limit_homogeneous_corrected",
     "VarS_limit_linear_density_corrected",
     "VarS_slope",
     "VarS_slope_normal",
@@ -115,15 +103,12 @@ __all__ = [
     "checked",
     "eta_j_kl",
     "gamma_j_kl",
-    "gamma_j_limit",
     "kappa_linear_density",
     "logP_S0",
     "logP_unique",
     "normal_power",
     "optimal_k",
-    "outliers",
     "phi_j_kl",
-    "phi_j_limit",
     "phi_j_quadratic",
     "pi_u",
     "pi_u_exponential",
@@ -132,7 +117,6 @@ __all__ = [
     "uniqueness_exact",
     "uniqueness_kl",
     "uniqueness_kl_corrected",
-    "uniqueness_limit",
     "uniqueness_poisson",
     "validity",
     "zeta",

@@ -9,11 +9,6 @@ from crowdgate.risk.approximations import inputs
 Density = Callable[[float], float]
 
 
-def ES_limit_density(density: Density, a: Number) -> float:
-    """Proposition 5.7: E S / N tends to a int phi e^(-phi a). `density` is not negative and integrates to 1."""
-    return _integral(lambda x: _singleton_density(_at(density, x), inputs.ratio(a)), density)
-
-
 def ES_limit_linear_density(gamma: Number, a: Number) -> float:
     """Example 5.8: Proposition 5.7 for phi(x) = gamma (x - 1/2) + 1, -2 <= gamma <= 2, in closed form.
 

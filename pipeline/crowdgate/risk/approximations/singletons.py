@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,28 +86,6 @@ def ES_kl(k: Number, N: Number, kappa: Number) -> float:
     return inputs.people(k) * math.exp(-a) * (1 + a * (a - 2) * inputs.distance(kappa))
 
 
-def ES_peak_corrected(N: Number, kappa: Number) -> float:
-    """Remark 5.4: (5.4) is greatest at k = N, where it is N (1 - kappa) / e (printed: N / e), for kappa < 1/4.
-
-    The derivative has the factors (1 - a) and 1 + a (a - 4) kappa, and the second has zeros of its own from kappa = 1/4
-    on (the thesis says 2/3); from 1/3 on a = 1 is no maximum at all. Raises ValueError from 1/4 on.
-    """
-    distance = float(exact("kappa", kappa, 0, Fraction(1, 4), open_high=True))
-    return inputs.bins(N) * (1 - distance) / math.e
-
-
-def gamma_j_limit(j: Number, alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
-    """Section 5.2.2: the share of bins with j people tends to sum f e^(-alpha a) (alpha a)^j / j!."""
-    likelier, share = inputs.shares(alpha, f)
-    return math.fsum(share * _poisson(whole("j", j, 0), likelier * inputs.ratio(a)))
-
-
-def phi_j_limit(j: Number, alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
-    """Remark 5.3: the share of people in groups of j tends to sum f alpha e^(-alpha a) (alpha a)^(j-1) / (j-1)!."""
-    likelier, share = inputs.shares(alpha, f)
-    return math.fsum(share * likelier * _poisson(whole("j", j, 1) - 1, likelier * inputs.ratio(a)))
-
-
 def gamma_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
     """(5.5): the share of bins with j people, in terms of kappa. They add up to 1 from j = 0 on (printed: from 1)."""
     size, a = whole("j", j, 0), inputs.people(k) / inputs.bins(N)
@@ -124,25 +101,6 @@ def phi_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
 def eta_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
     """Section 6.2.2: the mean number of bins with j people, N times (5.5)."""
     return inputs.bins(N) * gamma_j_kl(j, k, N, kappa)
-
-
-def VarS_limit_homogeneous_corrected(a: Number) -> float:
-    """Section 5.3.1: Var S / N tends to a e^-a - a e^-2a (1 - a + a^2). (Printed: a e^-a (1 - a^2 e^-a).)"""
-    return VarS_limit_heterogeneous_corrected([1], [1], a)
-
-
-def CovS_limit_corrected(alpha: tuple[Number, Number], f: tuple[Number, Number], a: Number) -> float:
-    """Lemma 4.1: Cov(S_i, S_j) / N tends to -a ai fi aj fj (1 - a ai) (1 - a aj) e^(-(ai + aj) a), for two groups.
-
-    The thesis prints -a^3 ai^2 fi aj^2 fj e^(-(ai + aj) a): there k - 1 and k - 2 were taken for k. (The lemma that it
-    cites by this number, on (1 + a / sqrt N)^N, is not printed at all.)
-    """
-    ratio = inputs.ratio(a)
-    slopes = [
-        float(exact("f", share, 0, 1)) * _slope(np.array(float(exact("alpha", each, 0, 10**15))), ratio)
-        for each, share in zip(alpha, f, strict=True)
-    ]
-    return -ratio * float(slopes[0] * slopes[1])
 
 
 def VarS_limit_heterogeneous_corrected(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:

@@ -90,9 +90,3 @@ def uniqueness_kl_corrected(k: Number, N: Number, kappa: Number) -> float:
     """Section 4.3.2: pi_u(k, N) exp(-kappa k^2 / N), as section 4.4.1 uses it. (There, "without correction by e^-kappa"
     lacks the k^2 / N.)"""
     return pi_u(k, N) * math.exp(-inputs.distance(kappa) * inputs.people(k) ** 2 / inputs.bins(N))
-
-
-def uniqueness_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
-    """Section 4.3.1: exp(-a^2 / 2 sum alpha^2 f), the limit for k = a sqrt N and N to infinity."""
-    likelier, share = inputs.shares(alpha, f)
-    return math.exp(-(inputs.ratio(a) ** 2) / 2 * float(share @ likelier**2))

@@ -11,7 +11,7 @@ the law that its arguments leave open:
   its powers is known sum F^m may be 0, and then all that is taken off is wrong. A known density leaves less open: by
   Wirtinger's inequality Delta int f^2 is above sum F^2 by at most Delta^3 / pi^2 int f'^2.
 - expansions in kappa: the share of people alone by ALONE, where kappa is the Kullback-Leibler distance of a law without
-  strong outliers (`risk.kl.outliers`), or the excess of collisions of any law whatever; the share in groups of 2 and
+  strong outliers (its section 7.5), or the excess of collisions of any law whatever; the share in groups of 2 and
   more by TOGETHER; the share of bins that hold j by BINS; the variance for each person by VARIANCE. Shares were
   searched by linear programmes over all laws with that distance, the variance by drawn and extreme ones. The
   Kullback-Leibler distance alone does not tell of outliers (section 7.5), and of a law with strong ones nothing is said
