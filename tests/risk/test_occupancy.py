@@ -1,7 +1,7 @@
 """Means, variances and laws of bins with exactly j people, against all ways to fall and against simulation."""
 
 from fractions import Fraction
-from math import comb, sqrt
+from math import comb, inf, log, sqrt
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk import groups, occupancy, singletons
-from crowdgate.risk.bins import Bins
+from crowdgate.risk.bins import Bins, GroupingLoss
 from crowdgate.risk.prediction import SIZES, predict_singletons
 from tests.oracles.zeta import singletons_distribution
 from tests.risk.enumerated import law, mean_and_variance
@@ -87,6 +87,40 @@ def test_what_grouping_may_change_is_at_least_what_it_changes() -> None:
             unique = singletons.log_probability_all_unique(few, people)
             apart = unique - singletons.log_probability_all_unique(bins, people)
             assert 0 < apart <= occupancy.unique_error_bound(few.lost, people)
+
+
+def lost(apart: list[float], counts: list[int]) -> GroupingLoss:
+    return GroupingLoss(np.array(apart), np.array(counts, dtype=np.float64))
+
+
+@pytest.mark.parametrize("apart", [Fraction(1, 50), Fraction(1, 7), Fraction(2, 5), Fraction(1, 2)])
+def test_the_bound_of_a_pair_is_never_exceeded_and_hardly_above_the_greatest_change(apart: Fraction) -> None:
+    """Exactly: two bins given their mean. Three people change the logarithm most where nobody is alone, and two where
+    all are unique; the bound rounds `apart` up to a sixteenth of an octave."""
+    pair, mean = [(1 - apart) / 2, (1 + apart) / 2], [Fraction(1, 2)] * 2
+    own = lost([float(apart)], [2])
+    for people in range(2, 9):
+        change = abs(log(law(pair, people, 1)[0] / law(mean, people, 1)[0]))
+        assert change <= occupancy.none_error_bound(own, people) * (1 + 1e-12)
+    assert occupancy.none_error_bound(own, 10**6) <= log(1 + 3 * apart**2) * 1.1
+    unique = -log(law(pair, 2, 1)[2] / law(mean, 2, 1)[2])
+    assert unique <= occupancy.unique_error_bound(own, 2) * (1 + 1e-12) <= unique * 1.2
+
+
+def test_grouped_bins_are_paired_once_less_than_there_are_and_single_ones_never() -> None:
+    for bound in (occupancy.none_error_bound, occupancy.unique_error_bound):
+        one, other = bound(lost([0.01], [2]), 10**6), bound(lost([0.2], [2]), 10**6)
+        assert bound(lost([0.01, 0.2, 0.3, 0.0], [6, 2, 1, 9]), 10**6) == pytest.approx(5 * one + other, rel=1e-12)
+
+
+def test_bins_that_are_far_apart_are_bounded_by_the_factor_to_their_mean() -> None:
+    """One bin is 50 times as likely as 20 others. Of three people nobody is alone where all fall into one bin."""
+    shares = [Fraction(50, 70), *[Fraction(1, 70)] * 20]
+    change = log(sum(share**3 for share in shares) * 21**2)
+    own = lost([49 / 51], [21])
+    assert change <= occupancy.none_error_bound(own, 3) == pytest.approx(3 * log(50), rel=1e-12)
+    assert occupancy.unique_error_bound(lost([0.6], [2]), 7) == pytest.approx(7 * log(4), rel=1e-12)
+    assert occupancy.none_error_bound(lost([1.0], [2]), 3) == inf
 
 
 @settings(max_examples=30, deadline=None)
