@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from crowdgate.anonymity.kl import charged_run
+from crowdgate.anonymity.kl import charged_run, index
 from crowdgate.anonymity.kl import publish as job
+from crowdgate.anonymity.kl.entry import digest_of
 from crowdgate.anonymity.kl.publish import PublicationRequest
-from crowdgate.anonymity.kl_repository import index
-from crowdgate.anonymity.kl_repository.entry import digest_of
-from crowdgate.anonymity.kl_repository.reading import STAGING, Repository, read_repository
+from crowdgate.anonymity.kl.reading import STAGING, Repository, read_repository
 from crowdgate.ledger.ledger import Ledger, Spend, State, open_ledger
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.publish import trial_publication

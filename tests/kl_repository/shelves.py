@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from crowdgate.anonymity.kl_repository import index
-from crowdgate.anonymity.kl_repository.entry import KlEntry, digest_of, signed_entry
+from crowdgate.anonymity.kl import index
+from crowdgate.anonymity.kl.entry import KlEntry, digest_of, signed_entry
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_sums import Interval, consistent

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.anonymity.kl_repository import entry as entries_of
-from crowdgate.anonymity.kl_repository.entry import PAYLOAD_TYPE, read_entry, signed_entry
+from crowdgate.anonymity.kl import entry as entries_of
+from crowdgate.anonymity.kl.entry import PAYLOAD_TYPE, read_entry, signed_entry
 from crowdgate.errors import VerificationFailed
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from crowdgate.anonymity.kl_repository.matching import MatchingEntries, RepositoryQuestion, match_entries
-from crowdgate.anonymity.kl_repository.reading import SignedEntry
+from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion, match_entries
+from crowdgate.anonymity.kl.reading import SignedEntry
 from tests.kl_repository.shelves import entry, said
 
 PLACE = {"age": 10, "ward": 4}

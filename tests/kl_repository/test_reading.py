@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from crowdgate.anonymity.kl_repository import index, web
-from crowdgate.anonymity.kl_repository.reading import STAGING, Repository, read_repository
+from crowdgate.anonymity.kl import index, web
+from crowdgate.anonymity.kl.reading import STAGING, Repository, read_repository
 from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY
 from tests.kl_repository.shelves import TODAY, entry, said, shelf

@@ -42,7 +42,7 @@ OWN = {
     "review/templates/new_policy.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
     "ledger/private.py": "the private folder",
-    "anonymity/kl_repository/web.py": "a URL, with bounds of its own",
+    "anonymity/kl/web.py": "a URL, with bounds of its own",
     "system/permissions.py": "files that are made",
     "system/fsync.py": "a folder that is synced",
     "publish/locking.py": "the staging folder",

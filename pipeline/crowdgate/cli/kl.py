@@ -15,7 +15,7 @@ from crowdgate.anonymity.kl.publish import PublicationRequest
 from crowdgate.anonymity.kl.publish import publish as publish_entry
 from crowdgate.anonymity.kl.query import MEANING, TEXT, TITLES, entry_json, entry_row, open_repository
 from crowdgate.anonymity.kl.query import query as query_entries
-from crowdgate.anonymity.kl_repository.reading import SignedEntry
+from crowdgate.anonymity.kl.reading import SignedEntry
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, slot, today
 from crowdgate.cli.output import announce, print_json, print_table
 from crowdgate.errors import ConfigurationError, Problem

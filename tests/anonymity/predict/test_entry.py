@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from crowdgate.anonymity.kl_repository.entry import signed_entry
+from crowdgate.anonymity.kl.entry import signed_entry
 from crowdgate.anonymity.predict.entry import COLLISION, KL, LEAST_BINS, TrustedKeys, predict_entry
 from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.errors import ConfigurationError, VerificationFailed

@@ -17,10 +17,10 @@ import numpy as np
 
 from crowdgate.accounting.numbers import exact_text
 from crowdgate.anonymity.kl import repository_folder
+from crowdgate.anonymity.kl.entry import ChargedNoise, digest_of
 from crowdgate.anonymity.kl.figures import restricted_counts
+from crowdgate.anonymity.kl.index import file_name
 from crowdgate.anonymity.kl.subject import EntrySubject
-from crowdgate.anonymity.kl_repository.entry import ChargedNoise, digest_of
-from crowdgate.anonymity.kl_repository.index import file_name
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Reservation, Spend, State

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate import manifest
+from crowdgate.anonymity.kl.entry import PublicTable, PublishedRelease
 from crowdgate.anonymity.kl.subject import EntrySubject
-from crowdgate.anonymity.kl_repository.entry import PublicTable, PublishedRelease
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.histogram import Histogram

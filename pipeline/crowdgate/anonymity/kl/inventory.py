@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowdgate.anonymity.kl_repository.matching import MatchingEntries, RepositoryQuestion, match_entries
-from crowdgate.anonymity.kl_repository.reading import SignedEntry
+from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion, match_entries
+from crowdgate.anonymity.kl.reading import SignedEntry
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.documents.yaml_text import Document, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest

@@ -9,9 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from crowdgate.anonymity.kl import charged_run, repository_folder
-from crowdgate.anonymity.kl.figures import figures_of_release, figures_of_table
-from crowdgate.anonymity.kl.subject import EntrySubject, read_entry_subject
-from crowdgate.anonymity.kl_repository.entry import (
+from crowdgate.anonymity.kl.entry import (
     Basis,
     FigureInterval,
     KlEntry,
@@ -21,6 +19,8 @@ from crowdgate.anonymity.kl_repository.entry import (
     digest_of,
     signed_entry,
 )
+from crowdgate.anonymity.kl.figures import figures_of_release, figures_of_table
+from crowdgate.anonymity.kl.subject import EntrySubject, read_entry_subject
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Budget, Spend

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.accounting.numbers import decimal, exact_text
+from crowdgate.anonymity.kl.entry import Basis, FigureInterval, KlEntry, PublicTable
+from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion, match_entries
+from crowdgate.anonymity.kl.reading import Repository, SignedEntry, read_repository
 from crowdgate.anonymity.kl.subject import split_options
-from crowdgate.anonymity.kl_repository.entry import Basis, FigureInterval, KlEntry, PublicTable
-from crowdgate.anonymity.kl_repository.matching import MatchingEntries, RepositoryQuestion, match_entries
-from crowdgate.anonymity.kl_repository.reading import Repository, SignedEntry, read_repository
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from crowdgate.anonymity.kl_repository import index, web
-from crowdgate.anonymity.kl_repository.entry import digest_of
-from crowdgate.anonymity.kl_repository.reading import STAGING, read_repository
+from crowdgate.anonymity.kl import index, web
+from crowdgate.anonymity.kl.entry import digest_of
+from crowdgate.anonymity.kl.reading import STAGING, read_repository
 from crowdgate.errors import EnvironmentFault, FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.publish.file_names import SCRATCH

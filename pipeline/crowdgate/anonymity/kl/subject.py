@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from crowdgate.anonymity.kl_repository.entry import AttributeFields, Restriction, Vocabulary
+from crowdgate.anonymity.kl.entry import AttributeFields, Restriction, Vocabulary
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem, nearest

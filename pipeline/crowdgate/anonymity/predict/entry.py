@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.anonymity.kl_repository.entry import FigureInterval, KlEntry, digest_of, read_entry
+from crowdgate.anonymity.kl.entry import FigureInterval, KlEntry, digest_of, read_entry
 from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.figures import Row
 from crowdgate.anonymity.predict.group import BIAS, levels_phrase, people_phrase

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from crowdgate.anonymity.kl_repository.entry import NEAR, FigureInterval, KlEntry
-from crowdgate.anonymity.kl_repository.reading import SignedEntry
+from crowdgate.anonymity.kl.entry import NEAR, FigureInterval, KlEntry
+from crowdgate.anonymity.kl.reading import SignedEntry
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from crowdgate.anonymity.kl_repository.signed_statement import DatedStatement, read_signed
+from crowdgate.anonymity.kl.signed_statement import DatedStatement, read_signed
 from crowdgate.errors import EnvironmentFault
 from crowdgate.limits import MOST_ENTRIES
 from crowdgate.signing.canonical import Digest, canonical

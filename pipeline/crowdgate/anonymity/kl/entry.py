@@ -24,7 +24,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from crowdgate.anonymity.kl_repository.signed_statement import DatedStatement, read_signed
+from crowdgate.anonymity.kl.signed_statement import DatedStatement, read_signed
 from crowdgate.errors import VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LEAST_POPULATION, MOST_BINS, MOST_PEOPLE, MOST_ROWS_EACH
 from crowdgate.manifest.values import Exact

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from crowdgate.anonymity.kl_repository import index, web
-from crowdgate.anonymity.kl_repository.entry import KlEntry, digest_of, publish_call_text, read_entry
-from crowdgate.anonymity.kl_repository.index import Index, read_index
+from crowdgate.anonymity.kl import index, web
+from crowdgate.anonymity.kl.entry import KlEntry, digest_of, publish_call_text, read_entry
+from crowdgate.anonymity.kl.index import Index, read_index
 from crowdgate.errors import FileFault, VerificationFailed
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE
 from crowdgate.signing.keys import PublicKey
