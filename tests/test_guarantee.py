@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.numbers import Number, decimal
+from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import Guarantee, Part, group, replace_one, replace_one_guarantee
+from crowdgate.number_text import decimal
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.truth import real

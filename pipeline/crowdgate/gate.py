@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN
 from enum import StrEnum
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal, exact_text, rounded_text
 from crowdgate.candidate import Measurement, Number, Range, Static
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.number_text import Rounding, bound_number, exact_text, nearest_number, rounded_text, stated_number
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule, Waiver
@@ -51,7 +50,7 @@ class WrittenMeasurement:
     @classmethod
     def of(cls, measured: Measurement) -> WrittenMeasurement:
         """The measurement in text."""
-        ends = ((measured.value, ROUND_HALF_EVEN), (measured.lower, ROUND_FLOOR), (measured.upper, ROUND_CEILING))
+        ends = ((measured.value, Rounding.NEAREST), (measured.lower, Rounding.DOWN), (measured.upper, Rounding.UP))
         return cls(*(_written_figure(number, rounding) for number, rounding in ends))
 
     def matches(self, measured: Measurement) -> bool:
@@ -67,7 +66,7 @@ def _drifted(measured: Measurement) -> Iterator[Measurement]:
         yield Measurement(*(number * factor if isinstance(number, float) else number for number in ends))
 
 
-def _written_figure(number: Number, rounding: str) -> str:
+def _written_figure(number: Number, rounding: Rounding) -> str:
     if isinstance(number, float):
         return rounded_text(number, DIGITS, rounding)
     return exact_text(Fraction(number))
@@ -82,36 +81,18 @@ class NumberFormat:
     measured: Callable[[str, bool], str]
 
 
-def stated_number(number: Fraction) -> str:
-    """A number that a policy states: whole ones in full, others exactly."""
-    text = str(number) if _in_full(number) else decimal(number, 15)
-    return text if Fraction(text) == number else exact_text(number)
-
-
-def bound_number(number: Fraction, *, least: bool = False) -> str:
-    """A bound: whole ones in full, others in four digits, rounded so that it stays true (down, if it is the least)."""
-    return str(number) if _in_full(number) else decimal(number, 4, least=least)
-
-
 def _conservative_text(figure: str, least: bool) -> str:
     """Rounded to the side on which the gate is harder to pass."""
-    return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), least=least)
-
-
-def _nearest_text(number: Fraction) -> str:
-    return str(number) if _in_full(number) else f"{float(number):.4g}"
+    rounding = Rounding.DOWN if least else Rounding.UP
+    return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), rounding)
 
 
 def _nearest_figure_text(figure: str, _: bool) -> str:
-    return figure if figure.lstrip("-").isalpha() else _nearest_text(Fraction(figure))
-
-
-def _in_full(number: Fraction) -> bool:
-    return number.denominator == 1 and abs(number) < 10**15
+    return figure if figure.lstrip("-").isalpha() else nearest_number(Fraction(figure))
 
 
 NUMBERS = NumberFormat(stated_number, _conservative_text)
-NEAREST = NumberFormat(_nearest_text, _nearest_figure_text)
+NEAREST = NumberFormat(nearest_number, _nearest_figure_text)
 """As releases of format 1 wrote them: four digits, to the nearest."""
 
 

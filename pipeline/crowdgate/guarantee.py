@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exact, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
 from crowdgate.accounting.person import per_row
+from crowdgate.number_text import decimal
 
 Relation = Literal["add-remove", "replace-one"]
 Unit = Literal["row", "person"]

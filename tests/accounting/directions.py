@@ -487,9 +487,6 @@ LINES: dict[str, Line | Solver] = {
     "accounting.numbers.exp_up": Line(
         numbers.exp_up, ("up",), mp.exp, (_values([-1e9, -745.2, -700.0, -1e-12, 0.0, 709.0],
                                                   st.floats(-745, 709)),), None),
-    "accounting.numbers.decimal": Line(
-        lambda e, digits: tuple(Fraction(numbers.decimal(Fraction(e), digits, least=least)) for least in (False, True)),
-        ("up", "down"), lambda e, digits: (e, e), (EPSILON, _values([1, 3, 6, 15], st.integers(1, 15))), None),
     "accounting.person.per_row": Line(
         person.per_row, ("down", "down"),
         lambda e, d, m: (e / m, d * mp.expm1(e / m) / mp.expm1(e)), (EPSILON, DELTA, M), None),
@@ -716,9 +713,7 @@ ELSEWHERE = {
     "accounting.discrete_laws.DiscreteGaussian.delta": "test_zcdp.py, beside the sum of its masses",
     "accounting.numbers.epsilon_of": "exact; test_numbers.py",
     "accounting.numbers.exact": "exact; test_numbers.py",
-    "accounting.numbers.exact_text": "exact; test_numbers.py",
     "accounting.numbers.probability": "exact; test_numbers.py",
-    "accounting.numbers.rounded_text": "text; test_numbers.py",
     "accounting.numbers.whole": "exact; test_numbers.py",
     "accounting.pso_curve.WeightBounds.excess": "with `curve` above",
     "accounting.pso_curve.WeightBounds.ratio": "with `curve` above",

@@ -1,5 +1,4 @@
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -8,17 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.accounting.numbers import (
-    down,
-    exact,
-    exact_text,
-    exp_up,
-    probability,
-    raised,
-    rounded_text,
-    up,
-    whole,
-)
+from crowdgate.accounting.numbers import down, exact, exp_up, probability, raised, up, whole
 
 fractions = st.fractions(min_value=0, max_value=10**6)
 
@@ -83,42 +72,3 @@ def test_raised_is_hardly_above(value: float) -> None:
 def test_a_raised_exponential_is_never_zero(log: float) -> None:
     assert math.exp(log) <= exp_up(log) <= math.exp(log) * (1 + 1e-14) + 1e-322
     assert exp_up(log) > 0
-
-
-any_fraction = st.one_of(
-    st.fractions(),
-    st.decimals(-(10**6), 10**6, places=9).map(Fraction),
-    st.floats(allow_nan=False, allow_infinity=False).map(Fraction),
-)
-
-
-@given(any_fraction)
-def test_an_exact_text_is_read_back_exactly(number: Fraction) -> None:
-    assert Fraction(exact_text(number)) == number
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [("0.5", "0.5"), ("1/3", "1/3"), ("1e-9", "1e-09"), ("2", "2"), ("-3/4", "-0.75"), ("0", "0"), ("1e12", "1e+12")],
-)
-def test_an_exact_number_is_written_as_people_do(number: str, text: str) -> None:
-    assert exact_text(Fraction(number)) == text
-
-
-@given(number=st.floats(allow_nan=False, allow_infinity=False), digits=st.integers(1, 17))
-def test_a_rounded_text_has_so_many_digits_and_lies_on_its_side(number: float, digits: int) -> None:
-    low, near, high = (rounded_text(number, digits, how) for how in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING))
-    assert Fraction(low) <= Fraction(number) <= Fraction(high)
-    assert near in (low, high)
-    assert all(len(Decimal(text).normalize().as_tuple().digits) <= digits for text in (low, near, high))
-    assert Fraction(high) - Fraction(low) <= abs(Fraction(number)) / Fraction(10) ** (digits - 1)
-    assert digits < 17 or float(near) == number
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(math.nan, "undefined"), (math.inf, "infinite"), (-math.inf, "-infinite"), (0.0, "0"),
-     (999.4, "999"), (2 / 3, "0.667"), (1e-9, "1e-9"), (1234.0, "1.23e+3")],
-)  # fmt: skip
-def test_a_rounded_number_is_written_one_way(number: float, text: str) -> None:
-    assert rounded_text(number, 3, ROUND_HALF_EVEN) == text

@@ -9,9 +9,9 @@ import pytest
 from crowdgate.accounting import pso
 from crowdgate.forecast.outlook import outlook
 from crowdgate.kind import prior
-from crowdgate.kind.forecast import Value
 from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
+from crowdgate.number_text import Value
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
 from tests.workshop import Workshop, crowdgate
 

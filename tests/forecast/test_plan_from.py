@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from crowdgate.forecast.outlook import outlook
-from crowdgate.kind.forecast import Basis, Value
+from crowdgate.kind.forecast import Basis
+from crowdgate.number_text import Value
 from tests.workshop import Workshop, crowdgate
 
 TABLES = """\

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.manifest import plain_guarantee
+from crowdgate.number_text import exact_text
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.policy.policy import GateRule
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.kind.listing import Listing
 from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.key import draw_key
@@ -65,6 +66,6 @@ def test_values_before_and_after_are_those_of_the_table_and_the_release(clinic: 
         "north": 0.333333333, "south": 0.333333333, "east": 0.333333333,
     }  # fmt: skip
     assert sum(point.value for point in after.points) == pytest.approx(1)
-    rows = picture_values(ward)["rows"]
-    assert isinstance(rows, list)
-    assert ["north", "in the table", "33.33%"] in rows
+    table = picture_values(ward)["table"]
+    assert isinstance(table, Listing)
+    assert ["north", "in the table", "33.33%"] in list(table.texts)

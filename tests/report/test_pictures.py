@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
 from crowdgate.report.pictures import alt, draw_picture, picture_values
@@ -24,10 +25,10 @@ def picture(*points: PicturePoint, **rest: object) -> Picture:
 @given(POINTS, POINTS)
 def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
-    told = picture_values(drawn)
-    assert told["titles"] == ["x", "of", "y", "low end", "high end"]
-    rows = told["rows"]
-    assert isinstance(rows, list)
+    told = picture_values(drawn)["table"]
+    assert isinstance(told, Listing)
+    assert told.titles == ["x", "of", "y", "low end", "high end"]
+    rows = list(told.texts)
     assert [row[1] for row in rows] == ["a"] * len(one) + ["b"] * len(other)
     shown = [[float(cell.replace(",", "")) for cell in (row[0], *row[2:])] for row in rows]
     stated = [[float(each) for each in (point.at, point.value, point.low, point.high)] for point in (*one, *other)]  # type: ignore[arg-type]

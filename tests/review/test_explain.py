@@ -12,10 +12,10 @@ import pytest
 
 from crowdgate import report
 from crowdgate.accounting import pso, safe_k
-from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import OutputType
 from crowdgate.guarantee import group
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.number_text import decimal
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
 from crowdgate.review.explain import explain_policy
 from tests.workshop import Workshop, attest_sample, crowdgate

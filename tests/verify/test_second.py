@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from crowdgate.accounting import pso, safe_k
 from crowdgate.accounting.amplification import amplify
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
-from crowdgate.accounting.numbers import decimal, rounded_text
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.zcdp import zcdp_epsilon
 from crowdgate.errors import VerificationFailed
@@ -30,6 +29,7 @@ from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.noise import laplace_quantile
+from crowdgate.number_text import Rounding, decimal, rounded_text
 from crowdgate.releases import release as job
 from crowdgate.risk.singletons import Bins, expected
 from crowdgate.verification.release import verify
@@ -583,7 +583,7 @@ def test_bound_on_singling_out(people: int, weight: Fraction, epsilon: Fraction,
     found, truth = pso.bound(people, weight, epsilon, delta), second.pso_bound(people, weight, epsilon, delta)
     # five operations on doubles
     assert truth == found == 1 or rounded_up(found, truth, 1e-14)
-    assert second.nine(rounded_text(found, 9, "ROUND_HALF_EVEN"), truth)
+    assert second.nine(rounded_text(found, 9, Rounding.NEAREST), truth)
 
 
 @quick

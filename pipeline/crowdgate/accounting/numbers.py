@@ -1,4 +1,4 @@
-"""Numbers as people write them, and their conversion to floats in a stated direction.
+"""Numbers as people state them, and their conversion to floats in a stated direction.
 
 A parameter of a guarantee is an exact number. Before floating point sees it, it is rounded to the side on which the
 guarantee stays true: epsilon and a target delta down, beta and a spent delta up.
@@ -7,7 +7,6 @@ guarantee stays true: epsilon and a target delta down, beta and a spent delta up
 import math
 import numbers
 import re
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 Number = int | float | Fraction | str
@@ -98,35 +97,3 @@ def _value_text(value: object) -> str:
         return "a number of more than fifty digits"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def exact_text(number: Fraction) -> str:
-    """A fraction as text that Fraction() reads back exactly: `0.95`, `1e-09`, `1/3`. One number has one text."""
-    for text in (f"{float(number):.12g}", str(number)):
-        if Fraction(text) == number:
-            return text
-    return str(number)
-
-
-def decimal(number: Fraction | float, digits: int = 6, *, least: bool = False) -> str:
-    """A bound as people read it, in at most that many significant digits: rounded up, or, where it is the least that
-    something can be, down. It stays true. `infinite` and `undefined` for what is no number."""
-    if not math.isfinite(number):
-        return rounded_text(float(number), digits, ROUND_CEILING)
-    exact_number = Fraction(number)
-    divided = Context(prec=digits, rounding=ROUND_FLOOR if least else ROUND_CEILING).divide(
-        Decimal(exact_number.numerator), Decimal(exact_number.denominator)
-    )
-    text = divided.normalize(Context(prec=digits))
-    plain = not number or Fraction(1, 10**4) <= abs(exact_number) < 10**digits
-    return f"{text:f}" if plain else f"{text:e}"
-
-
-def rounded_text(number: float, digits: int, rounding: str) -> str:
-    """A number in at most so many significant digits, rounded as `decimal` calls it; `infinite`, `undefined`."""
-    if not math.isfinite(number):
-        return "undefined" if number != number else "infinite" if number > 0 else "-infinite"
-    value = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()
-    value = value if value else abs(value)  # no -0
-    plain = number == 0 or 1e-5 <= abs(number) < 10**digits
-    return f"{value:f}" if plain else f"{value:e}"

@@ -10,19 +10,9 @@ import math
 from fractions import Fraction
 
 from crowdgate.accounting.binomial import log_mass
-from crowdgate.accounting.numbers import (
-    Number,
-    decimal,
-    down,
-    epsilon_of,
-    exp_up,
-    log_rest,
-    probability,
-    raised,
-    up,
-    whole,
-)
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, log_rest, probability, raised, up, whole
 from crowdgate.accounting.trials import trials_to_certify, trials_to_pass, trials_to_refute
+from crowdgate.number_text import decimal
 
 __all__ = [
     "baseline",

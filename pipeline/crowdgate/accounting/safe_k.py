@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exact, exp_up, probability, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, exp_up, probability, up, whole
 from crowdgate.accounting.safe_k_exact import (
     delta_at,
     delta_of,
@@ -30,6 +30,7 @@ from crowdgate.accounting.safe_k_theorem5 import (
 )
 from crowdgate.accounting.safe_k_variants import delta_sizes_published, person_coin_delta
 from crowdgate.limits import GREATEST_K
+from crowdgate.number_text import Rounding, decimal
 
 __all__ = [
     "chernoff_delta",
@@ -113,7 +114,7 @@ def least_epsilon(delta: Number, k: Number, beta: Number, bound: Bound = "exact"
     high = 1.0 + low
     while not delta_for(least, b, high) <= target:
         if high > _VAST_EPSILON:
-            reached, asked = decimal(b**least), decimal(target, least=True)
+            reached, asked = decimal(b**least), decimal(target, rounding=Rounding.DOWN)
             raise ValueError(f"delta must be at least beta^k = {reached} for this beta and k, not {asked}")
         high *= 2
     return -_last(lambda eps: delta_for(least, b, -eps) <= target, -high, -low)

@@ -42,10 +42,11 @@ tests/accounting/test_same_sample_steps.py::test_no_choice_exceeds_the_four_step
 import math
 
 from crowdgate.accounting.amplification import amplified
-from crowdgate.accounting.numbers import Number, decimal, down, epsilon_of, exp_up, probability, raised, up, whole
+from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, probability, raised, up, whole
 from crowdgate.accounting.safe_k_exact import slack
 from crowdgate.accounting.safe_k_theorem5 import log_greatest_tail
 from crowdgate.limits import GREATEST_K
+from crowdgate.number_text import Rounding, decimal
 
 
 def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Number, schemes: Number) -> float:
@@ -63,9 +64,8 @@ def same_sample_delta(k: Number, beta: Number, epsilon: Number, side_epsilon: Nu
     side = up(epsilon_of(side_epsilon, "side_epsilon"))
     needed = math.inf if b >= 1 else raised(max(-math.log1p(-b), amplified(side, b)))
     if eps < needed:
-        raise ValueError(
-            f"epsilon must be at least {decimal(needed)} for this beta and side_epsilon, not {decimal(eps, least=True)}"
-        )
+        given = decimal(eps, rounding=Rounding.DOWN)
+        raise ValueError(f"epsilon must be at least {decimal(needed)} for this beta and side_epsilon, not {given}")
     if b == 0:
         return 0.0
     ratio = eps - math.log1p(-b)

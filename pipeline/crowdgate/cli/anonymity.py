@@ -10,7 +10,7 @@ from crowdgate.anonymity.measure.request import AnonymityRequest
 from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import sentences, tables
 from crowdgate.cli.options import AsJson, LedgerUrl
-from crowdgate.cli.output import print_json, print_table
+from crowdgate.cli.output import print_json, print_listing
 from crowdgate.cli.paths import path_option
 from crowdgate.report.page_files import check_name
 
@@ -80,7 +80,6 @@ def _show(found: AnonymityResult, page: Path | None) -> None:
         typer.echo(line)
     for table in tables(found, SHOWN):
         if table.rows:
-            typer.echo(f"{table.title}." + (f" {table.note}" if table.note else ""))
-            print_table(table.titles, table.rows, range(table.words))
+            print_listing(table, f"{table.title}." + (f" {table.note}" if table.note else ""))
     if page is not None:
         typer.echo(str(page))

@@ -15,7 +15,7 @@ from crowdgate.errors import ConfigurationError, CrowdgateError
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
-    from crowdgate.kind.forecast import Listing
+    from crowdgate.kind.listing import Listing
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether standard error is for errors alone: no progress, no notes."""
@@ -73,17 +73,10 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
     Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
-def print_listing(listing: "Listing") -> None:
-    """A listing under its title."""
-    from crowdgate.report.numbers import listing_rows
-
-    typer.echo(listing.title + (f" ({listing.note})" if listing.note else ""))
-    words = [
-        at
-        for at, column in enumerate(listing.columns)
-        if any(isinstance(row[column.key], str | dict) for row in listing.rows)
-    ]
-    print_table([column.title for column in listing.columns], listing_rows(listing), words)
+def print_listing(listing: "Listing", heading: str | None = None) -> None:
+    """A listing under its title, or another heading."""
+    typer.echo(heading or listing.title + (f" ({listing.note})" if listing.note else ""))
+    print_table(listing.titles, listing.texts, (at for at, words in enumerate(listing.words) if words))
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

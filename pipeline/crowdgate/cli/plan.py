@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.forecast.compare import KindComparison
 from crowdgate.forecast.compare import compare as compare_kinds
 from crowdgate.forecast.outlook import Outlook, outlook
 from crowdgate.forecast.target_search import TargetAnswer, TargetRequest, target_answers
-from crowdgate.kind.forecast import CellErrors, Chart, Listing, Value, json_value
+from crowdgate.kind.forecast import CellErrors, Chart
+from crowdgate.kind.listing import Listing, json_value
+from crowdgate.number_text import Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
-from crowdgate.report.numbers import format_value, range_of
 
 
 def plan(
@@ -79,7 +79,7 @@ def _show_plan(found: Outlook) -> None:
     for line in (*said, *informed_text(found.informed)):
         typer.echo(line)
     for figure in found.forecast.figures:
-        around = f" ({range_of(figure)}; {figure.basis})" if range_of(figure) else ""
+        around = f" ({figure.range_text}; {figure.basis})" if figure.range_text else ""
         typer.echo(f"{figure.label}: {format_value(figure.value, figure.format)}{around}")
     typer.echo(f"budget {found.plan.bundle.budget.metadata.name}: {found.releases} such releases for life")
     for line in found.standing.left.words():

@@ -17,8 +17,7 @@ from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.cli.options import AsJson, today
 from crowdgate.cli.output import print_json, print_listing, print_table
 from crowdgate.errors import ConfigurationError
-from crowdgate.kind.forecast import PEOPLE
-from crowdgate.report.numbers import format_value
+from crowdgate.number_text import PEOPLE, format_value
 from crowdgate.report.page_files import check_name
 
 

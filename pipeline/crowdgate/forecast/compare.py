@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast, Value
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.limits import MOST_CELLS_COMPARED
+from crowdgate.number_text import Value, decimal
 from crowdgate.public_counts.unknown_shares import unknown_shares
 
 ERROR = (

@@ -18,8 +18,10 @@ from crowdgate.anonymity.predict.population_check import population_warnings
 from crowdgate.forecast.chances.gate_chances import Chances, chances
 from crowdgate.forecast.chances.gate_chances import next_release as known_beforehand
 from crowdgate.forecast.singling_out_curve import singling_out
-from crowdgate.kind.forecast import BOUND, Forecast, Listing, ListingColumn, PassProbability, Value, json_value
+from crowdgate.kind.forecast import Forecast, PassProbability
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.number_text import BOUND, Value
 from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today
 from crowdgate.planning.charges import charges
 from crowdgate.planning.plan import plan_policy
@@ -117,9 +119,9 @@ class Outlook:
             "left": self.standing.left.to_json(),
             "charges": list(self.charges),
             "pso_bound_after_release": list(self.pso_bounds),
-            "pso_curve": [{key: json_value(value) for key, value in row.items()} for row in self.pso_curve.rows],
+            "pso_curve": self.pso_curve.to_json(),
             "from": self.figures.to_json(),
-            "prediction": [{key: json_value(value) for key, value in row.items()} for row in self.prediction.rows],
+            "prediction": self.prediction.to_json(),
             "forecast": self.chances.to_json(),
             **self.forecast.to_json(),
         }

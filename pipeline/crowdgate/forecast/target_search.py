@@ -19,12 +19,13 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.forecast.outlook import Outlook
 from crowdgate.hierarchy import EXACT, Level
-from crowdgate.kind.forecast import Axes, Forecast, Value
+from crowdgate.kind.forecast import Axes, Forecast
 from crowdgate.kind.kind import Allowance
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.limits import MOST_CELLS_FITTED
+from crowdgate.number_text import Value
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.public_counts.unknown_shares import unknown_shares
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, accesses
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger
 from crowdgate.ledger.schema import entries, populations, totals
+from crowdgate.number_text import exact_text
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
 REASONED = {"budget.raised": "raised", "population.frozen": "frozen", "population.thawed": "thawed"}

@@ -4,7 +4,6 @@ people, and the error of every cell of a table that could be asked for."""
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.hierarchy import Level
+from crowdgate.kind.listing import Listing, json_value
 from crowdgate.kind.picture import Picture
+from crowdgate.number_text import Value, format_value
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Static
@@ -20,18 +21,7 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 Floats = npt.NDArray[np.float64]
-Value = str | int | float | Fraction | Mapping[str, str] | None
 Axes = Mapping[str, Level]
-BOUND = "bound"
-"""The format of a number that must not be larger: it is rounded up."""
-LEAST = "least"
-"""The format of a number that must not be smaller: it is rounded down."""
-PEOPLE = "people"
-"""The format of a number of people or classes, perhaps an expected one: thousands apart, whole from a hundred on."""
-SHARE = "share"
-"""The format of a share as percents: never rounded to nobody or everybody."""
-PROBABILITY = "probability"
-"""The format of a probability: never rounded to 0 or 1."""
 
 
 class Basis(StrEnum):
@@ -54,7 +44,7 @@ class Basis(StrEnum):
 @dataclass(frozen=True)
 class Figure:
     """One expected number with the ends of the range that it is expected in, what it rests on, and how it is written: a
-    format of Python's, or BOUND."""
+    style of `format_value`."""
 
     name: str
     label: str
@@ -69,30 +59,11 @@ class Figure:
         """A number that is known."""
         return cls(name, label, value, value, value, format=format)
 
-
-@dataclass(frozen=True)
-class ListingColumn:
-    """A column of a listing: its key in JSON, its title, and how its numbers are written: a format of Python's, BOUND,
-    LEAST, PEOPLE, SHARE or PROBABILITY; and what stands for none."""
-
-    key: str
-    title: str
-    format: str = ".4g"
-    absent: str = "none"
-
-
-@dataclass(frozen=True)
-class Listing:
-    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON; what is
-    `further` is for pages and programs, not for a terminal."""
-
-    name: str
-    title: str
-    columns: tuple[ListingColumn, ...]
-    rows: tuple[Mapping[str, Value], ...]
-    note: str = ""
-    single: bool = False
-    further: bool = False
+    @property
+    def range_text(self) -> str:
+        """The range that the number is expected in; empty for one that is known."""
+        ends = format_value(self.low, self.format), format_value(self.high, self.format)
+        return "" if self.low == self.high else " to ".join(ends)
 
 
 @dataclass(frozen=True)
@@ -197,8 +168,7 @@ class Forecast:
                 inside = inside.setdefault(each, {})
             inside[name] = json_value(figure.value)
         for listing in self.listings:
-            rows = [{key: json_value(value) for key, value in row.items()} for row in listing.rows]
-            said[listing.name] = next(iter(rows), None) if listing.single else rows
+            said[listing.name] = listing.to_json()
         said["figures"] = [
             {
                 "name": f.name,
@@ -218,10 +188,3 @@ class Forecast:
     def rows(self, name: str) -> Sequence[Mapping[str, Value]]:
         """The rows of a listing. Raises KeyError for an unknown name."""
         return {listing.name: listing.rows for listing in self.listings}[name]
-
-
-def json_value(value: Value) -> Any:
-    """A value as JSON holds it."""
-    if isinstance(value, Fraction):
-        return float(value)
-    return dict(value) if isinstance(value, Mapping) else value

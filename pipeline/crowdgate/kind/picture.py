@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from crowdgate.number_text import PLACE
+
 Place = float | str
 """Where a number stands: on an axis, or under a name."""
 
@@ -40,8 +42,8 @@ class Limit:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture by its name, with a title and a remark in words. `format` is how its numbers are written (see
-    `kind.forecast.Column`). Places are numbers in all of its series, or names in all; names stand one below the other,
+    """A picture by its name, with a title and a remark in words. `format` is the style of its numbers (see
+    `format_value`). Places are numbers in all of its series, or names in all; names stand one below the other,
     or `across` in their order."""
 
     name: str
@@ -53,7 +55,7 @@ class Picture:
     place_scale: Literal["linear", "log"] = "linear"
     value_scale: Literal["linear", "log"] = "linear"
     note: str = ""
-    format: str = ".4g"
+    format: str = PLACE
     across: bool = False
 
     @property

@@ -8,8 +8,8 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
-from crowdgate.accounting.numbers import decimal
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from crowdgate.accounting.numbers import exact_text
+from crowdgate.number_text import exact_text
 
 _EXACT = r"^-?([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,20}(\.[0-9]{1,20})?e[+-][0-9]{2,3})$"
 _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?)$"

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import report
-from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.ledger.schema import populations, totals
+from crowdgate.number_text import AMOUNT, decimal
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.report.page_files import write_as
 from crowdgate.report.pictures import draw_all, picture_values
@@ -71,7 +71,7 @@ class BudgetPage:
         )
         return Picture(
             f"burn down {name}", f"What was left of {name} after each change", "line of the ledger", name, series,
-            across=True, format=".6g",
+            across=True, format=AMOUNT,
         )  # fmt: skip
 
     def markdown(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.accounting.pso_baselines import baseline_up_to
 from crowdgate.kind.facts import static_before_data
 from crowdgate.measures import MEASURES, Aspect
@@ -18,6 +17,7 @@ from crowdgate.measures.guarantees import (
     MEMBERSHIP_PRECISION_BOUND,
     PSO_BOUND,
 )
+from crowdgate.number_text import decimal
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import report
-from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.history.ended_run import of_entry
 from crowdgate.ledger.values import State
+from crowdgate.number_text import decimal
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in

@@ -3,12 +3,10 @@
 from pathlib import Path
 
 from crowdgate import report
-from crowdgate.accounting.numbers import decimal
 from crowdgate.forecast.outlook import Outlook
-from crowdgate.kind.forecast import Listing
 from crowdgate.kind.picture import Picture
+from crowdgate.number_text import decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
-from crowdgate.report.numbers import alignment_rules, format_value, listing_rows, range_of
 from crowdgate.report.page_files import write_as
 from crowdgate.report.pictures import draw_all, picture_values
 
@@ -30,7 +28,7 @@ def plan_markdown(found: Outlook) -> str:
         {
             "label": each.label,
             "value": format_value(each.value, each.format),
-            "range": range_of(each),
+            "range": each.range_text,
             "basis": each.basis,
         }
         for each in found.forecast.figures
@@ -53,24 +51,14 @@ def plan_markdown(found: Outlook) -> str:
         "left": found.standing.left.words(),
         "chance": found.chances.words(),
         "chances": [{"gate": each.gate, "words": each.words()} for each in found.chances.gates],
-        "curve": _listing_values(found.pso_curve),
-        "listings": [_listing_values(each) for each in (found.prediction, *found.forecast.listings)],
+        "curve": found.pso_curve,
+        "listings": [found.prediction, *found.forecast.listings],
     }
     return report.markdown(TEMPLATE, values)
 
 
 def _pictures(found: Outlook) -> list[Picture]:
     return [found.singling_out, *found.forecast.pictures()]
-
-
-def _listing_values(listing: Listing) -> dict[str, object]:
-    return {
-        "title": listing.title,
-        "note": listing.note,
-        "titles": [column.title for column in listing.columns],
-        "sides": alignment_rules(listing),
-        "rows": list(listing_rows(listing)),
-    }
 
 
 def _title(found: Outlook) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.kind.forecast import SHARE
 from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.number_text import AMOUNT, PLACE, SHARE
 from crowdgate.releases.private_record import open_record
 from crowdgate.report.pictures import picture_values
 from crowdgate.system import permissions
@@ -60,7 +60,7 @@ def _classes(record: Mapping[str, Any]) -> Picture | None:
     ]
     title = "Sizes of the classes that are released: from the smallest (0) to the largest (1)"
     return _single_series(
-        "sizes", title, "share of the classes that are at most so large", "rows in a class", points, ".6g"
+        "sizes", title, "share of the classes that are at most so large", "rows in a class", points, AMOUNT
     )
 
 
@@ -85,7 +85,7 @@ def _distances(record: Mapping[str, Any]) -> Picture | None:
 
 
 def _single_series(
-    name: str, title: str, place: str, value: str, points: list[PicturePoint], format: str = ".4g"
+    name: str, title: str, place: str, value: str, points: list[PicturePoint], format: str = PLACE
 ) -> Picture | None:
     if not points:
         return None

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import manifest, report
-from crowdgate.accounting.numbers import decimal
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.audit.audits import AUDITS
 from crowdgate.contracts.csv_file import MOST_BYTES
@@ -17,6 +16,7 @@ from crowdgate.forecast.singling_out_curve import curve_of_release
 from crowdgate.history.ended_run import EndedRun, of_entry, of_manifest, of_result
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
+from crowdgate.number_text import decimal
 from crowdgate.pages import four_questions
 from crowdgate.pages.criteria import criteria
 from crowdgate.pages.gates import gate_rows, margins, withholding_gates

@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.accounting.numbers import GREATEST_EPSILON, decimal, exact_text
+from crowdgate.accounting.numbers import GREATEST_EPSILON
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.gate import Verdict, verdict
 from crowdgate.ledger.values import ZERO, Budget, Spend, State
 from crowdgate.manifest import INFORMED
+from crowdgate.number_text import Rounding, decimal, exact_text
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.policy import version_of
@@ -86,7 +87,7 @@ class BudgetLeft:
 
     def _budget_text(self) -> str:
         left = self.spent.left_of(self.cap)
-        amounts = (f"{decimal(getattr(left, name), least=True)} of {name}" for name in ("epsilon", "delta"))
+        amounts = (f"{decimal(getattr(left, name), rounding=Rounding.DOWN)} of {name}" for name in ("epsilon", "delta"))
         serves = f". Its table is the sample {self.sample}, which serves one release for life:"
         which = ", which suffices for" if self.sample is None else serves
         return f"Left of its budget: {' and '.join(amounts)}{which} {self.releases} more such releases"

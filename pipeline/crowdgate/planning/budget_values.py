@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import Code, Problem
 from crowdgate.ledger.values import Budget, Spend
+from crowdgate.number_text import decimal
 from crowdgate.planning.bundle import problem_at
 from crowdgate.policy.files import Bundle
 from crowdgate.policy.policy import ReleaseSpec

@@ -6,10 +6,10 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.ledger import Ledger, Spend
+from crowdgate.number_text import exact_text
 
 
 def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:

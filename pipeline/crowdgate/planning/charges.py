@@ -7,7 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import OutputType
-from crowdgate.gate import bound_number, gate_text, stated_number
+from crowdgate.gate import gate_text
+from crowdgate.number_text import Rounding, bound_number, stated_number
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -80,7 +81,7 @@ def _passing_share_text(plan: Plan, rule: GateRule, measure: Measure, margin: Fr
     passes = _passing_share(plan, measure, share, margin)
     if passes < 0:
         return ""
-    low = f"{bound_number(passes, least=True)} passes at least 19 times in 20"
+    low = f"{bound_number(passes, Rounding.DOWN)} passes at least 19 times in 20"
     high = f"one above {stated_number(share)} at most once"
     return f": of {_denominator_text(plan, measure)} a share of {low}, {high}"
 

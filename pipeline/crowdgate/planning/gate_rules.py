@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.candidate import AuditQuestion, OutputType
 from crowdgate.errors import Code, Problem, nearest
 from crowdgate.kind.plan import columns_read
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import limit_fits, wrong_options
+from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import kind_of, named_attributes, nearest_released, problem_at
 from crowdgate.policy.policy import AuditSpec, GateRule
 

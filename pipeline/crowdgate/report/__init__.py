@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import jinja2
 
+    from crowdgate.kind.listing import Listing
+
 ROOT = Path(__file__).parent.parent
 """Templates are named by their path below the package: a kind's own lie in its folder."""
 
@@ -31,8 +33,18 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {"cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": paragraph_text}
+    made.filters |= {
+        "cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": paragraph_text,
+        "table": markdown_table,
+    }  # fmt: skip
     return made
+
+
+def markdown_table(listing: "Listing") -> str:
+    """A listing as a Markdown table, of which nothing is markup."""
+    rows = [listing.titles, *listing.texts]
+    first, *rest = (f"| {' | '.join(map(safe_cell, row))} |" for row in rows)
+    return "\n".join([first, f"|{'|'.join(listing.sides)}|", *rest])
 
 
 def line(value: object) -> str:

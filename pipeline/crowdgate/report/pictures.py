@@ -1,14 +1,14 @@
 """Pictures of numbers with their ranges and limits, as SVG, and the same as tables."""
 
-import re
 from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import Any
 
+from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.kind.picture import Picture, PicturePoint, Place, Series
+from crowdgate.number_text import PLACE, format_value
 from crowdgate.report.chart import figure_of, literal, svg_picture, whole_numbers
 from crowdgate.report.html import SvgPicture, mark
-from crowdgate.report.numbers import format_value
 
 COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
@@ -21,14 +21,18 @@ MOST_NAMES, LONGEST = 12, 28
 
 def picture_values(picture: Picture) -> dict[str, object]:
     """What a page says of a picture beside its SVG: its mark, title, remark, and its numbers as a table."""
-    titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
-    titles += ["low end", "high end"] if picture.ranged else []
-    rows = [list(_row(picture, each, point)) for each in picture.series for point in each.points]
     limits = [each.name for each in picture.limits]
     return {
-        "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "titles": titles,
-        "rows": rows, "limits": limits,
+        "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "limits": limits,
+        "table": _numbers(picture),
     }  # fmt: skip
+
+
+def _numbers(picture: Picture) -> Listing:
+    titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
+    titles += ["low end", "high end"] if picture.ranged else []
+    rows = (_row(picture, each, point) for each in picture.series for point in each.points)
+    return text_listing(picture.title, titles, rows)
 
 
 def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
@@ -59,24 +63,17 @@ def alt(picture: Picture) -> str:
 
 def _range_text(series: Series, picture: Picture) -> str:
     values = [point.value for point in series.points]
-    least, most = (_number(end, picture.format) for end in (min(values), max(values)))
+    least, most = (format_value(end, picture.format) for end in (min(values), max(values)))
     return f"{series.name}: {len(values)} numbers, {least} to {most}." if least != most else f"{series.name}: {least}."
 
 
 def _row(picture: Picture, series: Series, point: PicturePoint) -> Iterator[str]:
-    yield point.at if isinstance(point.at, str) else _number(point.at)
+    yield point.at if isinstance(point.at, str) else format_value(point.at, PLACE)
     if len(picture.series) > 1:
         yield series.name
-    yield _number(point.value, picture.format)
+    yield format_value(point.value, picture.format)
     if picture.ranged:
-        yield from ("" if end is None else _number(end, picture.format) for end in (point.low, point.high))
-
-
-def _number(value: float, format: str = ".4g") -> str:
-    """A number as people read it: whole ones in full."""
-    if format == ".4g" and value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return re.sub(r"e([+-])0+", r"e\1", format_value(value, format))
+        yield from ("" if end is None else format_value(end, picture.format) for end in (point.low, point.high))
 
 
 def _start_at_nothing(set_limits: Any, picture: Picture) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import report
-from crowdgate.accounting.numbers import decimal
 from crowdgate.forecast.outlook import MOST_BOUNDS, people_times_delta, pso_bound
-from crowdgate.gate import gate_text, limit_text, stated_number
+from crowdgate.gate import gate_text, limit_text
 from crowdgate.guarantee import group
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.measures.options import DEFAULTS
+from crowdgate.number_text import decimal, stated_number
 from crowdgate.planning.budget_left import BudgetLeft, informed_text, next_release_sentences, releases_in_budget
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.review.check import check

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value, percent
 from crowdgate.releases.working_copy import bundled
-from crowdgate.report.numbers import format_value, percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.risk.singletons import distribution

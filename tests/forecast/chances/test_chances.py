@@ -10,13 +10,14 @@ from scipy import stats
 
 from crowdgate.candidate import Measurement
 from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, odds_of_next, past_measurements
-from crowdgate.forecast.chances.gate_chances import FAILS, PASSES, Chances, GateChance, probability_text
+from crowdgate.forecast.chances.gate_chances import FAILS, PASSES, Chances, GateChance
 from crowdgate.gate import verdict
 from crowdgate.history.past_runs import PastRun
 from crowdgate.kind import randomness
 from crowdgate.kind.forecast import PassProbability
 from crowdgate.manifest import GateFields
 from crowdgate.measures import MEASURES
+from crowdgate.number_text import CHANCE, format_value
 from crowdgate.policy.policy import GateRule
 from tests.anonymity.test_measure import PUBLIC
 from tests.conformance.lives import Said, say
@@ -270,7 +271,7 @@ def test_a_change_is_told_with_its_effect_on_the_chances(clinic: Workshop) -> No
     text = clinic.policy.read_text().replace("version: 2", "version: 3")
     new.write_text(text.replace("released_rows, at_least: 1}", "released_rows, at_least: 320}"))
     said = say("diff", clinic.policy, new)
-    before = probability_text(gate(forecast(clinic), "released_rows")["chance"])
+    before = format_value(gate(forecast(clinic), "released_rows")["chance"], CHANCE)
     assert f"chance to pass released_rows: {before}" in said.out
     assert "chance to pass singletons" not in said.out
     effects = {each["of"]: each for each in say("diff", clinic.policy, new, "--json").json()["policies"][0]["effects"]}
@@ -299,7 +300,7 @@ def test_the_release_as_a_whole_is_between_what_gates_can_have_in_common() -> No
     [(0, "0"), (1, "1"), (1e-9, "below 0.01"), (0.9999, "above 0.99"), (0.414, "0.41"), (0.0051, "0.01")],
 )
 def test_only_what_is_known_is_written_as_certain(chance: float, words: str) -> None:
-    assert probability_text(chance) == words
+    assert format_value(chance, CHANCE) == words
 
 
 @pytest.mark.parametrize(("limit", "chance"), [("0.7", 3.5 / 4), ("0.75", 3.5 / 4), ("0.8", 0.5 / 4)])

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.anonymity.kl import repository_folder
 from crowdgate.anonymity.kl.entry import ChargedNoise, digest_of
 from crowdgate.anonymity.kl.figures import restricted_counts
@@ -27,6 +26,7 @@ from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Reserv
 from crowdgate.ledger.private import write_private
 from crowdgate.limits import LEAST_POPULATION
 from crowdgate.noise import CountNoise
+from crowdgate.number_text import exact_text
 from crowdgate.planning.crash_guard import guarded_step
 from crowdgate.risk.kl_sums import NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
 from crowdgate.sampling import SecretKey

@@ -7,7 +7,6 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.anonymity.kl.entry import Basis, FigureInterval, KlEntry, PublicTable
 from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion, match_entries
 from crowdgate.anonymity.kl.reading import Repository, SignedEntry, read_repository
@@ -15,6 +14,7 @@ from crowdgate.anonymity.kl.subject import split_options
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
+from crowdgate.number_text import Rounding, decimal, exact_text
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
@@ -169,7 +169,7 @@ def entry_row(each: SignedEntry) -> list[str]:
 def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[str, str]:
     """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
     are."""
-    low, high = decimal(ends.low, 4, least=True), decimal(ends.high, 4)
+    low, high = decimal(ends.low, 4, Rounding.DOWN), decimal(ends.high, 4)
     return f"{ends.value:.4g}", "" if isinstance(basis, PublicTable) else f"{low} to {high}"
 
 

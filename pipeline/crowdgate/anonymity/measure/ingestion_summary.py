@@ -1,10 +1,11 @@
 """What became of a table's rows before anything was counted, as sentences and as a table: rows that do not count are
 said to be so."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from crowdgate.anonymity.measure.text_tables import TextTable, number, percent
+from crowdgate.kind.listing import Listing, text_listing
+from crowdgate.number_text import COUNT, COUNTED_SHARE, format_value
 
 OTHER_ROWS = (
     "Which rows of such a person count is the same whenever the same attributes are asked for at the same levels; for "
@@ -15,7 +16,7 @@ OTHER_ROWS = (
 def ingestion_text(ingested: Mapping[str, Any], table: str) -> str:
     """How many rows there are, and how many of them do not count, and why."""
     rows = ingested["rows"]
-    said = f"{table[0].upper()}{table[1:]} has {number(rows['in the files'])} rows"
+    said = f"{table[0].upper()}{table[1:]} has {format_value(rows['in the files'], COUNT)} rows"
     lost = list(_uncounted_rows(rows))
     kept = [name for name, each in ingested["columns"].items() if each["invalid"] and "counts as" in each["then"]]
     said += f"; {', and '.join(lost)}." if lost else ", and all of them count."
@@ -37,15 +38,18 @@ def _uncounted_rows(rows: Mapping[str, int]) -> Iterator[str]:
     }
     for name, said in why.items():
         if many := rows.get(name):
-            yield f"{number(many)} of them ({percent(many, every)}) {said}"
+            yield f"{format_value(many, COUNT)} of them ({format_value(many / every, COUNTED_SHARE)}) {said}"
 
 
-def ingestion_table(ingested: Mapping[str, Any], table: str) -> TextTable:
+def ingestion_table(ingested: Mapping[str, Any], table: str) -> Listing:
     """The columns with invalid cells; none where there is no such."""
-    rows = tuple(
-        (name, ", ".join(f"{one['reason']} {number(one['cells'])}" for one in each["reasons"]), each["then"],
-         number(each["invalid"]), percent(each["share"], 1))
+    rows = (
+        (name, _reasons(each["reasons"]), each["then"], each["invalid"], each["share"])
         for name, each in ingested["columns"].items() if each["invalid"]
     )  # fmt: skip
-    titles = ("column", "reasons", "then", "invalid cells", "of all")
-    return TextTable(f"Cells of {table} without a value of their domain", "", titles, rows, words=3)
+    columns = ("column", "reasons", "then", ("invalid cells", COUNT), ("of all", COUNTED_SHARE))
+    return text_listing(f"Cells of {table} without a value of their domain", columns, rows)
+
+
+def _reasons(counted: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{each['reason']} {format_value(each['cells'], COUNT)}" for each in counted)

@@ -37,11 +37,7 @@ def _title(found: AnonymityResult) -> str:
 
 def anonymity_markdown(found: AnonymityResult) -> str:
     """The page as Markdown."""
-    shown = [
-        {"title": each.title, "note": each.note, "titles": each.titles, "rows": each.rows,
-         "sides": [*["---"] * each.words, *["---:"] * (len(each.titles) - each.words)]}
-        for each in tables(found, GROUPINGS_IN_TABLES) if each.rows
-    ]  # fmt: skip
+    shown = [each for each in tables(found, GROUPINGS_IN_TABLES) if each.rows]
     values = {"title": found.chosen.contract.id, "words": list(sentences(found)), "pictures": PICTURES, "tables": shown}
     return report.markdown(TEMPLATE, values)
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.accounting.numbers import exact_text, probability
+from crowdgate.accounting.numbers import probability
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
 from crowdgate.limits import MOST_GROUPINGS
+from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.risk.anonymity_sets import Levels, groupings
 

@@ -8,9 +8,9 @@ from crowdgate.anonymity.predict.laws import Laws, laws
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import number_label
 from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy, nests
-from crowdgate.kind.forecast import PEOPLE, SHARE, Listing, ListingColumn, Value
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, SHARE, Value, percent
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject
-from crowdgate.report.numbers import percent
 from crowdgate.risk.group_size import singleton_share
 
 WIDTHS = (

@@ -21,11 +21,11 @@ from crowdgate.anonymity.predict.figures import Row
 from crowdgate.anonymity.predict.group import BIAS, levels_phrase, people_phrase
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
-from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Listing, ListingColumn
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.numbers import format_value
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
 from crowdgate.risk.approximations.validity import LOGARITHM_ERROR, VARIANCE_ERROR

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import report
-from crowdgate.kind.forecast import Listing, json_value
+from crowdgate.kind.listing import Listing
 from crowdgate.report.html import PICTURES, SvgPicture
-from crowdgate.report.numbers import alignment_rules, listing_rows
 from crowdgate.report.page_files import write_as
 
 TEMPLATE = "report/predict.md.j2"
@@ -28,25 +27,12 @@ class EstimateReport:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
-        rows = {
-            each.name: [{key: json_value(value) for key, value in row.items()} for row in each.rows]
-            for each in self.listings
-        }  # fmt: skip
+        rows = {each.name: each.to_json() for each in self.listings}
         return {"outcome": self.outcome, **self.about, "plain": self.sentence, "notes": list(self.notes), **rows}
 
     def markdown(self) -> str:
         """The page as Markdown."""
-        shown = [
-            {
-                "title": each.title,
-                "note": each.note,
-                "titles": [column.title for column in each.columns],
-                "sides": alignment_rules(each),
-                "rows": list(listing_rows(each)),
-            }
-            for each in self.listings
-        ]
-        values = {"title": self.title, "sentence": self.sentence, "notes": self.notes, "listings": shown}
+        values = {"title": self.title, "sentence": self.sentence, "notes": self.notes, "listings": self.listings}
         return report.markdown(TEMPLATE, {**values, "pictures": PICTURES})
 
     def write(self, path: Path) -> None:

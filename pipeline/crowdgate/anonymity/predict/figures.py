@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from crowdgate.anonymity.predict.independence_bounds import BOUND_NAMES, SMALL
 from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT
-from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Listing, ListingColumn, Value
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, Value
 from crowdgate.risk import degrees
 from crowdgate.risk.prediction import SIZES, Prediction, predict_singletons
 

@@ -17,11 +17,11 @@ from crowdgate.anonymity.predict.subject import groups_of, option_problem, subje
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
 from crowdgate.hierarchy import EXACT
-from crowdgate.kind.forecast import PEOPLE, SHARE, Listing, ListingColumn, Value
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.numbers import format_value, percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 from crowdgate.risk.prediction import SIZES

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.anonymity.predict.figures import Row, bounds_note, informative_columns, prediction_rows
 from crowdgate.anonymity.predict.laws import laws
 from crowdgate.errors import ConfigurationError
-from crowdgate.kind.forecast import PEOPLE, PROBABILITY, SHARE, Axes, Listing, ListingColumn
+from crowdgate.kind.forecast import Axes
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.risk.prediction import SIZES, predict_singletons
 

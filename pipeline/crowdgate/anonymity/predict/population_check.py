@@ -8,11 +8,11 @@ import numpy as np
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError
-from crowdgate.kind.forecast import SHARE, Axes
+from crowdgate.kind.forecast import Axes
 from crowdgate.kind.prior import Prior, coarsened
+from crowdgate.number_text import SHARE, format_value
 from crowdgate.policy.files import budget_of_contract
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, other_population
-from crowdgate.report.numbers import format_value
 
 OTHER = "Warning: {found}; the figures hold only as far as both are alike."
 MORE = (

@@ -23,11 +23,11 @@ from crowdgate.anonymity.predict.numeric import width_name, widths_of
 from crowdgate.anonymity.predict.questionnaire_file import AS_ASKED, QuestionnaireModel, read_questionnaire
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError
-from crowdgate.kind.forecast import PEOPLE, SHARE, Listing, ListingColumn, Value
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, SHARE, Value, percent
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
 from crowdgate.report.chart import PlotLine, draw_steps
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.numbers import percent
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.groups import share_in_groups_up_to

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.anonymity.published_attacks.request import EACH_LIMIT, CurveRequest
-from crowdgate.kind.forecast import BOUND, LEAST, PEOPLE, ListingColumn, Value
+from crowdgate.kind.listing import ListingColumn
+from crowdgate.number_text import BOUND, LEAST, PEOPLE, Value, exact_text
 from crowdgate.risk.membership import Rates, base_rate, non_members_needed
 from crowdgate.risk.roc import RocPoint, at_skew, greatest_recall
 

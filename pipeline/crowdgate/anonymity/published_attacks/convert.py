@@ -18,10 +18,10 @@ from crowdgate.anonymity.published_attacks.claims import (
 )
 from crowdgate.anonymity.published_attacks.curve import RocCurve, read_curve
 from crowdgate.anonymity.published_attacks.request import CurveRequest
-from crowdgate.kind.forecast import PEOPLE, Listing, ListingColumn
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import PEOPLE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.numbers import format_value
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
 

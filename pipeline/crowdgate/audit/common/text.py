@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.audit.common.findings import ControlResult
 from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
+from crowdgate.number_text import Rounding, decimal
 
 OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
 """How an audit ended, for people."""
@@ -60,7 +60,7 @@ def number_text(value: Number) -> str:
 
 def measurement_text(measured: Measurement, digits: int) -> tuple[str, str, str]:
     """A measured number with its ends, which are rounded away from it."""
-    lower = decimal(float(measured.lower), digits, least=True)
+    lower = decimal(float(measured.lower), digits, Rounding.DOWN)
     return number_text(measured.value), lower, decimal(float(measured.upper), digits)
 
 

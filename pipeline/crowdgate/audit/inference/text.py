@@ -4,7 +4,6 @@ Francis and Wagner ask of every attack (section 2)."""
 from collections.abc import Iterator
 from typing import Any
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.text import (
     AuditListing,
@@ -18,6 +17,7 @@ from crowdgate.audit.inference.findings import InferenceControlResult, Inference
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
+from crowdgate.number_text import decimal
 
 Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
 RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.setting import setting_problem, unread_outputs
@@ -14,6 +13,7 @@ from crowdgate.audit.membership.findings import LEAST_FOUND
 from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.kind.plan import Plan
+from crowdgate.number_text import decimal, exact_text
 from crowdgate.policy.policy import AuditSpec
 from crowdgate.risk.membership import base_rate, non_members_needed
 

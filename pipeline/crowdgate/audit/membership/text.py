@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.text import (
     AuditListing,
@@ -25,6 +24,7 @@ from crowdgate.audit.membership.findings import (
 )
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
 from crowdgate.gate import Outcome
+from crowdgate.number_text import decimal, exact_text
 from crowdgate.risk.membership import SKEWS
 
 Claimed = FinishedAudit[MembershipRecord, MembershipFindings]

@@ -5,7 +5,6 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.accounting.audit_power import chance_to_pass
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
@@ -17,6 +16,7 @@ from crowdgate.audit.singling_out_attackers import ATTACKERS, Attacker
 from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl, faulty_policy_controls
 from crowdgate.candidate import OutputType
 from crowdgate.kind.plan import Plan
+from crowdgate.number_text import exact_text
 from crowdgate.policy.policy import AuditSpec
 
 LEAST_UNITS = 20

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from crowdgate.accounting.numbers import decimal, exact_text
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.text import AuditListing, attempt_text, measurement_json, number_text
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult
 from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, SinglingOutFindings
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
 from crowdgate.gate import Outcome
+from crowdgate.number_text import Rounding, decimal, exact_text
 
 SingledOut = FinishedAudit[SinglingOutRecord, SinglingOutFindings]
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
@@ -80,7 +80,7 @@ def _left_out_text(setting: SinglingOutSetting, idle: Sequence[str]) -> Iterator
 
 def _assumptions_text(audited: SingledOut) -> Iterator[str]:
     found = audited.findings
-    at_baseline, at_bound = (decimal(each, 3, least=True) for each in (found.at_baseline, found.at_bound))
+    at_baseline, at_bound = (decimal(each, 3, Rounding.DOWN) for each in (found.at_baseline, found.at_bound))
     yield (
         f"There it passes with probability {at_baseline} if no attacker is better than the baseline, and {at_bound} if"
         f" one is as good as the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}."
@@ -106,7 +106,7 @@ def attacker_rows(audited: SingledOut) -> list[list[str]]:
 
 def _row(line: AttackerRates, refuted: bool) -> list[str]:
     point = line.points[0]
-    ends = (decimal(point.rate.lower, 4, least=True), decimal(point.rate.upper, 4))
+    ends = (decimal(point.rate.lower, 4, Rounding.DOWN), decimal(point.rate.upper, 4))
     return [
         line.attacker,
         number_text(point.rate.value),

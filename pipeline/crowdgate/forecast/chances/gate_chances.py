@@ -18,6 +18,7 @@ from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
 from crowdgate.history.past_runs import PastRun, past_runs
 from crowdgate.kind.forecast import PassProbability
 from crowdgate.measures import MeasureClass
+from crowdgate.number_text import CHANCE, format_value
 from crowdgate.planning.budget_left import facts_at_next
 from crowdgate.planning.gate_verdicts import audit_questions, gate_reach
 
@@ -108,7 +109,7 @@ class Chances:
             how = "" if found.low == found.high else ", if gates have nothing in common"
             return f"{said}: {odds_text(found)}{how}"
         of = "1 gate" if self.untold == 1 else f"{self.untold} gates"
-        bound = f"; by the others at most {probability_text(self.at_most)}" if self.at_most < 1 else ""
+        bound = f"; by the others at most {format_value(self.at_most, CHANCE)}" if self.at_most < 1 else ""
         return f"{said}: not told, as that of {of} is not{bound}"
 
     def to_json(self) -> dict[str, Any]:
@@ -204,15 +205,8 @@ def odds_json(odds: PassProbability | None) -> dict[str, Any]:
 
 def odds_text(odds: PassProbability) -> str:
     """The chance, and its ends where they are others."""
-    value, low, high = map(probability_text, (odds.value, odds.low, odds.high))
+    value, low, high = (format_value(each, CHANCE) for each in (odds.value, odds.low, odds.high))
     return value if low == high else f"{value} ({low} to {high})"
-
-
-def probability_text(chance: float) -> str:
-    """Two decimals; 0 and 1 only for what is known."""
-    if chance in (0, 1):
-        return f"{chance:.0f}"
-    return "below 0.01" if chance < 0.005 else "above 0.99" if chance > 0.995 else f"{chance:.2f}"
 
 
 def _register(plan: Plan) -> Register | None:

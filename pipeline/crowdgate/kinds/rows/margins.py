@@ -10,6 +10,7 @@ import pyarrow as pa
 from crowdgate.histogram import Counts, Histogram
 from crowdgate.kinds.rows.candidate import CalibratedMargins, Floats, Lookup, PublishedMargin, PublishedRows
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
+from crowdgate.number_text import HUNDREDTHS, format_value
 
 NUMBERS = ("estimate", "unbiased", "standard_error", "lower", "upper")
 OF_ROWS = ("rows", "weighted", "residual")
@@ -101,7 +102,7 @@ def one_way(held: PublishedRows) -> Iterator[list[object]]:
 
 def decimal_text(value: float) -> str:
     """A number with two decimals at the most."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return format_value(value, HUNDREDTHS)
 
 
 def limits_text(lower: float, upper: float) -> tuple[str, str]:

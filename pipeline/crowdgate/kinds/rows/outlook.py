@@ -11,26 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.accounting import safe_k
-from crowdgate.kind.forecast import (
-    BOUND,
-    SHARE,
-    Axes,
-    Basis,
-    CellErrors,
-    Chart,
-    Figure,
-    Forecast,
-    Listing,
-    ListingColumn,
-    Value,
-)
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Figure, Forecast
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, ExpectedRetention, retained_share, table_errors
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
-from crowdgate.report.numbers import format_value, percent
+from crowdgate.number_text import BOUND, SHARE, Value, format_value, percent
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level

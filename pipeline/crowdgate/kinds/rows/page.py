@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.histogram import Counts
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.rows import first_estimates
@@ -13,6 +12,7 @@ from crowdgate.kinds.rows.manifest_fields import ChoiceFields, MarginsFields, Ro
 from crowdgate.kinds.rows.margins import decimal_text, labels_of, limits_text, margin_fit
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import choice_sentence
+from crowdgate.number_text import decimal
 
 LISTED = 20
 """Cells in the README at most; the others stand in the files."""

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from crowdgate.kind.facts import static_before_data
-from crowdgate.kind.forecast import PEOPLE
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.manifest_fields import RowsManifest
 from crowdgate.measures.expected_classes import EXPECTED_SHARE_IN_SETS_UP_TO
 from crowdgate.measures.small_classes import SINGLETONS
+from crowdgate.number_text import PEOPLE
 from crowdgate.policy.policy import GateRule
 
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
 from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
@@ -15,6 +14,7 @@ from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.choice import choice_parts
 from crowdgate.mechanisms.rows.safe_k import SafeK, plan_safe_k
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract

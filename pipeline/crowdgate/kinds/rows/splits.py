@@ -19,10 +19,12 @@ from crowdgate.accounting import safe_k
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of, split_budget, tables_budget
 from crowdgate.guarantee import Part
-from crowdgate.kind.forecast import Axes, Floats, Listing, ListingColumn, Value
+from crowdgate.kind.forecast import Axes, Floats
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.prior import ExpectedCounts, coarsened
 from crowdgate.kinds.rows.expected_retention import ExpectedRetention, retention_probabilities
 from crowdgate.mechanisms.tables.consistency import variances_after
+from crowdgate.number_text import Value
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.rows.safe_k import SafeK

@@ -4,10 +4,11 @@ point."""
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from crowdgate.kind.forecast import SHARE, Value, json_value
+from crowdgate.kind.listing import json_value
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kinds.rows.expected_retention import ExpectedRetention
 from crowdgate.mechanisms.rows.safe_k import SafeK
+from crowdgate.number_text import SHARE, Value
 
 Row = Mapping[str, Value]
 

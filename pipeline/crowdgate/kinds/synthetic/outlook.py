@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.kind.forecast import PEOPLE, SHARE, Axes, Figure, Forecast, Listing, ListingColumn, Value
+from crowdgate.kind.forecast import Axes, Figure, Forecast
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.synthetic.expected_errors import table_errors
 from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
+from crowdgate.number_text import PEOPLE, SHARE, Value
 
 if TYPE_CHECKING:
     from crowdgate.kind.prior import Prior

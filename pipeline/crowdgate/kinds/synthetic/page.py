@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import Measurement
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.files import certificate_of
 from crowdgate.kinds.synthetic.manifest_fields import Combination, SyntheticManifest
 from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
+from crowdgate.number_text import Rounding, decimal
 
 LISTED = 20
 """Pairs in the README at most; the others stand in the certificate."""
@@ -65,7 +65,7 @@ def _certificate_values(held: PublishedSynthetic, certified: Certificate) -> dic
 def _listed_pairs(held: PublishedSynthetic, certified: Certificate, places: list[int]) -> Iterator[dict[str, str]]:
     for at in places:
         one, other = held.pairs[at]
-        interval = f"{decimal(certified.lower[at], 3, least=True)} to {decimal(certified.upper[at], 3)}"
+        interval = f"{decimal(certified.lower[at], 3, Rounding.DOWN)} to {decimal(certified.upper[at], 3)}"
         error = f"{max(0.0, certified.errors[at]):.3g}"
         yield {"column": one.column, "other": other.column, "error": error, "interval": interval}
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.kinds.synthetic.files import certificate_of
 from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
 from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
+from crowdgate.number_text import decimal
 
 DRAWN = 15
 """Pairs in the picture at most."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
 from crowdgate.guarantee import Part
 from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic, plan_synthetic
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal
-from crowdgate.gate import stated_number
 from crowdgate.kind.kind import KindPage
+from crowdgate.number_text import decimal, stated_number
 
 if TYPE_CHECKING:
     from crowdgate.kinds.tables.plan import TablesPlan

@@ -9,25 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.kind.forecast import (
-    LEAST,
-    Axes,
-    Basis,
-    CellErrors,
-    Errors,
-    Figure,
-    Floats,
-    Forecast,
-    Listing,
-    ListingColumn,
-    Value,
-)
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Figure, Floats, Forecast
+from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.tables.gate_chances import pass_probabilities
 from crowdgate.mechanisms.tables.accuracy import Z95, ExpectedNoise
 from crowdgate.mechanisms.tables.consistency import refines
 from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable
+from crowdgate.number_text import LEAST, Value
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level

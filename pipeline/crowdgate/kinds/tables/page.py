@@ -1,12 +1,12 @@
 """What the README of a release of tables says: for the people who use the numbers."""
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
 from crowdgate.kinds.tables.plan import workload_sentence
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.standard_errors import counts_plan
+from crowdgate.number_text import decimal
 from crowdgate.publish.levels import domains_of
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from crowdgate.kind.forecast import PEOPLE
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kinds.tables.manifest_fields import TablesManifest
 from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.number_text import PEOPLE
 
 DRAWN = 10
 """Cells of either end in a picture at most."""

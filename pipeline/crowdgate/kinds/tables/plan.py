@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.candidate import MechanismFigures
 from crowdgate.guarantee import Part
 from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
 from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.mechanisms.tables.spec import DpTablesSpec, column_names
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.accounting.tables_plan import NoiseKind

@@ -14,7 +14,6 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from crowdgate.accounting import safe_k
-from crowdgate.accounting.numbers import decimal
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
@@ -22,6 +21,7 @@ from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART
 from crowdgate.mechanisms.rows.lattice import SchemeLattice
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, retention_table
 from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract

@@ -15,7 +15,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import safe_k
-from crowdgate.accounting.numbers import decimal
 from crowdgate.accounting.person import per_row
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
@@ -35,6 +34,7 @@ from crowdgate.mechanisms.rows.choice import (
 from crowdgate.mechanisms.rows.lattice import roll_up
 from crowdgate.mechanisms.rows.margins import DrawnMargins, PlannedMargins, margin_findings, plan_margins
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
+from crowdgate.number_text import Rounding, decimal
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
@@ -191,9 +191,10 @@ def _least_k(spec: SafeKAnonymity, beta: Fraction, part: Part) -> int:
 
 def _class_size(spec: SafeKAnonymity, beta: Fraction, rows: int, whole: Part) -> tuple[int | None, Finding | None]:
     part = row_part(whole, rows)
-    epsilon, delta = part.epsilon, part.delta
+    delta = part.delta
     joint = spec.choose is not None and spec.choose.on == "sample"
-    target = f"(epsilon {decimal(epsilon, least=True)}, delta {decimal(delta, least=True)}) at beta {float(beta):g}"
+    needed = {name: decimal(getattr(part, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta")}
+    target = f"(epsilon {needed['epsilon']}, delta {needed['delta']}) at beta {float(beta):g}"
     target += f" for each of {rows} rows of a person" if rows > 1 else ""
     target += " with the choice of levels on the same sample" if joint else ""
     if delta == 0 or beta == 1:

@@ -10,13 +10,13 @@ from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.accounting.numbers import decimal
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import CrowdgateError
 from crowdgate.forecast.chances.gate_chances import chances, next_release, odds_text
 from crowdgate.gate import measure_text
 from crowdgate.ledger.values import ZERO
+from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import ledger_of, ledger_status, today
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import ledger_at

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from crowdgate.accounting.numbers import exact_text
-from crowdgate.gate import gate_text, stated_number, waiver_text
+from crowdgate.gate import gate_text, waiver_text
 from crowdgate.measures.options import effective_options
+from crowdgate.number_text import exact_text, stated_number
 from crowdgate.policy.field_order import (
     UNKNOWN,
     Direction,

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents.yaml_text import Document, Location
-from crowdgate.gate import GateReach, bound_number, gate_text, stated_number
+from crowdgate.gate import GateReach, gate_text
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import BetterSide, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.number_text import bound_number, stated_number
 from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
 from crowdgate.planning.bundle import kind_of

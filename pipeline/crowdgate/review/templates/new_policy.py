@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import report
-from crowdgate.accounting.numbers import exact_text
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
+from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.files import budget_files, contract_files, policy_files

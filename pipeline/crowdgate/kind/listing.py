@@ -1,0 +1,78 @@
+"""Listings as values: rows under titles, for people and for programs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.number_text import Value, format_value
+
+
+@dataclass(frozen=True)
+class ListingColumn:
+    """A column of a listing: its key in JSON, its title, the style of its numbers (see `format_value`), and what stands
+    for none."""
+
+    key: str
+    title: str
+    format: str = ".4g"
+    absent: str = "none"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON; what is
+    `further` is for pages and programs, not for a terminal."""
+
+    name: str
+    title: str
+    columns: tuple[ListingColumn, ...]
+    rows: tuple[Mapping[str, Value], ...]
+    note: str = ""
+    single: bool = False
+    further: bool = False
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns."""
+        return [column.title for column in self.columns]
+
+    @property
+    def words(self) -> list[bool]:
+        """For each column whether it holds words, which stand to the left."""
+        return [any(isinstance(row[column.key], str | Mapping) for row in self.rows) for column in self.columns]
+
+    @property
+    def sides(self) -> list[str]:
+        """The rule of each column in a Markdown table: numbers to the right, words to the left."""
+        return ["---" if words else "---:" for words in self.words]
+
+    @property
+    def texts(self) -> Iterator[list[str]]:
+        """The rows as text."""
+        for row in self.rows:
+            yield [
+                column.absent if row[column.key] is None else format_value(row[column.key], column.format)
+                for column in self.columns
+            ]
+
+    def to_json(self) -> Any:
+        """The rows as JSON holds them."""
+        rows = [{key: json_value(value) for key, value in row.items()} for row in self.rows]
+        return next(iter(rows), None) if self.single else rows
+
+
+def text_listing(
+    title: str, columns: Sequence[str | tuple[str, str]], rows: Iterable[Iterable[Value]], note: str = ""
+) -> Listing:
+    """A listing for people alone: columns by their titles, or titles and styles; nothing stands for none."""
+    titled = (each if isinstance(each, tuple) else (each, ".4g") for each in columns)
+    named = tuple(ListingColumn(str(at), *each, absent="") for at, each in enumerate(titled))
+    return Listing(title, title, named, tuple({str(at): each for at, each in enumerate(row)} for row in rows), note)
+
+
+def json_value(value: Value) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, Fraction):
+        return float(value)
+    return dict(value) if isinstance(value, Mapping) else value
