@@ -1,15 +1,17 @@
 """Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml; which others are trusted: crowdgate.toml. No message
-holds what any of them says of a private key.
+And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml; which others are trusted, and how pages are written:
+crowdgate.toml. No message holds what any of them says of a private key.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,8 @@ FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
 LEDGER_VARIABLE = "CROWDGATE_LEDGER"
 LONGEST_NAME = 20
-NAMES = ("ledger", "signing_key", "trusted_keys")
+NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark")
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
 """Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
 
@@ -100,6 +103,27 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
         raise ConfigurationError(Problem(str(path), None, "trusted_keys", found, expected, code=Code.SETTING))
     listed = [key for name in named for key in keys.public_keys(root / name)]
     return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
+
+
+@dataclass(frozen=True)
+class PageStyle:
+    """How pages for people are written: the language that they declare, and the decimal mark of their numbers."""
+
+    lang: str = "en"
+    decimal_mark: str = "."
+
+
+def page_style(root: Path) -> PageStyle:
+    """The style that crowdgate.toml states. Raises ConfigurationError for no tag of a language, or another mark."""
+    path, default = root / FILE, PageStyle()
+    settings = _settings(path)
+    lang, mark = settings.get("lang", default.lang), settings.get("decimal_mark", default.decimal_mark)
+    if not isinstance(lang, str) or not LANGUAGE.fullmatch(lang):
+        expected = "a tag of a language such as de or en-GB"
+        raise ConfigurationError(Problem(str(path), None, "lang", "no language", expected, code=Code.SETTING))
+    if mark not in (".", ","):
+        raise ConfigurationError(Problem(str(path), None, "decimal_mark", "no mark", '"." or ","', code=Code.SETTING))
+    return PageStyle(lang, str(mark))
 
 
 def _secret(path: Path, place: str) -> bytes:

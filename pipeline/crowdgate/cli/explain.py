@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crowdgate.report.page_files import html_page, in_style
 from crowdgate.review.explain import explain_policy
 
 WIDTH = 80
@@ -29,15 +30,13 @@ def explain(
 ) -> None:
     """Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not
     protected; no data is read."""
-    text = explain_policy(policy)
-    if form is ExplainFormat.TERMINAL:
-        _show(text)
+    if form is ExplainFormat.HTML:
+        text = in_style(lambda: explain_policy(policy))
+        typer.echo(html_page(text.splitlines()[0].removeprefix("# "), lambda: text), nl=False)
     elif form is ExplainFormat.MARKDOWN:
-        typer.echo(text, nl=False)
+        typer.echo(in_style(lambda: explain_policy(policy)), nl=False)
     else:
-        from crowdgate.report.html import as_html
-
-        typer.echo(as_html(text.splitlines()[0].removeprefix("# "), text), nl=False)
+        _show(explain_policy(policy))
 
 
 def _show(text: str) -> None:

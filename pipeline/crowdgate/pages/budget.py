@@ -95,7 +95,7 @@ class BudgetPage:
 
     def write(self, path: Path) -> None:
         """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-        write_as(path, self.title, self.markdown(), lambda: draw_all(self.pictures))
+        write_as(path, self.title, self.markdown, lambda: draw_all(self.pictures))
 
 
 def budget_page(ledger: Ledger, population: str) -> BudgetPage:

@@ -17,8 +17,7 @@ from crowdgate.number_text import decimal
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in
-from crowdgate.publish.pages import write_page
-from crowdgate.report.html import as_html
+from crowdgate.report.page_files import write_as
 from crowdgate.system import permissions
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
     for name, page in pages.items():
         budget_page(ledger, name).write(folder / page)
     links = {row.told.release_id: row.page for row in rows if row.page is not None} | pages
-    write_page(folder / NAME, as_html("Releases", index_markdown(ledger, rows, budgets), links=links))
+    write_as(folder / NAME, "Releases", lambda: index_markdown(ledger, rows, budgets), links=links)
 
 
 def index_markdown(ledger: Ledger, rows: list[IndexRow], budgets: list[str]) -> str:

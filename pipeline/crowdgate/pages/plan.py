@@ -19,7 +19,7 @@ def write_plan_page(found: Outlook, path: Path) -> None:
     Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
     charts can't be drawn.
     """
-    write_as(path, f"Plan of {_title(found)}", plan_markdown(found), lambda: draw_all(_pictures(found)))
+    write_as(path, f"Plan of {_title(found)}", lambda: plan_markdown(found), lambda: draw_all(_pictures(found)))
 
 
 def plan_markdown(found: Outlook) -> str:

@@ -18,7 +18,9 @@ _HOLDS = {True: "yes", False: "no", None: "not known"}
 
 def write_record_page(found: PrivateRecord, path: Path) -> None:
     """Write a new file for its owner only: Markdown for a name in .md, HTML for one in .html. Raises as `write_as`."""
-    write_as(path, f"Private record of {found.release_id}", record_markdown(found), access=permissions.PRIVATE_PAGE)
+    write_as(
+        path, f"Private record of {found.release_id}", lambda: record_markdown(found), access=permissions.PRIVATE_PAGE
+    )
 
 
 def record_markdown(found: PrivateRecord) -> str:

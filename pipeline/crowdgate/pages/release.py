@@ -24,6 +24,7 @@ from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
 from crowdgate.report.page_files import write_as
 from crowdgate.report.pictures import draw_all, picture_values
 from crowdgate.signing.keys import public_keys
+from crowdgate.system import permissions
 from crowdgate.system.regular_files import read_plain
 from crowdgate.verification.release import VerifiedRelease
 from crowdgate.verification.steps import Verification
@@ -71,8 +72,8 @@ class ReleasePage:
         """Write a new file: Markdown if its name ends in .md, HTML if in .html; for its owner only, if it is private.
         Raises as `write_as`."""
         kept = () if self.private is None else self.private.pictures
-        access = {} if self.private is None else {"access": self.private.access}
-        write_as(path, self.title, self.markdown(), lambda: draw_all([*self.everything, *kept]), **access)
+        access = permissions.PAGE if self.private is None else self.private.access
+        write_as(path, self.title, self.markdown, lambda: draw_all([*self.everything, *kept]), access)
 
 
 def page_of(folder: Path, keys: Sequence[Path] = ()) -> ReleasePage:

@@ -49,8 +49,15 @@ def without_marks(page: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
 
 
-def as_html(title: str, page: str, pictures: Sequence[SvgPicture] = (), links: Mapping[str, str] | None = None) -> str:
-    """The page; pictures stand at their marks. Cells whose whole text is in `links` lead to files beside the page."""
+def as_html(
+    title: str,
+    page: str,
+    pictures: Sequence[SvgPicture] = (),
+    links: Mapping[str, str] | None = None,
+    lang: str = "en",
+) -> str:
+    """The page, declared to be in the language `lang`; pictures stand at their marks. Cells whose whole text is in
+    `links` lead to files beside the page."""
     from markdown_it import MarkdownIt
 
     logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
@@ -62,7 +69,7 @@ def as_html(title: str, page: str, pictures: Sequence[SvgPicture] = (), links: M
             _edit_cell(opening, inside, links or {})
     figures = {each.mark: "".join(one.figure for one in pictures if one.mark == each.mark) for each in pictures}
     body = reader.renderer.render(list(_blocks(tokens, figures)), reader.options, {})
-    return report.render(TEMPLATE, {"title": html.escape(title), "body": body})
+    return report.render(TEMPLATE, {"title": html.escape(title), "body": body, "lang": lang})
 
 
 def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None:

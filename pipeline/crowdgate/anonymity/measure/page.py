@@ -7,8 +7,8 @@ from crowdgate import report
 from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import levels_text, most_identifying, sentences, tables
 from crowdgate.report.chart import BoxSummary, draw_boxes
-from crowdgate.report.html import PICTURES, SvgPicture, as_html
-from crowdgate.report.page_files import write_as
+from crowdgate.report.html import PICTURES, SvgPicture
+from crowdgate.report.page_files import html_page, write_as
 from crowdgate.risk.anonymity_sets import SizeSummary
 
 TEMPLATE = "report/anonymity.md.j2"
@@ -23,12 +23,12 @@ MOST_BOXES = 40
 
 def write_anonymity_page(found: AnonymityResult, path: Path) -> None:
     """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-    write_as(path, _title(found), anonymity_markdown(found), lambda: _pictures(found))
+    write_as(path, _title(found), lambda: anonymity_markdown(found), lambda: _pictures(found))
 
 
 def anonymity_page(found: AnonymityResult) -> str:
     """The page as HTML."""
-    return as_html(_title(found), anonymity_markdown(found), _pictures(found))
+    return html_page(_title(found), lambda: anonymity_markdown(found), lambda: _pictures(found))
 
 
 def _title(found: AnonymityResult) -> str:

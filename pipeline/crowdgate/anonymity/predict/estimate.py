@@ -37,4 +37,4 @@ class EstimateReport:
 
     def write(self, path: Path) -> None:
         """Write the page as a new file: HTML with its pictures, or Markdown (.md). Raises as `write_as`."""
-        write_as(path, self.title, self.markdown(), self.pictures)
+        write_as(path, self.title, self.markdown, self.pictures)
