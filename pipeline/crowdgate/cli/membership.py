@@ -8,7 +8,7 @@ import typer
 from crowdgate.anonymity.published_attacks.convert import convert
 from crowdgate.anonymity.published_attacks.request import curve_request
 from crowdgate.cli.options import AsJson
-from crowdgate.cli.predict import show
+from crowdgate.cli.output import print_report
 from crowdgate.report.page_files import check_name
 
 
@@ -41,4 +41,4 @@ def membership(
     """Say how often a published membership attack is right where members are rare: precision and recall at a skew."""
     if page is not None:
         check_name(page)
-    show(convert(curve_request(roc, skew, at, members, non_members)), page, as_json)
+    print_report(convert(curve_request(roc, skew, at, members, non_members)), page, as_json)

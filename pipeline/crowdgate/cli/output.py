@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +17,7 @@ from crowdgate.errors import ConfigurationError, CrowdgateError
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
     from crowdgate.kind.listing import Listing
+    from crowdgate.report.report import Report
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 """Whether standard error is for errors alone: no progress, no notes."""
@@ -77,6 +79,20 @@ def print_listing(listing: "Listing", heading: str | None = None) -> None:
     """A listing under its title, or another heading."""
     typer.echo(heading or listing.title + (f" ({listing.note})" if listing.note else ""))
     print_table(listing.titles, listing.texts, (at for at, words in enumerate(listing.words) if words))
+
+
+def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
+    """A report at the terminal, or as JSON; and as a page."""
+    if page is not None:
+        found.write(page)
+    if as_json:
+        print_json(found.to_json())
+        return
+    for line in (found.sentence, *found.notes):
+        typer.echo(line)
+    for listing in found.listings:
+        if not listing.further:
+            print_listing(listing)
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

@@ -8,14 +8,13 @@ from typing import Annotated
 import typer
 
 from crowdgate.anonymity.predict.entry import TrustedKeys
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.group import PredictionTargets
 from crowdgate.anonymity.predict.own_answers import count_answers
 from crowdgate.anonymity.predict.predict import predict as predict_file
 from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
 from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.cli.options import AsJson, today
-from crowdgate.cli.output import print_json, print_listing, print_table
+from crowdgate.cli.output import print_json, print_report, print_table
 from crowdgate.errors import ConfigurationError
 from crowdgate.number_text import PEOPLE, format_value
 from crowdgate.report.page_files import check_name
@@ -64,7 +63,9 @@ def predict(
         count_own(file, source, answers, stated, as_json)
         return
     trust = TrustedKeys(key or (), today())
-    show(predict_file(file, of, population, source, PredictionTargets(people, at_most, cost), trust), page, as_json)
+    print_report(
+        predict_file(file, of, population, source, PredictionTargets(people, at_most, cost), trust), page, as_json
+    )
 
 
 def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
@@ -90,18 +91,3 @@ def ask(question: str) -> str | None:
         typer.echo(question, err=True, nl=False)
     line = sys.stdin.readline()
     return line if line else None
-
-
-def show(found: EstimateReport, page: Path | None, as_json: bool) -> None:
-    """On the terminal, or as JSON; and as a page."""
-    if page is not None:
-        found.write(page)
-    if as_json:
-        print_json(found.to_json())
-        return
-    typer.echo(found.sentence)
-    for note in found.notes:
-        typer.echo(note)
-    for listing in found.listings:
-        if not listing.further:
-            print_listing(listing)

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from crowdgate.anonymity.kl.entry import signed_entry
 from crowdgate.anonymity.predict.entry import COLLISION, KL, LEAST_BINS, TrustedKeys, predict_entry
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.errors import ConfigurationError, VerificationFailed
+from crowdgate.report.report import Report
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR, LOGARITHM_ERROR, SINGLETON_ERROR, VARIANCE_ERROR
 from crowdgate.risk.bins import Bins
@@ -48,12 +48,12 @@ def file_of(holder: Path, stated: Row) -> Path:
     return path
 
 
-def foretold(holder: Path, stated: Row, people: str | None) -> EstimateReport:
+def foretold(holder: Path, stated: Row, people: str | None) -> Report:
     trust = TrustedKeys([holder / "holder.key.pub"], TODAY)
     return predict_entry(file_of(holder, stated), trust, people)
 
 
-def rows_of(found: EstimateReport, name: str = "alone") -> list[Row]:
+def rows_of(found: Report, name: str = "alone") -> list[Row]:
     return [dict(row) for listing in found.listings if listing.name == name for row in listing.rows]
 
 

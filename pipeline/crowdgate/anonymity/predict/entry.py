@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from crowdgate.anonymity.kl.entry import FigureInterval, KlEntry, digest_of, read_entry
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.figures import Row
 from crowdgate.anonymity.predict.group import BIAS, levels_phrase, people_phrase
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
@@ -26,6 +25,7 @@ from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Report
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
 from crowdgate.risk.approximations.validity import LOGARITHM_ERROR, VARIANCE_ERROR
@@ -113,7 +113,7 @@ class TrustedKeys:
     today: date
 
 
-def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> EstimateReport:
+def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Report:
     """The prediction of the entry in a file, for groups of these sizes (by default all its people).
 
     Raises ConfigurationError without a key and for a wrong size, VerificationFailed for an entry that no key signed, of
@@ -126,7 +126,7 @@ def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Estimat
     levels = {each.name: each.level for each in entry.vocabulary.attributes}
     own = [row for row in rows if row["people"] == sizes[0]]
     about = {"contract": entry.vocabulary.contract, "population": entry.population.id, "levels": levels}
-    return EstimateReport(
+    return Report(
         f"Prediction of an entry on {entry.vocabulary.contract}",
         _sentence(own, levels_phrase(levels)),
         tuple(_notes(entry, rows, bool(refused))),

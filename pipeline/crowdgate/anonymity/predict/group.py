@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from crowdgate.anonymity.predict.coarser import widths_listing
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.figures import Row, degrees_listing, listings, number, prediction_rows
 from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT, Laws, check_classes, laws
 from crowdgate.anonymity.predict.population_check import greatest_population, population_notes
@@ -22,6 +21,7 @@ from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 from crowdgate.risk.prediction import SIZES
@@ -59,7 +59,7 @@ class PredictionTargets:
 
 def predict_group(
     path: Path, of: str | None, population: str | None, source: Path | None, wish: PredictionTargets
-) -> EstimateReport:
+) -> Report:
     """The prediction for groups of people by a contract's attributes.
 
     Raises ConfigurationError for a wrong contract or command line, and what public_counts.figures raises for `source`.
@@ -75,7 +75,7 @@ def predict_group(
     more = [widths_listing(subject, known, sizes[0], float(limit))] if limit is not None else []
     if limit is not None or cost is not None:
         more.append(_group_sizes(found, subject.people, limit, cost))
-    return EstimateReport(
+    return Report(
         f"Prediction of {subject.contract.id}",
         sentence(rows[0], subject_attributes(subject)),
         (

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from crowdgate.anonymity.predict.entry import TrustedKeys, predict_entry
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.group import PredictionTargets, predict_group
 from crowdgate.anonymity.predict.questionnaire import predict_questionnaire
 from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, nearest
+from crowdgate.report.report import Report
 
 CONTRACT, QUESTIONNAIRE, ENTRY = "DataContract", "Questionnaire", "a signed entry of a KL repository"
 
 
 def predict(
     path: Path, of: str | None, population: str | None, source: Path | None, wish: PredictionTargets, trust: TrustedKeys
-) -> EstimateReport:
+) -> Report:
     """The prediction of the file. Raises ConfigurationError, what public_counts.figures raises for `source`, and what
     `predict_entry` does."""
     kind = kind_of(path)

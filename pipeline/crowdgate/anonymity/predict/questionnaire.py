@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from crowdgate.accounting.numbers import Number
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.predict.figures import (
     Row,
     degrees_listing,
@@ -28,6 +27,7 @@ from crowdgate.number_text import PEOPLE, SHARE, Value, percent
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
 from crowdgate.report.chart import PlotLine, draw_steps
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.groups import share_in_groups_up_to
@@ -66,7 +66,7 @@ INDEPENDENCE_ASSUMED = (
 )
 
 
-def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTargets) -> EstimateReport:
+def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTargets) -> Report:
     """The analysis of the questionnaire in `path`, by counts from `source` as well where it asks for attributes of a
     contract. Raises as `read_form`, `groups_of` and `limit_of`."""
     form = read_questionnaire(path, source)
@@ -75,7 +75,7 @@ def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTarge
     rows, steps = list(prediction_rows(every, form.bounds, sizes)), list(_steps(form))
     more = [] if limit is None else [_best_widths(form, sizes[0], limit)]
     title = form.file.metadata.title
-    return EstimateReport(
+    return Report(
         f"Questionnaire: {title}",
         _sentence(form, every[form.bases[0]]),
         tuple(_notes(form, every)),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from crowdgate.anonymity.predict.estimate import EstimateReport
 from crowdgate.anonymity.published_attacks.claims import (
     GREATEST,
     LEAST_PRECISION,
@@ -22,6 +21,7 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import PEOPLE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Report
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
 
@@ -46,7 +46,7 @@ TOO_FEW = (
 CORNER = "The point with both rates 0 claims nobody, has no precision, and is left out."
 
 
-def convert(asked: CurveRequest) -> EstimateReport:
+def convert(asked: CurveRequest) -> Report:
     """The curve in the file at every skew. Raises ConfigurationError for a file that holds none."""
     curve = read_curve(asked.file)
     claims = CurveFindings(curve.points, asked)
@@ -59,7 +59,7 @@ def convert(asked: CurveRequest) -> EstimateReport:
     notes = tuple(_notes(curve, asked, (*greatest, *rows)))
     title = f"Membership claims of {asked.file.name}"
     about = _about(curve, asked)
-    return EstimateReport(title, _sentence(claims), notes, listings, about, lambda: _picture(claims), "converted")
+    return Report(title, _sentence(claims), notes, listings, about, lambda: _picture(claims), "converted")
 
 
 def _listing(name: str, title: str, columns: tuple[ListingColumn, ...], rows: tuple[Row, ...]) -> Listing:

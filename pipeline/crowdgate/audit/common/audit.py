@@ -160,4 +160,4 @@ class Audit(Generic[R, F]):
     def write_page(self, found: FinishedAudit[R, F], path: Path) -> None:
         """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
         title = f"{self.title} of {found.record.setting.policy}"
-        write_as(path, title, self.markdown(found), lambda: self.pictures(found))
+        write_as(path, title, lambda: self.markdown(found), lambda: self.pictures(found))

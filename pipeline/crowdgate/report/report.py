@@ -1,4 +1,5 @@
-"""A prediction as people and programs read it: a plain sentence, what it rests on, tables, pictures."""
+"""A report as people and programs read it: a plain sentence, what it rests on, tables, pictures. Commands print it, and
+write it as a page."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from crowdgate.kind.listing import Listing
 from crowdgate.report.html import PICTURES, SvgPicture
 from crowdgate.report.page_files import write_as
 
-TEMPLATE = "report/predict.md.j2"
+TEMPLATE = "report/report.md.j2"
 
 
 @dataclass(frozen=True, eq=False)
-class EstimateReport:
-    """All that is said of one prediction; `about` is what it is of, for programs."""
+class Report:
+    """All sentences, listings and pictures of a report; `about` is what it is of, for programs."""
 
     title: str
     sentence: str
