@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests, and the CPU seconds of every folder of tests."""
+"""Fixtures shared by all tests, how many examples properties get, and the CPU seconds of every folder of tests."""
 
 import resource
 from collections import defaultdict
@@ -7,14 +7,33 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from crowdgate.audit.common import stored_records
+from tests.examples import examples, use_every_example
 from tests.workshop import Workshop, make_workshop
 
 CPU = "cpu seconds"
 SPENT: dict[str, float] = defaultdict(float)
+DEAR: dict[str, float] = {}
+"""Tests that are not marked `thorough` and took more than LONG."""
+LONG = 1.0
+"""CPU seconds."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--every-example`, for the thorough run."""
+    parser.addoption("--every-example", action="store_true", help="try each property with all the examples it states")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before any test is imported. Properties that state no number are tried with hypothesis's own, or a quarter."""
+    if config.getoption("--every-example"):
+        use_every_example()
+    settings.register_profile("crowdgate", settings.default, max_examples=examples(settings.default.max_examples))
+    settings.load_profile("crowdgate")
 
 
 @pytest.fixture
@@ -60,7 +79,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Adds up in the process that prints, to which workers send their reports."""
     if report.when == "teardown":
-        SPENT[_folder(report.nodeid)] += sum(float(str(value)) for name, value in report.user_properties if name == CPU)
+        seconds = sum(float(str(value)) for name, value in report.user_properties if name == CPU)
+        SPENT[_folder(report.nodeid)] += seconds
+        if seconds > LONG and "thorough" not in report.keywords:
+            DEAR[report.nodeid] = seconds
 
 
 @pytest.hookimpl(wrapper=True)
@@ -79,6 +101,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for folder, seconds in sorted(SPENT.items(), key=lambda pair: -pair[1]):
         terminalreporter.write_line(f"{seconds:8.1f}  {folder}")
     terminalreporter.write_line(f"{sum(SPENT.values()):8.1f}  in all, without imports")
+    for test, seconds in sorted(DEAR.items(), key=lambda pair: -pair[1])[:10]:
+        terminalreporter.write_line(f"{seconds:8.1f}  {test} might be thorough")
 
 
 def _folder(nodeid: str) -> str:

@@ -77,6 +77,7 @@ def test_importing_the_package_imports_nothing_else() -> None:
     assert ended.stdout.split() == ["crowdgate.system", "crowdgate.system.lazy_exports"]
 
 
+@pytest.mark.thorough
 def test_type_checkers_see_what_callers_do_right_and_wrong(tmp_path: Path) -> None:
     (tmp_path / "right.py").write_text(CALLER)
     (tmp_path / "wrong.py").write_text(WRONG)
@@ -133,6 +134,7 @@ def test_a_slot_that_is_none_is_refused_as_a_file_would_be(workshop: Workshop) -
         crowdgate.release(workshop.policy, "yesterday")
 
 
+@pytest.mark.thorough
 def test_what_is_returned_has_a_short_representation(tmp_path: Path) -> None:
     """Notebooks show what a call returns: contracts and plans hold thousands of labels."""
     home = crowdgate.init(tmp_path / "survey")

@@ -47,6 +47,7 @@ TIGHTER = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("measure", TIGHTER)
 def test_every_blocking_gate_of_the_bundled_policy_can_withhold(
     copy: Path, measure: str, capsys: pytest.CaptureFixture[str]
@@ -71,12 +72,14 @@ def test_the_bundled_table_names_every_blocking_gate() -> None:
     assert [gate["measure"] for gate in gates if gate.get("severity") != "advise"] == list(TIGHTER)
 
 
+@pytest.mark.thorough
 def test_the_bundled_budget_allows_four_releases(copy: Path) -> None:
     codes = [crowdgate("release", copy / DEMO_POLICY, "--as-of", f"2030-01-0{day}") for day in range(1, 7)]
     assert codes == [0, 0, 0, 0, 5, 5]
     assert spent(copy) == 4
 
 
+@pytest.mark.thorough
 def test_no_cell_of_a_bundled_release_runs_in_a_spreadsheet(copy: Path) -> None:
     assert crowdgate("release", copy / DEMO_POLICY, "--as-of", "2030-01-01") == 0
     folder = copy / "releases" / "census-income" / "1" / "2030-01-01"
@@ -85,6 +88,7 @@ def test_no_cell_of_a_bundled_release_runs_in_a_spreadsheet(copy: Path) -> None:
             assert not any(cell.startswith(tuple("=+-@\t\r")) for row in csv.reader(file) for cell in row)
 
 
+@pytest.mark.thorough
 def test_both_formats_hold_the_same_rows(copy: Path) -> None:
     assert crowdgate("release", copy / DEMO_POLICY, "--as-of", "2030-01-01") == 0
     folder = copy / "releases" / "census-income" / "1" / "2030-01-01"
@@ -105,6 +109,7 @@ TIGHTER_TABLES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("measure", TIGHTER_TABLES)
 def test_every_blocking_gate_of_the_bundled_tables_can_withhold(copy: Path, measure: str) -> None:
     old, new, cost = TIGHTER_TABLES[measure]
@@ -115,6 +120,7 @@ def test_every_blocking_gate_of_the_bundled_tables_can_withhold(copy: Path, meas
     assert spent(copy) == cost
 
 
+@pytest.mark.thorough
 def test_the_bundled_tables_are_published_and_verify(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("demo", "--tables", copy) == 0
     path = Path(capsys.readouterr().out.strip().splitlines()[-1])
@@ -134,6 +140,7 @@ TIGHTER_SYNTHETIC = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cost", [0, 1])
 def test_every_blocking_gate_of_the_bundled_synthetic_rows_can_withhold(
     copy: Path, cost: int, capsys: pytest.CaptureFixture[str]
@@ -160,6 +167,7 @@ def test_the_bundled_synthetic_policy_names_every_blocking_gate() -> None:
     assert [gate["measure"] for gate in gates] == list(TIGHTER_SYNTHETIC)
 
 
+@pytest.mark.thorough
 def test_the_comparison_of_many_columns_says_that_hardly_any_rows_would_stay(
     copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

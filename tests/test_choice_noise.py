@@ -12,9 +12,10 @@ from scipy.stats import chisquare
 
 from crowdgate import noise
 from crowdgate.noise import gumbel_max
+from tests.examples import examples
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(sensitivity=st.integers(1, 500), rho=st.fractions(Fraction(1, 10**6), 30, max_denominator=10**9))
 @example(2, Fraction(1, 3))
 def test_the_scale_is_never_below_what_rho_asks_for_and_hardly_above(sensitivity: int, rho: Fraction) -> None:
@@ -44,6 +45,7 @@ def expected(scores: np.ndarray, sensitivity: int, rho: Fraction) -> np.ndarray:
 
 # OpenDP cannot be seeded. N = 10,000 choices of one of four scores, chi-square at 1e-9: the false-alarm rate. Power
 # above 1 - 1e-9 against half or twice the scale: the best of the four has .58, and then .77 or .46.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_choices_follow_the_exponential_mechanism() -> None:
     scores, sensitivity, rho, number = np.array([3, -40, 9, 6]), 2, Fraction(1, 9), 10_000

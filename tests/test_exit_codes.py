@@ -118,6 +118,7 @@ WAYS: list[tuple[int, Callable[[Workshop], Said]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "way"), WAYS, ids=lambda each: getattr(each, "__name__", None))
 def test_a_command_ends_as_the_readme_says(code: int, way: Callable[[Workshop], Said], there: Workshop) -> None:
     said = way(there)
@@ -126,6 +127,7 @@ def test_a_command_ends_as_the_readme_says(code: int, way: Callable[[Workshop], 
         assert re.search(r"clinic\.yaml:\d+:\d+: |command line: --", said.err)
 
 
+@pytest.mark.thorough
 def test_the_table_lists_exactly_the_codes_that_there_are() -> None:
     assert list(TABLE) == sorted({0, WITHHELD, *(each.exit_code for each in every(errors.CrowdgateError))})
     assert {code for code, _ in WAYS} == set(TABLE)

@@ -18,6 +18,7 @@ from tests.accounting.enumeration import binomial, divergence, suppressed, toget
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.truth import real
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 numbers = st.fractions(min_value=0, max_value=5)
 chances = st.fractions(min_value=0, max_value=Fraction(1, 100))
@@ -46,6 +47,7 @@ def test_group_has_its_reference_values(entry: Entry) -> None:
         assert is_rounded_up(value, expected, 1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (2, 0.1, 1), (4, 0.3, 1), (1, 0.25, 0)]
 )
@@ -72,6 +74,7 @@ def test_no_mechanism_on_a_sample_exceeds_the_replace_one_form(laws: Laws, beta:
     assert kept == pytest.approx(float(delta))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 @pytest.mark.parametrize(("k", "beta", "epsilon"), [(2, 0.3, 0.5), (3, 0.5, 0.2), (4, 0.1, 1)])
 def test_no_group_of_rows_in_one_class_exceeds_the_group_form(k: int, beta: float, epsilon: float, m: int) -> None:
@@ -117,7 +120,7 @@ def grouped(epsilon: mp.mpf, delta: mp.mpf, m: int) -> mp.mpf:
     return delta * mp.fsum(mp.exp(at * epsilon) for at in range(m))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(EPSILONS, DELTAS, BETAS, M)
 def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
     epsilon: Number, delta: Fraction, beta: Fraction, m: int
@@ -132,7 +135,7 @@ def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
         assert lies_just_above(kept, real(delta), delta)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(EPSILONS.map(lambda each: Fraction(each)), DELTAS, BETAS, M)
 def test_a_person_of_several_rows_is_replaced_row_by_row(
     epsilon: Fraction, delta: Fraction, beta: Fraction, m: int
@@ -149,7 +152,7 @@ def test_a_person_of_several_rows_is_replaced_row_by_row(
         assert lies_just_above(known.epsilon, min(2 * real(epsilon), real(epsilon) + m * step), epsilon, beta)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(EPSILONS.map(lambda each: Fraction(each)), DELTAS)
 def test_what_is_computed_beside_a_sample_is_removed_and_then_added(epsilon: Fraction, delta: Fraction) -> None:
     form = Guarantee.of((Part("gates", epsilon, delta),)).replace_one_form(None)

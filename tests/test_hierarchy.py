@@ -92,6 +92,7 @@ def test_a_width_nests_in_each_of_its_divisors(domain: Domain, small: int, times
     assert first_split(fine, coarse) is None
 
 
+@pytest.mark.thorough
 @given(number_domains(), st.integers(1, 6), st.integers(-50, 50))
 def test_an_origin_moves_the_ends_of_intervals(domain: Domain, cells: int, shift: int) -> None:
     assert domain.grid is not None

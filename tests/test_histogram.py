@@ -13,6 +13,7 @@ from crowdgate import histogram as h
 from crowdgate import keys
 from crowdgate.histogram import Histogram, Records, View
 from tests.core_strategies import Batches, batches, level_of, levels
+from tests.examples import examples
 
 Table = dict[tuple[int, ...], int]
 PATHS: dict[str, dict[str, int]] = {
@@ -62,7 +63,7 @@ def made(rows: Sequence[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
 
 
 @every_path
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=batches())
 def test_a_scan_counts_the_kept_rows_as_a_group_by_does_in_lexicographic_order(path: str, table: Batches) -> None:
     found = counted(table, path)
@@ -72,7 +73,7 @@ def test_a_scan_counts_the_kept_rows_as_a_group_by_does_in_lexicographic_order(p
 
 
 @every_path
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=batches())
 def test_merging_the_histograms_of_parts_gives_the_histogram_of_the_whole(path: str, table: Batches) -> None:
     with taking(path):
@@ -82,7 +83,7 @@ def test_merging_the_histograms_of_parts_gives_the_histogram_of_the_whole(path: 
 
 
 @every_path
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=batches(), data=st.data())
 def test_a_projection_is_the_group_by_of_fewer_columns_in_the_given_order(
     path: str, table: Batches, data: st.DataObject
@@ -96,7 +97,7 @@ def test_a_projection_is_the_group_by_of_fewer_columns_in_the_given_order(
 
 
 @every_path
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=batches(), data=st.data())
 def test_generalising_a_histogram_counts_the_generalised_rows(path: str, table: Batches, data: st.DataObject) -> None:
     coarser = {
@@ -146,7 +147,7 @@ def test_expanding_gives_the_rows_back_in_sorted_order(table: Batches) -> None:
 
 
 @every_path
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=30), data=st.data())
 def test_equal_tuples_add_their_counts_and_distinct_ones_never_collide(
     path: str, rows: list[tuple[int, ...]], data: st.DataObject

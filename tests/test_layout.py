@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
+import pytest
+
 from crowdgate.cli.app import COMMANDS
 from crowdgate.kinds import KINDS
 from tests.layout import PACKAGE, import_graph, lines_by_subpackage, modules
@@ -37,6 +39,7 @@ def test_no_folder_is_deeper_than_two_below_the_package() -> None:
     assert [name for name in packages if name.count(".") > DEEPEST] == []
 
 
+@pytest.mark.thorough
 def test_a_class_name_is_used_once() -> None:
     places = defaultdict(list)
     for module, node in definitions():
@@ -45,6 +48,7 @@ def test_a_class_name_is_used_once() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+@pytest.mark.thorough
 def test_names_are_nouns_and_verbs_of_the_subject() -> None:
     files = [name for name in modules() if name.rpartition(".")[2] in PARTICIPLES]
     assert files == []

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 from crowdgate import noise
 from crowdgate.noise import discrete_laplace, laplace_quantile
+from tests.examples import examples
 
 epsilons = st.fractions(Fraction(1, 40), 30, max_denominator=10**6)
 
@@ -27,7 +28,7 @@ def tail(q: int, sensitivity: int, epsilon: Fraction) -> mp.mpf:
         return total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(sensitivity=st.integers(1, 4), epsilon=epsilons, alpha=st.floats(1e-9, 0.6))
 @example(1, Fraction(1, 10), 0.05)
 def test_the_quantile_is_the_least_number_that_noise_exceeds_with_at_most_that_probability(
@@ -60,7 +61,7 @@ def test_a_tiny_epsilon_has_its_vast_quantile_at_once(exponent: int) -> None:
     assert 0 <= float(Fraction(q, 10**exponent)) / math.log(10) - 1 < 3e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(sensitivity=st.integers(1, 5), epsilon=epsilons)
 @example(1, Fraction(1, 10))
 @example(3, Fraction(1, 3))
@@ -133,6 +134,7 @@ def refuted(draw: Callable[[], int], scale: float) -> bool:
 # OpenDP cannot be seeded. N = 5,000 draws, four exact two-sided binomial tests at 2.5e-7 each (zero, sign, and two
 # tails): false-alarm rate at most 1e-6. Power against half the scale above 1 - 1e-9: at epsilon .5 zeros come with
 # probability .46 instead of .24, 35 standard deviations off; at .1 and scale 5 with .0997 instead of .05, 16 off.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1, 10)], ids=str)
 def test_the_sampler_follows_the_discrete_laplace_law_and_half_the_scale_is_refuted(epsilon: Fraction) -> None:

@@ -41,28 +41,33 @@ def test_the_two_set_up_commands_differ_only_in_their_lock_and_in_what_they_run_
     assert (first[-1], second[-1]) == (".venv/bin/crowdgate demo", ".venv/bin/pytest -n 2")
 
 
+@pytest.mark.thorough
 def test_the_demo_ends_with_the_path_of_a_published_release(demo: tuple[Path, str]) -> None:
     path = Path(demo[1].strip().splitlines()[-1])
     assert (path / "manifest.json").is_file()
 
 
+@pytest.mark.thorough
 def test_a_second_demo_reports_the_same_release(demo: tuple[Path, str]) -> None:
     folder, said = demo
     again = run(SET_UP.strip().split(" && ")[-1], folder)
     assert again.splitlines()[-1] == said.splitlines()[-1]
 
 
+@pytest.mark.thorough
 def test_every_command_of_the_readme_runs(demo: tuple[Path, str]) -> None:
     for line in USE.strip().splitlines():
         assert run(line, demo[0])
 
 
+@pytest.mark.thorough
 def test_the_python_of_the_readme_runs_as_it_stands_and_prints_nothing(tmp_path: Path) -> None:
     (example,) = PYTHON
     ended = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+@pytest.mark.thorough
 def test_the_bundled_release_is_as_large_as_promised(demo: tuple[Path, str]) -> None:
     import json
 

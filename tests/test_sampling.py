@@ -16,6 +16,7 @@ from scipy.stats import binomtest
 from crowdgate import sampling
 from crowdgate.errors import EnvironmentFault
 from crowdgate.sampling import SecretKey, _BernoulliSampler, bernoulli_subsampler, seed
+from tests.examples import examples
 
 ONE = Fraction(1)
 BETAS = [Fraction(text) for text in ("1/2", "1/3", "2/3", "1/10", "1/1000", "0.0000001", "1")]
@@ -125,7 +126,7 @@ def test_a_coin_is_heads_exactly_when_its_uniform_number_is_below_beta(beta: Fra
     assert coins(beta, digits[:1], digits[1:]).throw(1)[0] == (uniform < beta)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(sizes=st.lists(st.integers(0, 12), max_size=12), beta=rates, chunk=st.integers(1, 9))
 def test_heads_of_a_class_are_the_heads_of_its_own_coins_across_chunks(
     sizes: list[int], beta: Fraction, chunk: int

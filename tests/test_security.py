@@ -52,6 +52,7 @@ def test_no_name_of_a_test_is_written_in_another_way() -> None:
     assert TEXT.count("::") == len(NAMED.findall(TEXT))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -12,10 +12,11 @@ from scipy.stats import binomtest
 
 from crowdgate import noise
 from crowdgate.noise import noisy_max
+from tests.examples import examples
 from tests.mechanisms.rows.choosing import permute_and_flip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(sensitivity=st.integers(1, 1 << 30), epsilon=st.fractions(Fraction(1, 1000), 30, max_denominator=10**6))
 def test_a_selection_spends_at_most_epsilon_and_hardly_less(sensitivity: int, epsilon: Fraction) -> None:
     spent = Fraction(noise._selection(sensitivity, epsilon).map(sensitivity))
@@ -68,6 +69,7 @@ def refuted(selection: Any) -> bool:
 # OpenDP cannot be seeded. N = 5,000 draws, five exact two-sided binomial tests at 2e-7 each: false-alarm rate at most
 # 1e-6. Power against half the scale above 1 - 1e-9: the best of the five is then taken with probability .948 instead
 # of .757, 31 standard errors off; against a scale for scores that do not move together (twice) .506, 41 off.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_selection_follows_its_law_and_half_or_twice_the_scale_is_refuted() -> None:
     assert not refuted(noise._selection(4, EPSILON))

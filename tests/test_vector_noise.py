@@ -13,11 +13,12 @@ from scipy.stats import binomtest
 from crowdgate import noise
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.noise import Vector, VectorNoise, gaussian_vector, laplace_vector
+from tests.examples import examples
 
 budgets = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(sensitivity=st.integers(1, 500), budget=budgets)
 @example(3, Fraction(1, 3))
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
@@ -81,6 +82,7 @@ def test_anything_but_integers_of_64_bits_is_refused(kind: Any) -> None:
 # OpenDP cannot be seeded. N = 50,000 draws; exact two-sided binomial tests of P(0), P(> 0), P(> q) and P(> 2q) at
 # 2.5e-7 each: false-alarm rate at most 1e-6. Power against half the scale above 1 - 1e-9: P(0) nearly doubles, more
 # than 40 standard errors.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     ("draw", "law", "budget"),

@@ -21,6 +21,7 @@ from crowdgate.accounting.audit_power import (
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.pso import baseline, bound
+from tests.examples import examples
 
 ROWS = 299_285
 ALONE = baseline(ROWS, 0.005 / ROWS)
@@ -33,7 +34,7 @@ def chance(successes: list[int], rows: int, rate: float) -> Fraction:
     return sum((math.comb(rows, s) * p**s * (1 - p) ** (rows - s) for s in successes), Fraction(0))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(limit=rates, rate=rates, rows=trials, alpha=levels)
 def test_the_chances_are_those_of_the_intervals_that_a_gate_would_see(
     limit: float, rate: float, rows: int, alpha: float
@@ -51,7 +52,7 @@ def test_the_chances_are_those_of_the_intervals_that_a_gate_would_see(
         assert true * (1 - Fraction(1, 10**9)) <= Fraction(found) <= true
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(alone=st.floats(0.001, 0.9), rows=trials, alpha=levels, power=st.floats(0.5, 0.99))
 def test_the_excess_that_is_seen_is_the_least(alone: float, rows: int, alpha: float, power: float) -> None:
     excess = detectable_excess(alone, rows, alpha, power)
@@ -88,7 +89,7 @@ def test_a_rate_of_zero_passes_and_a_rate_of_one_is_seen_for_certain() -> None:
     assert chance_to_pass(1, 1, 10, 0.05) == 1
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rows=trials, share=st.floats(0, 1), rate=rates)
 def test_the_p_value_is_the_sum_of_the_tail(rows: int, share: float, rate: float) -> None:
     s = round(share * rows)
@@ -114,6 +115,7 @@ def test_adjusted_values_are_floats_on_the_upper_side() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_holm_keeps_the_level_when_all_hypotheses_are_true() -> None:
     """Three independent tests of 20 fair coins each, all outcomes: some rejection has probability at most alpha."""
     law = [Fraction(math.comb(20, s), 2**20) for s in range(21)]

@@ -41,6 +41,7 @@ def missed(law: tuple[float, ...], limits: Limits, truth: float, outcomes: Seque
     return low, high
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_a_mean_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
     """Of all 3^5 outcomes of five numbers."""
@@ -80,6 +81,7 @@ TRIPLES = ((1.0, 1.0, 0.5), (0.5, 1.0, 0.8), (0.0, 0.25, 0.25))
 """(attack, predicted, base): a good release, a bad one, and one in which little is predicted."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_an_improvement_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
     """Also where all that the base can be wrong of is known."""
@@ -95,6 +97,7 @@ def improvement_of(lines: Any, wrong: float) -> tuple[float, float]:
     return improvement_limits(attack, base, predicted, ALPHA, wrong=wrong)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_a_difference_of_precisions_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
     means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
@@ -112,6 +115,7 @@ def precision_of(lines: Any) -> tuple[float, float]:
     return ratio_limits(attack, predicted, ALPHA)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_a_precision_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
     """A ratio of means, not a mean of ratios."""

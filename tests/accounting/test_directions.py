@@ -24,6 +24,7 @@ from crowdgate.accounting import safe_k, zcdp
 from crowdgate.accounting.numbers import up
 from tests.accounting import truth
 from tests.accounting.directions import ELSEWHERE, ESTIMATES, LINES, Arguments, Line, Solver, as_real, drawn, grid
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 MOST = 25
@@ -94,6 +95,7 @@ def test_every_public_function_has_a_side_or_says_where_it_is_tested() -> None:
     assert all((ROOT / path).is_file() for path in ESTIMATES.values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LINES)
 def test_a_number_is_on_its_side_of_the_truth(name: str) -> None:
     """2,537 cases of the fixed grids, with the extremes of every argument."""
@@ -104,8 +106,9 @@ def test_a_number_is_on_its_side_of_the_truth(name: str) -> None:
     assert not [found for case in cases[::step] for found in faults(LINES[name], case)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", LINES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(data=st.data())
 def test_a_drawn_number_is_on_its_side_of_the_truth(name: str, data: st.DataObject) -> None:
     assert not faults(LINES[name], data.draw(drawn(LINES[name])))
@@ -113,7 +116,7 @@ def test_a_drawn_number_is_on_its_side_of_the_truth(name: str, data: st.DataObje
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name", LINES)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(data=st.data())
 def test_a_thousand_drawn_numbers_are_on_their_side_of_the_truth(name: str, data: st.DataObject) -> None:
     assert not faults(LINES[name], data.draw(drawn(LINES[name])))

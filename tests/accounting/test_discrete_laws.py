@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
+from tests.examples import examples
 
 scales = st.fractions(Fraction(1, 5), 30, max_denominator=40)
 laws = st.one_of(scales.map(DiscreteLaplace), scales.map(lambda s: DiscreteGaussian(s**2)))
@@ -17,7 +18,7 @@ def reach(law: Law) -> int:
     return int(60 * float(law.scale)) + 5 if isinstance(law, DiscreteLaplace) else int(40 * law.sigma) + 5
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(law=laws)
 def test_masses_add_up_to_one_and_give_the_variance(law: Law) -> None:
     support = range(-reach(law), reach(law) + 1)
@@ -25,14 +26,14 @@ def test_masses_add_up_to_one_and_give_the_variance(law: Law) -> None:
     assert math.fsum(x * x * law.mass(x) for x in support) == pytest.approx(law.variance, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(law=laws, q=st.integers(-20, 60))
 def test_tails_are_sums_of_masses(law: Law, q: int) -> None:
     summed = math.fsum(law.mass(x) for x in range(q + 1, reach(law) + 1))
     assert law.tail(q) == pytest.approx(summed, rel=1e-9, abs=1e-15)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(law=laws, confidence=st.floats(0.5, 0.999))
 def test_the_half_width_is_the_least_that_covers_often_enough(law: Law, confidence: float) -> None:
     q = law.half_width(confidence)

@@ -30,6 +30,7 @@ def lowest(fpr: Fraction, lines: Sequence[tuple[float, float]]) -> Fraction:
     return min(Fraction(intercept) + Fraction(slope) * fpr for intercept, slope in lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("b", RATES)
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_no_claims_by_the_size_of_the_sample_are_above_the_lines_and_some_attain_them(n: int, b: Fraction) -> None:

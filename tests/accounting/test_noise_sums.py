@@ -12,6 +12,7 @@ from scipy.stats import binom
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
 from crowdgate.accounting.noise_sums import log_concave_quantile, width
+from tests.examples import examples
 
 Floats = np.ndarray
 SCALES = st.sampled_from(["0.2", "0.4", "0.8", "1", "1.5", "3", "8", "20"])
@@ -43,7 +44,7 @@ def half_of(laws: Sequence[Law], weights: Sequence[int], multiple: float) -> flo
     return multiple * math.sqrt(sum(w * w * own.variance for own, w in zip(laws, weights, strict=True)))
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(
     kind=st.sampled_from(["laplace", "gaussian"]),
     parts=st.lists(st.tuples(SCALES, st.integers(1, 12)), min_size=1, max_size=5),
@@ -81,7 +82,7 @@ def test_other_laws_are_refused() -> None:
             width(laws, 1)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(
     slopes=st.lists(st.floats(0, 6), min_size=1, max_size=6),
     lengths=st.lists(st.floats(0.05, 2), min_size=6, max_size=6),
@@ -119,6 +120,7 @@ def score_coverage(n: int, beta: float, own: Law, multiple: float) -> float:
     return float(total[np.abs(y - beta * n) <= half].sum())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", ["1", "2", "5", "12", "40"])
 def test_counts_of_samples_are_held_whatever_their_size(kind: str, scale: str) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting.pso import baseline
 from crowdgate.accounting.pso_baselines import baseline_up_to, best_baseline, finite_baseline
+from tests.examples import examples
 from tests.oracles.pso_high import high_baseline
 
 
@@ -24,7 +25,7 @@ def test_no_weight_up_to_the_greatest_does_better(n: int, w_max: float, share: f
     assert max(best, high) >= (1 - 1 / n) ** (n - 1) * (1 - 1e-9)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(n=st.integers(1, 120), w_max=st.floats(0.006, 1))
 def test_no_fewer_rows_do_better(n: int, w_max: float) -> None:
     every = [best_baseline(rows, w_max) for rows in range(1, n + 1)]
@@ -50,7 +51,7 @@ def played(shares: list[Fraction], n: int) -> Fraction:
     return sum(alone, Fraction(0)) / len(samples)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(parts=st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=7), rows=st.integers(1, 7))
 def test_no_predicate_on_rows_and_tags_beats_the_finite_baseline(parts: list[Fraction], rows: int) -> None:
     n = min(rows, len(parts))

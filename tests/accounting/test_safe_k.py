@@ -20,13 +20,14 @@ from crowdgate.accounting.safe_k import (
     theorem5_least_epsilon,
 )
 from tests.accounting.vectors import Entry, of
+from tests.examples import examples
 
 DELTA = {"exact": exact_delta, "theorem5": theorem5_delta}
 bounds = st.sampled_from(["exact", "theorem5"])
 deltas = st.floats(-30, -0.1).map(lambda log: 10**log)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(beta=st.floats(0.001, 0.95), above=st.floats(0.001, 3), delta=deltas, bound=bounds)
 def test_the_least_k_holds_and_one_less_does_not(beta: float, above: float, delta: float, bound: Bound) -> None:
     epsilon = above + (theorem5_least_epsilon(beta) if bound == "theorem5" else 0)
@@ -35,7 +36,7 @@ def test_the_least_k_holds_and_one_less_does_not(beta: float, above: float, delt
     assert k == 1 or DELTA[bound](k - 1, beta, epsilon) > delta
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(epsilon=st.floats(0.01, 4), k=st.integers(1, 500), delta=deltas)
 def test_the_greatest_beta_holds_and_a_little_more_does_not(epsilon: float, k: int, delta: float) -> None:
     beta = greatest_beta(epsilon, delta, k)
@@ -43,7 +44,7 @@ def test_the_greatest_beta_holds_and_a_little_more_does_not(epsilon: float, k: i
     assert beta == 1 or exact_delta(k, min(1, beta * (1 + 1e-9)), epsilon) > delta
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=examples(20), deadline=None, derandomize=True)
 @given(epsilon=st.floats(0.01, 4), k=st.integers(1, 60), delta=deltas, share=st.floats(0.01, 1))
 def test_theorem_5_holds_up_to_its_greatest_beta(epsilon: float, k: int, delta: float, share: float) -> None:
     beta = greatest_beta(epsilon, delta, k, "theorem5")
@@ -57,7 +58,7 @@ def test_theorem_5_can_hold_again_above_its_greatest_beta() -> None:
     assert theorem5_delta(10, 0.0714, 0.5) < 1e-6 < theorem5_delta(10, 0.0715, 0.5)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(k=st.integers(1, 500), beta=st.floats(0.001, 0.95), delta=deltas, bound=bounds)
 def test_the_least_epsilon_holds_and_a_little_less_does_not(k: int, beta: float, delta: float, bound: Bound) -> None:
     assume(beta**k < delta * (1 - 1e-6))

@@ -11,12 +11,13 @@ from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.safe_k import delta_at, exact_delta, gamma, log_binomial_tail, log_exact_delta, theorem5_delta
 from tests.accounting.enumeration import binomial, deltas, divergence, suppressed, together
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 betas = st.one_of(st.sampled_from([0.5, 0.1, 0.9, 0.25, 0.99]), st.floats(0.05, 0.999))
 epsilons = st.one_of(st.sampled_from([0.0, 1e-9, math.log(2), math.log(3), 1.0, 10.0]), st.floats(0, 4))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), deadline=None, derandomize=True)
 @given(k=st.integers(1, 6), beta=betas, epsilon=epsilons)
 def test_exact_delta_is_the_largest_divergence_over_all_class_sizes_and_both_directions(
     k: int, beta: float, epsilon: float
@@ -26,7 +27,7 @@ def test_exact_delta_is_the_largest_divergence_over_all_class_sizes_and_both_dir
     assert 0 <= exact_delta(k, beta, epsilon) / largest - 1 <= 1e-10
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(n=st.integers(1, 30), k=st.integers(1, 9), beta=betas, epsilon=epsilons)
 def test_delta_at_is_the_divergence_of_one_class_in_each_direction(n: int, k: int, beta: float, epsilon: float) -> None:
     for value, truth in zip(delta_at(n, k, beta, epsilon), deltas(n, k, beta, epsilon), strict=True):
@@ -57,7 +58,7 @@ def test_other_classes_do_not_change_the_divergence() -> None:
     assert abs(divergence(together(one[0], other), together(one[1], other), epsilon) - alone) < 1e-14
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(k=st.integers(1, 3000), beta=st.floats(1e-6, 0.9999), epsilon=st.floats(0, 8), step=st.floats(0, 1))
 def test_exact_delta_falls_with_k_and_epsilon_and_rises_with_beta(
     k: int, beta: float, epsilon: float, step: float
@@ -71,14 +72,14 @@ def test_exact_delta_falls_with_k_and_epsilon_and_rises_with_beta(
     assert log >= k * math.log(beta) - noise
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(k=st.integers(1, 400), beta=st.floats(1e-4, 0.99), above=st.floats(0, 3))
 def test_theorem_5_is_never_below_the_exact_delta(k: int, beta: float, above: float) -> None:
     epsilon = -math.log1p(-beta) + above
     assert theorem5_delta(k, beta, epsilon) >= exact_delta(k, beta, epsilon) * (1 - 1e-9)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(k=st.integers(2, 2000), beta=st.floats(1e-3, 0.99), epsilon=st.floats(0, 3))
 def test_no_class_size_near_the_largest_or_far_from_it_has_a_greater_delta(k: int, beta: float, epsilon: float) -> None:
     best = exact_delta(k, beta, epsilon)
@@ -126,7 +127,7 @@ def test_binomial_tails_do_not_underflow() -> None:
     assert log_binomial_tail(1500, 2000, 0.05) == pytest.approx(-3398.44, abs=0.01)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(n=st.integers(0, 60), t=st.integers(-2, 62), p=st.floats(0, 1))
 def test_binomial_tails_are_the_sum_of_their_terms(n: int, t: int, p: float) -> None:
     with mp.workdps(60):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import exact_delta, least_epsilon, same_sample_delta, theorem5_delta
 from tests.accounting.enumeration import Law, binomial, divergence
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 
 def chasing_choice(groups: int, k: int, beta: float, side_epsilon: float, epsilon: float) -> mp.mpf:
@@ -67,7 +68,7 @@ def test_the_same_sample_delta_has_its_reference_value(entry: Entry) -> None:
     assert is_rounded_up(value, entry["expected"])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(k=st.integers(1, 60), beta=st.floats(0.01, 0.9), side=st.floats(0, 1), above=st.floats(0, 3))
 def test_one_sample_is_never_cheaper_than_the_mechanism_alone(k: int, beta: float, side: float, above: float) -> None:
     epsilon = max(-math.log1p(-beta), math.log1p(beta * math.expm1(side))) * (1 + 1e-12) + above

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import chernoff_delta, theorem5_delta, theorem5_greatest_beta, theorem5_least_epsilon
 from tests.accounting.enumeration import binomial
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 
 def listed(k: int, beta: float, epsilon: float, sizes: int) -> mp.mpf:
@@ -21,7 +22,8 @@ def listed(k: int, beta: float, epsilon: float, sizes: int) -> mp.mpf:
         return max(above)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@pytest.mark.thorough
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(k=st.integers(1, 12), beta=st.floats(0.1, 0.95), above=st.floats(1e-6, 2))
 def test_theorem_5_is_the_largest_tail_over_all_class_sizes(k: int, beta: float, above: float) -> None:
     epsilon = -math.log1p(-beta) + above
@@ -52,7 +54,7 @@ def test_the_divergence_form_has_its_reference_values(entry: Entry) -> None:
     assert is_rounded_up(chernoff_delta(i["k"], i["beta"], i["eps"], form="kl"), entry["expected"], 1e-9)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=examples(50), deadline=None, derandomize=True)
 @given(k=st.integers(1, 300), beta=st.floats(1e-3, 0.95), above=st.floats(0, 3))
 def test_both_chernoff_forms_are_above_theorem_5_and_the_printed_one_is_the_looser(
     k: int, beta: float, above: float

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import delta_at, delta_sizes_published, exact_delta, person_coin_delta
 from tests.accounting.enumeration import binomial, divergence, suppressed, together
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 
 @of("person_level_sampling_delta")
@@ -18,7 +19,7 @@ def test_a_coin_for_several_rows_has_its_reference_values(entry: Entry) -> None:
     assert is_rounded_up(value, entry["expected"], 1e-8)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=examples(15), deadline=None, derandomize=True)
 @given(
     k=st.integers(1, 3), m=st.integers(1, 2), beta=st.floats(0.05, 0.95), epsilon=st.floats(0, 2), n=st.integers(1, 5)
 )

@@ -60,6 +60,7 @@ def size_of_t(out: Hashable) -> int:
 CASES = [("1/4", "3/2"), ("1/4", "3"), ("1/4", "5"), ("1/2", "2"), ("1/2", "6"), ("2/3", "3")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize(("beta", "growth"), CASES)
 def test_no_choice_exceeds_the_four_steps(k: int, beta: str, growth: str) -> None:

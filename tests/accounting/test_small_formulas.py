@@ -16,6 +16,7 @@ from crowdgate.accounting.sensitivity import expected_kept_rows
 from tests.accounting.tiny import MECHANISMS, Laws, least_delta, on_a_sample
 from tests.accounting.truth import real
 from tests.accounting.vectors import Entry, is_rounded_up, of
+from tests.examples import examples
 
 
 @of("amplify")
@@ -42,7 +43,7 @@ RATES = st.one_of(POWERS, st.integers(1, 99).map(lambda part: Fraction(part, 10*
 EPSILONS = st.one_of(POWERS, st.fractions(0, 40), st.floats(40, 10**6), st.floats(699, 760))
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=examples(400), deadline=None, derandomize=True)
 @given(epsilon=EPSILONS, delta=RATES, beta=RATES)
 def test_what_sampling_leaves_is_never_rounded_down(
     epsilon: float | Fraction, delta: float | Fraction, beta: float | Fraction
@@ -87,7 +88,7 @@ def test_amplification_is_never_rounded_down(epsilon: float, share: Fraction, te
         assert Fraction(delta) >= share * beta
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(k=st.integers(1, 12), beta=st.floats(0.05, 1))
 def test_the_sensitivity_of_kept_rows_is_the_greatest_step_over_class_sizes(k: int, beta: float) -> None:
     def kept(n: int) -> float:

@@ -25,6 +25,7 @@ from crowdgate.accounting.tables_plan import (
     tables_budget,
 )
 from crowdgate.accounting.zcdp import zcdp_epsilon
+from tests.examples import examples
 
 queries = st.lists(
     st.builds(Query, st.text(max_size=3), st.integers(1, 5000), st.integers(1, 90)), min_size=1, max_size=6
@@ -118,7 +119,7 @@ class LastBitUp(ModuleType):
         return (lambda number: math.nextafter(own(number), math.inf)) if moved else own
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=examples(60))
 @given(
     epsilon=st.decimals("0.01", 10, places=3), beta=st.decimals("0.01", 1, places=2),
     delta=st.sampled_from(["1e-5", "1e-9"]), noise=st.sampled_from(["laplace", "gaussian"]),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
+from tests.examples import examples
 from tests.oracles.threshold import least_threshold, threshold_delta
 
 
@@ -32,7 +33,7 @@ def enumerated(threshold: int, epsilon: Fraction, rows: int, strictly: bool = Tr
     )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=examples(100), deadline=None, derandomize=True)
 @given(rows=st.integers(1, 8), above=st.integers(0, 30), epsilon=st.fractions(Fraction(1, 10), 12, max_denominator=20))
 def test_delta_is_the_worst_way_to_spread_the_rows(rows: int, above: int, epsilon: Fraction) -> None:
     exact = enumerated(rows + above, epsilon, rows)
@@ -69,6 +70,7 @@ def beyond(of: Counts, other: Counts, threshold: int, a: Fraction, growth: Fract
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("a", ["1/2", "4/5", "1/9"])
 @pytest.mark.parametrize(("rows", "threshold"), [(1, 1), (1, 3), (2, 2), (2, 4), (3, 4)])
 def test_no_person_exceeds_delta_in_either_direction_and_one_reaches_it(rows: int, threshold: int, a: str) -> None:

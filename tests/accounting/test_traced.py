@@ -53,6 +53,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Fields:
     return printed_fields(tmp_path_factory.mktemp("printed"))
 
 
+@pytest.mark.thorough
 def test_every_printed_number_has_one_row(printed: Fields) -> None:
     found = {
         (name, field): [row for row in ROWS if row.tells(name, field)] for name in printed for field in printed[name]
@@ -60,6 +61,7 @@ def test_every_printed_number_has_one_row(printed: Fields) -> None:
     assert not [f"{name}: {'.'.join(field)}: {len(rows)}" for (name, field), rows in found.items() if len(rows) != 1]
 
 
+@pytest.mark.thorough
 def test_every_row_is_of_a_printed_number(printed: Fields) -> None:
     assert not [row for row in ROWS if not any(row.tells(name, field) for name in printed for field in printed[name])]
     assert {name for row in ROWS for name in row.documents} == set(printed)

@@ -10,6 +10,7 @@ from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.pso import trials_to_certify, trials_to_pass, trials_to_refute
 from tests.accounting.vectors import Entry, of
+from tests.examples import examples
 
 
 def at_least(s: int, trials: int, rate: float) -> float:
@@ -34,13 +35,13 @@ def first_pass(*arguments: float) -> int:
 errors = {"alpha": st.floats(0.01, 0.2), "power": st.floats(0.5, 0.95)}
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(limit=st.floats(0.01, 0.5), gap=st.floats(0.25, 0.45), **errors)
 def test_the_trials_to_refute_are_the_first_that_do(limit: float, gap: float, alpha: float, power: float) -> None:
     assert trials_to_refute(limit, limit + gap, alpha, power) == first_refutation(limit, limit + gap, alpha, power)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(limit=st.floats(0.3, 0.9), gap=st.floats(0.25, 0.3), **errors)
 def test_the_trials_to_pass_are_the_first_that_do(limit: float, gap: float, alpha: float, power: float) -> None:
     assert trials_to_pass(limit, limit - gap, alpha, power) == first_pass(limit, limit - gap, alpha, power)
@@ -77,7 +78,7 @@ def test_a_power_of_the_limit_is_reached_exactly() -> None:
     assert trials_to_certify(1, 0.01) == 1
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(trials=st.integers(1, 60), share=st.floats(0, 1), alpha=st.floats(0.001, 0.4))
 def test_the_limits_are_where_the_observation_becomes_improbable(trials: int, share: float, alpha: float) -> None:
     successes = round(share * trials)
@@ -99,7 +100,7 @@ def test_the_lower_limit_has_its_reference_value(entry: Entry) -> None:
     assert clopper_pearson(i["s"], i["T"], i["alpha"])[0] == pytest.approx(entry["expected"], rel=1e-8)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(limit=st.floats(0.01, 0.5), gap=st.floats(0.1, 0.4), **errors)
 def test_a_refutation_is_a_lower_limit_above_the_limit(limit: float, gap: float, alpha: float, power: float) -> None:
     trials, successes = trials_to_refute(limit, limit + gap, alpha, power)
@@ -112,6 +113,7 @@ def test_nothing_observed_says_nothing() -> None:
     assert clopper_pearson(0, 0, 0.05) == (0, 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("call", "arguments", "name"),
     [

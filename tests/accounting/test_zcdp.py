@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.zcdp import greatest_rho, squared_sigma, zcdp_epsilon
+from tests.examples import examples
 from tests.oracles.zcdp import gaussian_rho, renyi, zcdp_delta
 
 rhos = st.floats(1e-6, 50)
@@ -18,7 +19,7 @@ deltas = st.floats(1e-15, 0.3)
 variances = st.fractions(Fraction(1, 4), 60, max_denominator=50)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rho=rhos, delta=deltas)
 def test_epsilon_and_delta_are_inverse(rho: float, delta: float) -> None:
     epsilon = zcdp_epsilon(rho, delta)
@@ -27,14 +28,14 @@ def test_epsilon_and_delta_are_inverse(rho: float, delta: float) -> None:
         assert zcdp_delta(rho, epsilon * (1 - 1e-9)) >= delta * (1 - 1e-6) or zcdp_delta(rho, epsilon) < 1e-290
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rho=rhos, delta=deltas)
 def test_the_conversion_is_never_above_that_of_bun_and_steinke(rho: float, delta: float) -> None:
     """Bun, Steinke 2016, Proposition 1.3: rho + 2 sqrt(rho ln(1/delta))."""
     assert zcdp_epsilon(rho, delta) <= rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(epsilon=st.fractions(Fraction(1, 100), 20), delta=deltas)
 def test_the_greatest_rho_is_within_the_budget_and_a_little_more_is_not(epsilon: Fraction, delta: float) -> None:
     rho = greatest_rho(epsilon, delta)
@@ -53,7 +54,7 @@ def test_rho_is_exact() -> None:
     assert gaussian_rho(5, squared_sigma(5, "0.3")) == Fraction(3, 10)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 6), order=st.floats(1.05, 12))
 def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared: Fraction, shift: int, order: float) -> None:
     law = DiscreteGaussian(squared)
@@ -62,7 +63,7 @@ def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared: Fraction, sh
     assert renyi(law, order, shift) == pytest.approx(summed_renyi(squared, shift, order), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 6), order=st.integers(2, 12))
 def test_at_whole_orders_the_curve_is_met(squared: Fraction, shift: int, order: int) -> None:
     """With half of the rho the curve is violated: the test would see a wrong sensitivity."""
@@ -86,7 +87,7 @@ def summed_renyi(squared: Fraction, shift: int, order: float) -> float:
     return (top + math.log(total) - math.log(still)) / (order - 1)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 4), epsilon=st.floats(0.01, 6))
 def test_the_exact_delta_of_the_noise_is_below_the_converted_one(squared: Fraction, shift: int, epsilon: float) -> None:
     law = DiscreteGaussian(squared)

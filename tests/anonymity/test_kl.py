@@ -208,6 +208,7 @@ BAD: list[tuple[tuple[str, ...], str, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("options", "of", "why"), BAD)
 def test_what_cannot_be_asked_is_refused_before_anything_is_charged(
     options: tuple[str, ...], of: str, why: str, clinic: Workshop, capsys: pytest.CaptureFixture[str]
@@ -263,6 +264,7 @@ def test_a_destination_that_can_not_be_written_costs_nothing(
     assert spent(clinic).epsilon == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("holder", "name", "when", "then"), KILLED)
 def test_a_run_that_is_killed_stays_charged_and_leaves_all_or_nothing(
     holder: str, name: str, when: str, then: int, clinic: Workshop
@@ -286,6 +288,7 @@ def test_a_run_that_is_killed_stays_charged_and_leaves_all_or_nothing(
         assert not (clinic.root / "kl" / index.NAME).exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("basis", [{"epsilon": "0.1"}, {"public": True}], ids=["charged", "public"])
 @pytest.mark.parametrize("name", ["replace", pytest.param("fsync", marks=pytest.mark.soak)])
 def test_wherever_a_run_is_killed_the_next_ones_say_what_to_do_and_leave_nothing_of_it(

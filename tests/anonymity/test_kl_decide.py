@@ -105,6 +105,7 @@ def not_yaml(workshop: Workshop) -> None:
     (files(workshop)[0].parent / "notes.txt").write_text("x")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spoil", [edited, removed, forged, not_yaml])
 def test_a_decision_that_the_ledger_does_not_know_is_refused(
     spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
@@ -146,6 +147,7 @@ def not_named(workshop: Workshop) -> None:
     (workshop.root / "crowdgate.toml").unlink()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
 def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_released(
     spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
@@ -329,6 +331,7 @@ def test_the_inventory_shows_no_decision_that_the_ledger_does_not_know(
     assert "decided by board" not in told.out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spoil", [gone, damaged, another, not_named])
 def test_the_inventory_says_where_decisions_are_not_held_to_the_ledger(
     spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]

@@ -84,6 +84,7 @@ def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) 
     assert (found["levels"], found["people_within"]["1"]) == ({"age": "exact", "ward": "exact"}, alone)
 
 
+@pytest.mark.thorough
 def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Workshop) -> None:
     public.write(patients())
     page = public.root / "page.html"
@@ -177,6 +178,7 @@ def private(workshop: Workshop) -> list[Path]:
     return sorted((workshop.root / "ledger" / "private").glob("*"))
 
 
+@pytest.mark.thorough
 def test_of_a_confidential_table_nothing_leaves_the_private_folder(there: Workshop) -> None:
     there.write(patients())
     before = {path: path.read_bytes() for path in there.root.rglob("*") if path.is_file()}
@@ -212,6 +214,7 @@ def test_the_look_is_recorded_and_later_policies_are_informed(there: Workshop) -
     assert shown["tables_audited"] == []
 
 
+@pytest.mark.thorough
 def test_whatever_the_table_holds_the_public_sees_the_same(there: Workshop) -> None:
     """Nobody, everybody alike, and a file whose rows can't be read."""
     seen: list[tuple[Said, list[str]]] = []
@@ -260,6 +263,7 @@ STEPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("holder", "name", "when"), STEPS)
 def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, holder: str, name: str, when: str) -> None:
     """An older run is followed by one on other rows that is killed, and that by one that ends."""
@@ -393,6 +397,7 @@ def confidential(path: Path, servers: Any) -> Any:
     return replace(read_contract(path, servers), public=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -17,10 +17,13 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.limits import MOST_POINTS
 from crowdgate.risk.membership import SKEWS, precision
 from crowdgate.risk.roc import RocPoint, greatest_recall
+from tests.examples import examples
 from tests.risk.figure_10 import CARLINI, SHOKRI, as_csv, curve
 from tests.workshop import crowdgate
 
-shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+shared_folder = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(50)
+)
 decimals = st.integers(0, 1000).map(lambda number: Fraction(number, 1000))
 some = st.lists(st.tuples(decimals, decimals), min_size=1, max_size=6)
 
@@ -204,6 +207,7 @@ def test_options_are_read_and_all_wrong_ones_are_told_at_once() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_the_command_says_it_on_the_terminal_as_json_and_as_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,6 +103,7 @@ def record(town: Town, question: AuditQuestion) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_a_release_with_fresh_audits_is_published_with_their_records_and_verifies(town: Town) -> None:
     assert crowdgate("check", town.policy) == 0
     found = release(town)
@@ -115,6 +116,7 @@ def test_a_release_with_fresh_audits_is_published_with_their_records_and_verifie
     assert crowdgate("ledger", "verify", "--ledger", town.ledger) == 0
 
 
+@pytest.mark.thorough
 def test_gates_are_judged_at_the_upper_ends_of_the_records(town: Town, published: Result) -> None:
     shown = {each.measure: each for each in published.verdicts}
     inferred = audit(AUDITS[AuditQuestion.INFERENCE], AuditRequest(town.policy)).findings
@@ -134,6 +136,7 @@ def test_gates_are_judged_at_the_upper_ends_of_the_records(town: Town, published
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", ASKED)
 @pytest.mark.parametrize(
     ("spoil", "said"),
@@ -156,6 +159,7 @@ def test_a_release_without_the_audit_that_a_gate_asks_for_is_withheld(
     assert crowdgate("check", town.policy) == 3
 
 
+@pytest.mark.thorough
 def test_an_audit_that_was_set_otherwise_is_not_relied_on(town: Town) -> None:
     record(town, AuditQuestion.MEMBERSHIP).unlink()
     audit(
@@ -167,6 +171,7 @@ def test_an_audit_that_was_set_otherwise_is_not_relied_on(town: Town) -> None:
     assert "set otherwise than the policy says; run `crowdgate audit --of membership` anew" in why
 
 
+@pytest.mark.thorough
 def test_a_coverage_of_which_the_audit_tells_nothing_is_inconclusive(town: Town) -> None:
     """Of 600 people a thousandth is nobody: the audit passes, its gates there do not."""
     town.edit(town.policy, "with: {coverage: 1, ", "with: {coverage: 0.001, ")
@@ -180,6 +185,7 @@ def test_a_coverage_of_which_the_audit_tells_nothing_is_inconclusive(town: Town)
     assert all("the recorded audit tells nothing there" in reason for reason in reasons)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -231,6 +237,7 @@ FORGED: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forgery", FORGED)
 @pytest.mark.parametrize("question", ASKED)
 def test_a_forged_record_is_refused_from_the_files_alone(folder: Path, question: AuditQuestion, forgery: str) -> None:
@@ -249,6 +256,7 @@ def _seal(folder: Path, file: str) -> None:
     (folder / "manifest.json").write_bytes(canonical(said))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", ASKED)
 def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, question: AuditQuestion) -> None:
     path = folder / FILES[question]
@@ -311,6 +319,7 @@ def _with(each: Any, **values: object) -> Any:
     return each.model_copy(update={name: value for name, value in values.items() if name in type(each).model_fields})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [_of_nothing, _without_shares, _again(2), _again(50)])
 @pytest.mark.parametrize("question", ASKED)
 def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_once(
@@ -326,6 +335,7 @@ def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_on
 # --- on the table itself ---
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", ASKED)
 def test_an_audit_on_the_table_shows_one_constant_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], question: AuditQuestion

@@ -56,6 +56,7 @@ def why(result: Result) -> str:
     return found
 
 
+@pytest.mark.thorough
 def test_a_release_with_a_fresh_audit_is_published_with_its_record_and_verifies(town: Town) -> None:
     found = release(town)
     assert found.outcome == "published"
@@ -128,6 +129,7 @@ REFUSED: dict[str, tuple[Callable[[Town], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_release_without_an_audit_to_rely_on_is_withheld_and_told_why(town: Town, fault: str) -> None:
     spoil, expected = REFUSED[fault]
@@ -140,6 +142,7 @@ def test_a_release_without_an_audit_to_rely_on_is_withheld_and_told_why(town: To
     assert crowdgate("check", town.policy) == 3
 
 
+@pytest.mark.thorough
 def test_an_audit_of_other_code_is_not_relied_on(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowdgate.audit.evidence.code_digest", lambda: "0" * 64)
     assert "another version of Crowdgate" in why(release(town))
@@ -148,6 +151,7 @@ def test_an_audit_of_other_code_is_not_relied_on(town: Town, monkeypatch: pytest
     assert "another version of Crowdgate" in why(release(town, "2020-01-01"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("days", "outcome"), [(30, "published"), (31, "withheld")])
 def test_the_age_is_that_at_the_slot(town: Town, days: int, outcome: str) -> None:
     found = release(town, (now() + timedelta(days=days)).isoformat())
@@ -155,12 +159,14 @@ def test_the_age_is_that_at_the_slot(town: Town, days: int, outcome: str) -> Non
     assert outcome == "published" or "older than max_age allows: 31 days" in why(found)
 
 
+@pytest.mark.thorough
 def test_a_slot_in_the_past_makes_no_old_audit_fresh(town: Town) -> None:
     _stale(town)
     slot = (now() - timedelta(days=31)).isoformat()
     assert "31 days old today" in why(release(town, slot))
 
 
+@pytest.mark.thorough
 def test_a_gate_that_only_advises_lets_a_release_without_an_audit_through(town: Town) -> None:
     town.edit(town.policy, "{max_age: 30}}", "{max_age: 30}, severity: advise}")
     found = release(town)
@@ -170,6 +176,7 @@ def test_a_gate_that_only_advises_lets_a_release_without_an_audit_through(town: 
     verify(found.path, town.ledger)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "outcome"), [(600, "withheld"), (60, "published")])
 def test_the_share_that_is_kept_must_be_near_that_of_the_audit(tmp_path: Path, rows: int, outcome: str) -> None:
     """The audit's tables of 30 units lose nearly everything, as do 60 rows of at most 1,000 people, and not 600."""
@@ -293,6 +300,7 @@ FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forgery", FORGED)
 def test_a_forged_record_is_refused_from_the_files_alone(town: Town, forgery: str) -> None:
     change, expected = FORGED[forgery]
@@ -314,6 +322,7 @@ def test_a_record_beside_a_release_without_such_gates_is_refused(town: Town) -> 
         verify(folder)
 
 
+@pytest.mark.thorough
 def test_the_ledger_knows_which_record_is_its_own(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = release(town).path
     assert folder is not None

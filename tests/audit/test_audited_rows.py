@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from crowdgate.audit.audits import SINGLING_OUT
 from crowdgate.audit.common.stored_records import now
 from crowdgate.gate import Outcome
@@ -18,6 +20,7 @@ SECTION = "  audit: {population: towns, units: 30, trials: 25, weight: 1e-3, lim
 GATES = "    - {measure: pso_excess, at_most: 0.4, with: {max_age: 30}}\n"
 
 
+@pytest.mark.thorough
 def test_an_audit_of_synthetic_rows_reads_rows_tables_and_certificate_and_decides(tmp_path: Path) -> None:
     town = make_town(tmp_path / "town", SECTION, GATES)
     for contract in (town.contract, town.population):

@@ -56,6 +56,7 @@ def claim(policy: Path, **overrides: str) -> Claimed:
     return audit(MEMBERSHIP, AuditRequest(policy, **overrides), AuditRuntime(draw=lambda: SEED))
 
 
+@pytest.mark.thorough
 def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -> None:
     """What a baseline has seen of a person is counted in tests/audit/test_non_members.py."""
     with five_blocks():
@@ -68,6 +69,7 @@ def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -
     assert any("a person with up to 3 rows: each row is a target" in line for line in INFERENCE.text(found))
 
 
+@pytest.mark.thorough
 def test_membership_counts_persons(town: Town) -> None:
     """Half of the persons are members, each with all rows; no cap is spoken of that holds for one row."""
     found = claim(town.policy)
@@ -79,6 +81,7 @@ def test_membership_counts_persons(town: Town) -> None:
     assert any("a person's rows are one by one" in line for line in MEMBERSHIP.text(found))
 
 
+@pytest.mark.thorough
 def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> None:
     """Each page says its policy, contract and population; a record stands for its own setting only."""
     other = town.root / "policies" / "wards.yaml"

@@ -28,11 +28,13 @@ from crowdgate.audit.singling_out_controls.groups import class_numbers, prefixes
 from crowdgate.audit.singling_out_controls.raw_rows import Constant, Identity, RandomFunction
 from tests.audit.games import BY_NAME, controlled, crowd
 from tests.audit.people import persons, rows
+from tests.examples import examples
 
 POLICY = PublicKnowledge(crowd(), 2000)
 NAMES = [each.name for each in CONTROLS]
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("control", CONTROLS, ids=NAMES)
 def test_of_every_control_is_found_what_must_be(control: SinglingOutControl) -> None:
@@ -60,6 +62,7 @@ def test_names_of_controls_and_attackers_are_unique_and_every_attacker_is_known(
 ONE_CELL, PERSONS = rows(np.array([5])), persons(np.array([[1, 0, 2], [0, 1, 0], [1, 1, 1]]), np.array([50, 40, 20]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("population", [ONE_CELL, PERSONS], ids=["one cell", "persons"])
 def test_every_control_is_played_on_any_population(population: Population) -> None:
     policy = PublicKnowledge(population, 100, replacement=False)
@@ -101,6 +104,7 @@ class Hasty(ExactCountsControl):
     trials = 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("control", "attackers", "reason"),
     [
@@ -131,7 +135,7 @@ def test_the_level_is_shared_by_the_controls_that_must_hold() -> None:
 counts = st.integers(1, 300).flatmap(lambda trials: st.tuples(st.just(trials), st.integers(0, trials)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(counts, st.integers(2, 100))
 def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int], n: int) -> None:
     trials, light = of
@@ -148,7 +152,7 @@ def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int
     assert played.tenth == len(range(0, trials, 10))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(st.integers(1, 130), st.integers(0, 5))
 def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
     # one row, and a predicate that holds for all: it isolates always

@@ -118,6 +118,7 @@ def singled_out(setting: SinglingOutSetting, trials: int, rng: Rng) -> findings.
     return findings.findings_of(record)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_remembered")
 def test_a_harmless_mechanism_passes_singling_out_with_the_trials_that_are_advised() -> None:
     """24 attackers at six weights, and a control that must hold: N plays, LEAST passes."""
@@ -127,6 +128,7 @@ def test_a_harmless_mechanism_passes_singling_out_with_the_trials_that_are_advis
     assert ended.count(Outcome.PASS) >= LEAST, ended.count(Outcome.PASS)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_remembered")
 def test_with_330_trials_nothing_can_be_told_of_a_harmless_mechanism() -> None:
     """The number that was advised: in three plays no pass (of probability below .001 in each); attackers are claimed
@@ -182,6 +184,7 @@ def guessed(releases: int, limit: Fraction, targets: int, wrong: int, rng: Rng) 
     )
 
 
+@pytest.mark.thorough
 def test_a_harmless_mechanism_passes_inference_with_the_releases_that_are_advised() -> None:
     """A baseline that is wrong of 20 of 320 targets: N plays, LEAST passes."""
     limit = Fraction(1, 10)
@@ -236,6 +239,7 @@ def sought(releases: int, rng: Rng) -> MembershipRecord:
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_harmless_mechanism_passes_membership_with_the_releases_that_are_advised() -> None:
     """A thousand members of a hundred thousand: N plays, LEAST passes."""
     assert membership_releases(membership(20), LEVEL) == 24

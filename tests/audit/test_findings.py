@@ -25,6 +25,7 @@ from crowdgate.audit.singling_out.record import (
     SinglingOutSetting,
 )
 from crowdgate.gate import Outcome
+from tests.examples import examples
 
 N, TRIALS = 10_000, 2_500
 WEIGHTS = (Fraction(5, 1000 * N), Fraction(1, N))
@@ -67,7 +68,8 @@ def of(successes: int, **kinds: object) -> SinglingOutFindings:
     return findings_of(record(attacked("likeliest classes", (successes, 920)), **kinds))  # type: ignore[arg-type]
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, TRIALS), st.integers(1, 4))
 def test_a_pass_is_an_upper_end_within_the_limit(successes: int, attempt: int) -> None:
     """Recomputed from the definition: the greatest upper end of all attackers, at the level of the attempt."""

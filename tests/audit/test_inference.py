@@ -45,6 +45,7 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from tests.audit.people import rows
 from tests.audit.playing import Everything
+from tests.examples import examples
 
 RNG = np.random.default_rng
 QUICK = BASELINES[:3]
@@ -116,7 +117,7 @@ class Person:
     block: int
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: int) -> None:
     """Everybody of the blocks that estimate, ordered by how sure the attack is of him; and those alone who agree with
@@ -166,7 +167,8 @@ def surest_right(baseline: BaselineGuesses, people: Sequence[Person], share: flo
     return float((guessed_shares(sure, np.ones(len(own)), share * len(own)) * right).sum() / len(own))
 
 
-@settings(max_examples=5, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(5), deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], seed: int) -> None:
     """What is guessed of a block does not change with the secrets of the block."""
@@ -187,6 +189,7 @@ def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], see
         assert (before.labels[wanted, 1] == after.labels[wanted, 1]).all(), before.name
 
 
+@pytest.mark.thorough
 def test_each_model_finds_what_can_be_found() -> None:
     """Of 4,000 people the secret is the second of three attributes, but for one in ten."""
     rng = RNG(3)
@@ -241,7 +244,7 @@ def test_the_baseline_of_a_table_of_twins_is_that_of_the_people() -> None:
 
 
 @given(tables, st.integers(0, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
     population = rows(np.array(held).reshape(3, 4))
     table = source_table(population, population.size, ["a"], [], RNG(seed), PARTS)
@@ -324,6 +327,7 @@ def whole_table(case: SecretCase, mechanism: Mechanism) -> InferenceEstimate:
     return found
 
 
+@pytest.mark.thorough
 def test_the_best_baseline_is_as_good_as_the_model_that_attacks() -> None:
     """Of 600 people each of four known attributes tells a little of the secret, and what they tell adds up. A model on
     a release is fitted that way; where no baseline is, a part of its precision passes for a gain."""
@@ -353,6 +357,7 @@ def groups_caught(seed: int) -> bool:
     return control_result(game.played({0: game.batch(0, 2)}, control.must, "", control.least)).works
 
 
+@pytest.mark.thorough
 def test_mondrian_is_caught_by_who_looks_into_the_groups_and_not_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten tables; of an attack that takes other groups for the targets' each is caught with probability .03."""
     assert all(groups_caught(seed) for seed in range(10))
@@ -475,6 +480,7 @@ class Sampled:
         return Observation(seen=exposed(rng, drawn, 0.1))
 
 
+@pytest.mark.thorough
 def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
     """A secret that nothing predicts, known of a tenth of the people: their gain is proven at coverage .1."""
     rng = RNG(4)
@@ -580,6 +586,7 @@ class NowAndThen:
         return Observation(seen=exposed(rng, drawn, float(rng.integers(0, 2))))
 
 
+@pytest.mark.thorough
 def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
     """Not one that takes all attacks away: what the others tell is seen."""
     _, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))

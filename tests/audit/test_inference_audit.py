@@ -32,6 +32,8 @@ from crowdgate.system import extras
 from tests.audit.workshop import SEED, Town, five_blocks, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, write_parquet
 
+pytestmark = pytest.mark.thorough
+
 SECTION = """\
   audit: {population: towns, trials: 60, weight: 1e-3, limit: 0.9, inference: {releases: 20, limit: 0.5}}
 """

@@ -38,6 +38,7 @@ def kept(question: AuditQuestion) -> bytes:
     return gzip.decompress((KEPT / f"{question}.json.gz").read_bytes())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("question", "outcome", "measure", "options", "expected"), FIGURES)
 def test_a_record_of_an_earlier_version_says_what_it_said(
     question: AuditQuestion,
@@ -55,6 +56,7 @@ def test_a_record_of_an_earlier_version_says_what_it_said(
     assert tuple(map(float, (found.value, found.lower, found.upper))) == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", AUDITS)
 def test_it_is_written_again_as_the_same_bytes_and_is_of_no_other_question(question: AuditQuestion) -> None:
     record, _ = AUDITS[question].read(kept(question))

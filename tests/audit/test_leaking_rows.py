@@ -38,6 +38,7 @@ def _quick() -> Iterator[None]:
         yield
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("leak", "by", "trials"),
     [
@@ -64,6 +65,7 @@ def test_what_is_published_as_it_is_singles_out(tmp_path: Path, leak: Leak, by: 
     assert by in caught if by is not None else not caught
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("leak", "least", "most"), [("rows", 0.05, 0.1), ("none", -1.0, -0.1)])
 def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least: float, most: float) -> None:
     """Half of 240 people in 120 cells: where all are members, copies say so. Who claims 12 people finds a tenth of the
@@ -86,6 +88,7 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
     assert least <= found.tpr.value - line[0] - line[1] * found.fpr.value <= most
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("leak", "told"), [("rows", True), ("none", False)])
 def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Leak, told: bool) -> None:
     """240 people, of whom two are of each age, ward and note: six share age and ward, and their notes are drawn by lot.

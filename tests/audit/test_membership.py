@@ -25,6 +25,7 @@ from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from tests.audit.people import persons, rows
+from tests.examples import examples
 
 RNG = np.random.default_rng
 CLAIMED = (0.01, 0.1, 0.5, 1.0)
@@ -49,7 +50,7 @@ def cases(draw: st.DrawFn) -> tuple[DrawnTable, np.ndarray]:
     return drawn_of(rows(np.array(counts)), units), scores
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(cases(), st.integers(0, 7))
 def test_claims_are_those_of_units_in_the_order_of_their_scores_drawn_by_lot_where_they_tie(
     case: tuple[DrawnTable, np.ndarray], count: int
@@ -269,6 +270,7 @@ def names_broken(played: MembershipResults, epsilon: str, beta: str | None, n: i
     return {name for _, name in refuting_points(estimates(played, every, LEVEL), LEVEL)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("beta", ["0.1", "0.3", "0.8"])
 def test_the_sample_as_it_is_breaks_epsilon_and_meets_the_cap(beta: str) -> None:
     sample, identity, constant = controls(Fraction(beta))

@@ -76,6 +76,7 @@ def town(made: Path, tmp_path: Path) -> Watched:
     return Watched(tmp_path / "town")
 
 
+@pytest.mark.thorough
 def test_an_audit_says_how_often_a_claim_is_right(town: Watched) -> None:
     said = town.claim(unplayed)
     assert said.findings.outcome is Outcome.PASS
@@ -95,6 +96,7 @@ def test_an_audit_says_how_often_a_claim_is_right(town: Watched) -> None:
     assert any("Members are those of the table" in line for line in MEMBERSHIP.text(said))
 
 
+@pytest.mark.thorough
 def test_a_finished_audit_is_reported_and_a_killed_one_goes_on(tmp_path: Path, made: Path) -> None:
     town = make(tmp_path / "town")
 
@@ -113,6 +115,7 @@ def test_a_finished_audit_is_reported_and_a_killed_one_goes_on(tmp_path: Path, m
     assert [each.event for each in audits(lines)] == ["begun", "recorded"]
 
 
+@pytest.mark.thorough
 def test_a_record_that_was_edited_is_refused(town: Watched) -> None:
     (path,) = town.records
     path.write_text(path.read_text().replace('"n": 300', '"n": 301'))
@@ -120,6 +123,7 @@ def test_a_record_that_was_edited_is_refused(town: Watched) -> None:
         town.claim(unplayed)
 
 
+@pytest.mark.thorough
 def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Path) -> None:
     """In place of the policy's: every row with its tag. The controls are as they are."""
     town, schedule = make(tmp_path / "town", SECTION.replace("releases: 30", "releases: 200")), MEMBERSHIP.schedule
@@ -138,6 +142,7 @@ def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Pat
     assert {name for _, name in said.findings.broken} == {"epsilon", "sampling"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("section", "outcome", "words"),
     [
@@ -154,6 +159,7 @@ def test_a_limit_is_kept_by_the_upper_end(town: Watched, section: str, outcome: 
     assert MEMBERSHIP.text(replace(town.claim(unplayed), findings=said))[0].startswith(words)
 
 
+@pytest.mark.thorough
 def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None:
     """Of a tenth that is claimed .199 of the members in each of 4,000 releases, at an epsilon of 1."""
     said = town.claim(unplayed)
@@ -168,6 +174,7 @@ def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None
     assert "A guarantee is broken" in MEMBERSHIP.text(replace(said, findings=known))[0]
 
 
+@pytest.mark.thorough
 def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> None:
     record = town.claim(unplayed).record
     own, *others = record.played
@@ -182,6 +189,7 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("section", "said"),
     [
@@ -243,6 +251,7 @@ def test_options_of_singling_out_are_refused(
     assert "beside --of membership" in capfd.readouterr().err
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("members.md", "members.html"):
         page = town.root / name

@@ -25,6 +25,7 @@ from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 from tests.audit.people import persons, rows
 from tests.audit.playing import Everything
+from tests.examples import examples
 
 RNG = np.random.default_rng
 QUICK = BASELINES[:3]
@@ -65,7 +66,7 @@ def crowds(draw: st.DrawFn) -> Population:
     return persons(lines.reshape(-1, 3, 2), np.array(members))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(crowds(), st.sampled_from([5, 10, 60]), st.integers(0, 99))
 def test_a_baseline_has_seen_every_row_of_everybody_else_and_none_of_its_targets(
     population: Population, blocks: int, seed: int
@@ -156,7 +157,7 @@ def best_of(table: SourceTable) -> float:
     return max(float(case.right(each, 0).sum() / table.rows.sum()) for each in case.held)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(crowds(), st.integers(0, 99))
 def test_alone_is_with_whom_no_other_person_agrees(population: Population, seed: int) -> None:
     table = table_of(population, seed, PARTS)
@@ -168,7 +169,7 @@ def test_alone_is_with_whom_no_other_person_agrees(population: Population, seed:
         assert alone == (table.units[having].sum() == 1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(crowds(), st.integers(0, 99), st.data())
 def test_a_table_is_told_of_its_own_people_alone(population: Population, seed: int, data: st.DataObject) -> None:
     """Units and cells that it lacks are left away; what is public is not."""

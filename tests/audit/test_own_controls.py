@@ -42,6 +42,7 @@ def placed(plan: Plan, made: Population) -> Population:
     return Population("clinic", view, replace(made.cells, names=view.names, sizes=view.sizes), made.members)
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
     """Caught with the power that the controls state (.96 and more). The mechanism itself at 1/n, in 300 trials: three
@@ -99,6 +100,7 @@ def test_what_is_not_suppressed_is_the_whole_sample(tmp_path: Path) -> None:
     assert (told.beta, told.least) == (Fraction(1, 2), 1)
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_noise_that_is_off_is_caught_and_noise_that_is_on_holds(tmp_path: Path) -> None:
     """Tables of patients by single years and ward. 270 trials refute .368 with the power that the control states; with

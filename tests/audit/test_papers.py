@@ -18,6 +18,7 @@ from tests.audit.papers import BY_NAME, STATED, TINY, Stated
 from tests.audit.people import rows
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("stated", STATED, ids=lambda each: f"{each.mechanism.name}-{each.attacker}-{each.n}")
 def test_success_is_as_stated(stated: Stated) -> None:
@@ -27,6 +28,7 @@ def test_success_is_as_stated(stated: Stated) -> None:
     assert within(stated.success, found, stated.trials)
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_pair_singles_out_nearly_always() -> None:
     """N = 10,000 tables at n = 400, m = 40 bits: extraction fails in e^-25. The claim is 1 - 2^-10; a rate below it is

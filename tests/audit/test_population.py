@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate
 from tests.audit.people import persons, populations, rows
+from tests.examples import examples
 
 
 def units(population: Population) -> list[np.ndarray]:
@@ -18,7 +19,7 @@ def units(population: Population) -> list[np.ndarray]:
     return [line for line, many in zip(lines, population.members, strict=True) for _ in range(many)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(populations(), st.data())
 def test_a_weight_is_the_share_of_units_with_a_row_in_the_cells(population: Population, data: st.DataObject) -> None:
     size = len(population.cells)
@@ -30,7 +31,7 @@ def test_a_weight_is_the_share_of_units_with_a_row_in_the_cells(population: Popu
     assert Predicate(share=share).weight(population) == share
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(populations(), st.integers(1, 12), st.integers(0, 2**32), st.booleans())
 def test_a_drawn_table_has_n_units_and_their_rows(population: Population, n: int, seed: int, replacement: bool) -> None:
     n = n if replacement else min(n, population.size)
@@ -47,7 +48,7 @@ def test_a_drawn_table_has_n_units_and_their_rows(population: Population, n: int
         assert (drawn.units <= population.members).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(populations(), st.integers(1, 8), st.integers(0, 2**32), st.data())
 def test_persons_are_counted_not_rows(population: Population, n: int, seed: int, data: st.DataObject) -> None:
     drawn = population.draw(n, np.random.default_rng(seed))
@@ -74,7 +75,7 @@ def test_more_units_than_there_are_can_not_be_drawn_without_replacement() -> Non
         rows(np.array([1, 2])).draw(4, np.random.default_rng(0), replacement=False)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(populations())
 def test_boxes_hold_all_weight(population: Population) -> None:
     box, weight = population.boxes(population.levels)
@@ -85,6 +86,7 @@ def test_boxes_hold_all_weight(population: Population) -> None:
     assert len(one) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_a_table_without_replacement_has_the_hypergeometric_law() -> None:
     """20,000 tables; each of 4 counts of the first cell within 4.5 standard errors: false alarm below 3e-5. A law with

@@ -87,6 +87,7 @@ def by_hashes(population: Population, seed: int, share: Fraction = SHARE) -> int
 BOX = np.array([True, False, True])
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_law_of_the_hash_is_that_of_keyed_hashes_of_drawn_tags() -> None:
     """N = 5,000 tables each. Rows match independently with probability w share = 1/8, so that matches are

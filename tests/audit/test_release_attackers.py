@@ -35,13 +35,14 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.sampling import SecretKey
 from tests.audit.people import levels as levels_of
 from tests.audit.people import populations, rows
+from tests.examples import examples
 from tests.kinds.margins import margins_workshop
 from tests.workshop import make_workshop
 
 QUIET = NoiseSource(lambda values, *_: values, lambda values, *_: values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(populations(), st.lists(st.integers(0, 6), min_size=12, max_size=12), st.integers(1, 40))
 def test_the_best_prefix_is_the_best_union_for_small_weights(
     population: Population, expected: list[int], per_mille: int
@@ -66,7 +67,7 @@ def test_the_best_prefix_is_the_best_union_for_small_weights(
         assert chance >= 0.8 * best
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(populations(), st.integers(0, 2**32), st.integers(2, 30))
 def test_every_answer_keeps_its_weight(population: Population, seed: int, n: int) -> None:
     """Predicates of attackers that have tags are never heavier than was asked, whatever is told."""

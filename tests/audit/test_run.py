@@ -15,6 +15,7 @@ from crowdgate.audit.common.trials import Schedule, batches, play_games, process
 from crowdgate.audit.singling_out.play import IsolationTally
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from tests.audit.playing import SEED, schedule
+from tests.examples import examples
 
 DIGEST = "d" * 64
 
@@ -38,7 +39,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, object]:
     return path.read_bytes(), found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(share=st.floats(0, 1))
 def test_a_run_that_was_stopped_at_any_byte_goes_on_to_the_same_counts(
     kept: tuple[bytes, object], share: float
@@ -59,6 +60,7 @@ def test_a_run_that_was_stopped_at_any_byte_goes_on_to_the_same_counts(
         assert path.read_bytes() == data
 
 
+@pytest.mark.thorough
 def test_one_and_two_processes_give_the_same_counts(tmp_path: Path) -> None:
     found = [play_games(schedule(), tmp_path / str(count), DIGEST, SEED, processes(count)) for count in (1, 2)]
     assert found[0] == found[1]

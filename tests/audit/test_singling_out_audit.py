@@ -63,6 +63,7 @@ def stopped(of: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[Trial
     raise KeyboardInterrupt
 
 
+@pytest.mark.thorough
 def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fresh_elsewhere: Town) -> None:
     with pytest.raises(KeyboardInterrupt):
         fresh_elsewhere.audit("2030-01-01", executor=stopped)
@@ -75,6 +76,7 @@ def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fres
     assert not partial_file(resumed.path).exists()
 
 
+@pytest.mark.thorough
 def test_a_run_that_is_killed_before_the_first_batch_goes_on_with_its_seed(
     fresh: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +98,7 @@ def fresh_elsewhere(tmp_path: Path) -> Town:
     return make_town(tmp_path / "elsewhere")
 
 
+@pytest.mark.thorough
 def test_a_finished_audit_is_reported_and_never_drawn_again(town: Town) -> None:
     before = open_ledger(town.ledger, None).journal()
     again = town.audit(seed=OTHER, executor=unplayed)
@@ -103,6 +106,7 @@ def test_a_finished_audit_is_reported_and_never_drawn_again(town: Town) -> None:
     assert open_ledger(town.ledger, None).journal() == before
 
 
+@pytest.mark.thorough
 def test_every_further_attempt_is_counted_and_has_half_the_level(town: Town) -> None:
     second = town.audit(seed=OTHER, trials="50")
     assert (second.record.attempt, second.own) == (2, False)
@@ -133,6 +137,7 @@ def test_a_seed_that_the_ledger_does_not_know_is_refused(fresh: Town) -> None:
         fresh.audit()
 
 
+@pytest.mark.thorough
 def test_a_run_killed_between_record_and_ledger_is_completed(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     first = town.records[0].read_bytes()
     town.records[0].unlink()
@@ -166,6 +171,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wrong", WRONG)
 def test_an_audit_that_can_find_nothing_is_refused_with_its_line(fresh: Town, wrong: str) -> None:
     old, new, expected = WRONG[wrong]
@@ -210,6 +216,7 @@ def test_an_override_that_no_policy_could_state_is_refused(fresh: Town, wrong: d
 # --- the command ---
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_was_found_and_how_much_could_be_seen(
     town: Town, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -272,6 +279,7 @@ def test_a_limit_that_is_not_kept_ends_with_3(
     assert f"<h1>Audit of clinic, version 1: {ended}</h1>" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_an_audit_that_was_too_short_says_what_to_write_also_in_check(
     fresh: Town, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,6 +315,7 @@ def test_an_override_that_is_refused_is_named_as_such(fresh: Town) -> None:
 # --- on the table itself ---
 
 
+@pytest.mark.thorough
 def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
     fresh: Town, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -329,6 +338,7 @@ def test_an_audit_on_the_table_shows_one_constant_line_and_marks_later_policies(
     assert json.loads(capfd.readouterr().out)["policies"][0]["informed"]
 
 
+@pytest.mark.thorough
 def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: Town) -> None:
     asked = AuditRequest(fresh.policy)
     assert audit_table(SINGLING_OUT, asked) == ENDED
@@ -339,6 +349,7 @@ def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: T
     assert crowdgate("check", fresh.policy) == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("units", [60, 61])
 def test_whatever_the_table_holds_the_public_sees_the_same(
     fresh: Town, capfd: pytest.CaptureFixture[str], units: int
@@ -358,6 +369,7 @@ def test_whatever_the_table_holds_the_public_sees_the_same(
     assert len(open_ledger(fresh.ledger, None).journal()) == before + 3
 
 
+@pytest.mark.thorough
 def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: Town) -> None:
     with pytest.raises(Crashed):
         audit_table(SINGLING_OUT, AuditRequest(fresh.policy), AuditRuntime(executor=stopped))
@@ -367,6 +379,7 @@ def test_what_was_played_on_the_table_is_for_its_owner_alone_and_goes_on(fresh: 
     assert not left.exists()
 
 
+@pytest.mark.thorough
 def test_what_was_played_of_another_table_stands_in_no_ones_way(fresh: Town) -> None:
     with pytest.raises(Crashed):
         audit_table(SINGLING_OUT, AuditRequest(fresh.policy), AuditRuntime(executor=stopped))

@@ -110,6 +110,7 @@ def test_the_page_has_its_figures_and_what_is_printed_is_of_all_secrets() -> Non
     assert all(list(curve) == sorted(curve, key=lambda point: (-point[0], point[1])) for curve in FIGURE_5.values())
 
 
+@pytest.mark.thorough
 def test_models_are_fitted_to_made_rows_and_asked_for_the_people_behind_them() -> None:
     """Noise decides which pairs the model of the rows has: one table in 45 (5 of 232) lacks the one that tells, all of
     three 1 in 90,000."""

@@ -22,6 +22,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_small_run_of_a_benchmark_ends_well(name: str, data: Path) -> None:
     command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--small"]

@@ -26,6 +26,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_every_policy_is_accepted_and_asks_what_is_said(data: Path) -> None:
     written = list(write_policies(init(data / "copy", "benchmark"), data, 250, 20))
     assert len(written) == 2 * len(MECHANISMS) * len(EPSILONS)

@@ -15,6 +15,7 @@ def held() -> dict[str, People]:
     return {people.name: people for people in tables()}
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", ["census-income", "adult", "nist"])
 @pytest.mark.parametrize("coarser", [False, True])

@@ -15,6 +15,7 @@ def holds(found: Compared) -> bool:
     return found.factors[0] <= 1.25 and found.inside
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_joint_figures_are_within_a_quarter_where_independence_is_off_by_2(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -45,6 +45,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_every_policy_is_accepted_and_releases_what_is_said(data: Path) -> None:
     only = ("adult", "adult-raw", "nist")
     written = dict(write_policies(init(data / "copy", "benchmark"), data, only))
@@ -96,6 +97,7 @@ def people() -> Histogram:
     return collapse(("a", "b", "c", "d"), (3, 3, 2, 4), codes, np.ones(4000, dtype=np.int64))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", synthetic_rivals.RIVALS)
 def test_other_selections_spend_what_is_theirs_and_find_what_belongs_together(
     method: str, monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ def run() -> int:
     return crowdgate(*HOOK["entry"].split()[1:])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("file", "old", "new"), CHANGES)
 def test_a_change_that_makes_a_policy_or_another_file_wrong_is_refused(
     file: str, old: str, new: str, town: Workshop, monkeypatch: pytest.MonkeyPatch

@@ -55,6 +55,7 @@ def imported(command: str, folder: Path) -> tuple[str, set[str]]:
     return code, set(modules)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", NEEDED)
 def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command: str, workshop: Workshop) -> None:
     line = command.format(policy=workshop.policy, missing=workshop.root / "missing")
@@ -64,6 +65,7 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
     assert "crowdgate.anonymity.kl" not in modules
 
 
+@pytest.mark.thorough
 def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
     """With Parquet and CSV, and with rows, tables and synthetic rows that are made again."""
     folders = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
@@ -74,6 +76,7 @@ def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
     assert {*HEAVY} & {*modules.split()} == {"jinja2", "pyarrow", "scipy"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", ["check", "plan"])
 def test_a_working_copy_without_a_ledger_needs_no_database(command: str, workshop: Workshop) -> None:
     (workshop.root / "crowdgate.toml").unlink()

@@ -13,6 +13,8 @@ from tests.forgery.forgery import accepted, sampled
 from tests.forgery.generated import forgeries
 from tests.workshop import MARK
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module", params=parameters(axes(), shown))
 def life(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Life:

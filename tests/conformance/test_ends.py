@@ -55,6 +55,7 @@ ENDS: dict[str, tuple[int, Callable[[Copy, pytest.MonkeyPatch], None]]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", parameters((*axes(), tuple(ENDS)), shown))
 def test_however_a_run_ends_nothing_shows_a_marked_value(
     row: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,6 +71,7 @@ def test_however_a_run_ends_nothing_shows_a_marked_value(
     assert bool(copy.published()) is (end == "published")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", parameters(axes(), shown))
 def test_what_a_crash_raises_carries_no_marked_value(
     row: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -128,6 +130,7 @@ def _steps() -> Iterator[Step]:
     yield from (Writing("formats", "write", when) for when in ("before", "after"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("row", parameters((*axes(), tuple(_steps())), shown))
 def test_a_run_that_breaks_anywhere_publishes_all_or_nothing_and_draws_once(
     row: tuple[Any, ...], tmp_path: Path

@@ -49,6 +49,7 @@ def test_a_format_that_is_registered_is_tested_alone_and_with_all(monkeypatch: p
     assert {row[0] for row in rows} == set(KINDS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_format_that_is_registered_goes_through_the_suite(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -142,6 +142,7 @@ REFUSALS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "found", "expected"), REFUSALS, ids=[f"{new[:50]}" for _, new, _, _ in REFUSALS]
 )

@@ -21,6 +21,7 @@ from crowdgate.hierarchy import Hierarchy
 from crowdgate.planning.bundle import KNOWN
 from tests.contracts.clinic import CONTRACT, write
 from tests.contracts.test_contract_refusals import MEAN
+from tests.examples import examples
 from tests.strategies import hierarchies
 
 README = Path(__file__).parents[2] / "data_contracts" / "README.md"
@@ -39,7 +40,9 @@ def _labels(contract: Contract, name: str, level: str) -> dict[str, str]:
     return {exact.labels[code]: found.labels[above] for code, above in zip(exact.codes, found.codes, strict=True)}
 
 
-shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+shared_folder = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60)
+)
 PIECES = [
     *(
         '"\\ud800"',

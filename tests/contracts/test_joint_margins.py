@@ -58,6 +58,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", REFUSED)
 def test_wrong_joint_counts_are_refused_at_their_line(clinic: Workshop, fault: str) -> None:
     text, line, expected = REFUSED[fault]

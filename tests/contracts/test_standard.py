@@ -46,6 +46,7 @@ def damaged(random: Random, node: Any) -> Any:
     return changed
 
 
+@pytest.mark.thorough
 def test_both_validators_give_the_same_verdict_on_damaged_contracts(tmp_path: Path) -> None:
     compiled = jsonschema_rs.Draft201909Validator(odcs_schema())
     telling = jsonschema.Draft201909Validator(odcs_schema())

@@ -9,13 +9,16 @@ from hypothesis import strategies as st
 
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import MOST_PROBLEMS, ConfigurationError, Problem
+from tests.examples import examples
 
 anything = st.recursive(
     st.one_of(st.text(max_size=8), st.sampled_from(["1e-9", "NO", "0x1", "2020-01-01", "null", "~", ".5"])),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
-shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+shared_folder = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(200)
+)
 
 
 @shared_folder
@@ -65,6 +68,7 @@ def test_a_location_has_its_line_or_the_line_around_it(tmp_path: Path) -> None:
     assert [document.line(at) for at in [(), ("b",), ("b", 1, "d"), ("b", 1, "e"), ("b", 7, "e")]] == [1, 2, 5, 4, 2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "line", "found", "expected"),
     [

@@ -24,6 +24,7 @@ def town(tmp_path: Path) -> Town:
     return make_town(tmp_path / "town")
 
 
+@pytest.mark.thorough
 def test_a_schedule_leaves_the_record_that_gates_read_and_a_later_run_reports_it(town: Town, server: Server) -> None:
     for _ in range(2):
         flow_file.audit("policies/clinic.yaml", working_copy=str(town.root), return_state=True)
@@ -37,6 +38,7 @@ def test_a_schedule_leaves_the_record_that_gates_read_and_a_later_run_reports_it
     assert len(town.records) == 1
 
 
+@pytest.mark.thorough
 def test_an_audit_without_controls_and_a_wrong_policy_end_under_their_names(
     town: Town, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,7 @@ def test_the_flow_keeps_nothing() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("question", [AuditQuestion.INFERENCE, AuditQuestion.MEMBERSHIP])
 def test_every_question_is_asked_by_its_name(town: Town, server: Server, question: AuditQuestion) -> None:
     """The town's contract has no secret; and its population is too small for two halves."""

@@ -66,6 +66,7 @@ for words in sys.argv[1].split(";"):
 """
 
 
+@pytest.mark.thorough
 def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path, tmp_path: Path) -> None:
     """As the console script runs: its own folder is on the path, the current one is not."""
     script = tmp_path / "crowdgate"
@@ -83,6 +84,7 @@ def said(line: str) -> list[str]:
     return [sys.executable, "-m", "prefect", "--no-prompt", *words]
 
 
+@pytest.mark.thorough
 def test_a_release_of_the_readme_is_a_flow_of_the_server(
     server: Server, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_release_of_the_readme_is_a_flow_of_the_server(
     assert list(workshop.root.glob("releases/clinic/1/*/manifest.json"))
 
 
+@pytest.mark.thorough
 def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path) -> None:
     """By the README's commands; the worker ends after one run."""
     folder, pool, deploy, worker = DEPLOY

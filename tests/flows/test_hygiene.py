@@ -27,6 +27,7 @@ print(json.dumps([is_telemetry_enabled(), get_current_settings().server.analytic
 TRACKED = {"DO_NOT_TRACK": "0", "PREFECT_SERVER_ANALYTICS_ENABLED": "true"}
 
 
+@pytest.mark.thorough
 def test_prefect_sends_no_statistics_whatever_the_environment_says() -> None:
     """Where a service that builds is recognised Prefect sends none anyway, so nothing of one is in the environment."""
     from prefect._internal.analytics.ci_detection import CI_ENV_VARS

@@ -79,6 +79,7 @@ ENDS: dict[str, tuple[Callable[[Workshop, pytest.MonkeyPatch], None], int, tuple
 ASKED = [*((end, "--prefect") for end in ENDS), ("published", "PREFECT_API_URL"), ("file fault", "PREFECT_API_URL")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("end", "asked"), ASKED)
 def test_a_release_ends_under_prefect_as_it_does_without(
     workshop: Workshop,
@@ -167,6 +168,7 @@ def _injected() -> SecretKey:
     return SecretKey(bytes(32), injected=True)
 
 
+@pytest.mark.thorough
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
     request = Request(workshop.policy, SLOT)
     first = flow_file.run_release(request)
@@ -238,6 +240,7 @@ def test_a_slot_that_is_no_day_is_refused(server: Server) -> None:
     assert (seen.state["name"], "YYYY-MM-DD" in seen.state["message"]) == ("Refused", True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("as_of", "slot"), [(None, "2024-02-29"), ("2029-06-01T0600Z", "2029-06-01T0600Z")])
 def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
     workshop: Workshop, server: Server, as_of: str | None, slot: str
@@ -295,6 +298,7 @@ def test_the_command_does_not_import_prefect_before_it_is_asked_to() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
 
 
+@pytest.mark.thorough
 def test_a_deployment_sets_only_what_the_policy_opens_to_it(workshop: Workshop, server: Server) -> None:
     stated = {"policy": "policies/clinic.yaml", "working_copy": str(workshop.root), "as_of": SLOT}
     stated["to"] = str(workshop.root / "elsewhere")
@@ -334,6 +338,7 @@ def test_every_parameter_is_opened_by_its_name_alone_and_a_person_may_set_all(
     assert parameter not in [problem.where for problem in refused.value.problems]
 
 
+@pytest.mark.thorough
 def test_a_dry_run_is_rehearsed_and_never_completed(workshop: Workshop, server: Server) -> None:
     workshop.edit(workshop.policy, "spec:\n", "spec:\n  enforcement: dry-run\n")
     workshop.data.unlink()

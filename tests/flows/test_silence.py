@@ -47,6 +47,7 @@ def _fails(*_: object) -> object:
         raise RuntimeError(f"{MARK} {COUNT}") from error
 
 
+@pytest.mark.thorough
 def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
     tmp_path: Path,
     server: Server,
@@ -119,6 +120,7 @@ main()
 """
 
 
+@pytest.mark.thorough
 def test_a_process_of_its_own_prints_one_object_and_no_mark_even_at_debug(workshop: Workshop, server: Server) -> None:
     settings = {"PREFECT_API_URL": server.url, "PREFECT_INTERNAL_LOGGING_LEVEL": "DEBUG"}
     command = [sys.executable, "-c", CRASH, "release", str(workshop.policy), "--as-of", SLOT, "--json"]
@@ -137,6 +139,7 @@ STEPS = {
 }
 
 
+@pytest.mark.thorough
 def test_a_crash_does_not_show_how_far_it_came(tmp_path: Path, server: Server) -> None:
     runs = []
     for name, (place, step) in STEPS.items():

@@ -55,6 +55,7 @@ def test_a_plan_finer_than_its_counts_says_what_is_unknown_and_bounds_what_stays
     assert not any(each["name"] == "kept_share" for each in said["figures"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("wish", [["--compare"], ["--within", "0.1"]])
 def test_a_wish_finer_than_the_counts_is_refused_and_told_its_level(
     workshop: Workshop, finer: Path, capsys: pytest.CaptureFixture[str], wish: list[str]
@@ -167,6 +168,7 @@ def level(contract: Contract, name: str, called: str) -> Level:
     return hierarchy.level(called)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("margins", [None, MARGINS])
 def test_shares_are_known_by_margins_or_counts_as_fine_as_asked_at_all_levels(
     workshop: Workshop, margins: tuple[int, ...] | None

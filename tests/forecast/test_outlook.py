@@ -60,6 +60,7 @@ def number(value: Value) -> float:
     return float(value)
 
 
+@pytest.mark.thorough
 def test_exact_k_is_never_above_theorem_5_and_falls_with_epsilon() -> None:
     rows = outlook(POLICY).forecast.rows("trade_offs")
     assert all(row["theorem5"] is None or number(row["exact"]) <= number(row["theorem5"]) for row in rows)
@@ -68,6 +69,7 @@ def test_exact_k_is_never_above_theorem_5_and_falls_with_epsilon() -> None:
         assert line == sorted(line, reverse=True)
 
 
+@pytest.mark.thorough
 def test_coarser_levels_keep_more_and_the_recommended_ones_keep_enough() -> None:
     found = outlook(POLICY).forecast
     (kept,), (recommended,) = found.rows("expected_kept_share"), found.rows("recommended")
@@ -95,6 +97,7 @@ def test_without_margins_nothing_is_expected_but_at_any(workshop: Workshop) -> N
     assert [each["levels"] for each in said["one_level_away"]] == [{"age": "any", "ward": "exact"}]
 
 
+@pytest.mark.thorough
 def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
     for policy in DEMOS:
         said = outlook(POLICY.parents[1] / policy).to_json()
@@ -104,6 +107,7 @@ def test_every_figure_says_what_it_rests_on_and_lies_in_its_range() -> None:
             assert figure["value"] is None or figure["low"] <= figure["value"] <= figure["high"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", DEMOS)
 def test_a_page_of_every_kind_is_the_same_in_markdown_and_html(policy: str, tmp_path: Path) -> None:
     pages = [tmp_path / "plan.md", tmp_path / "plan.html"]
@@ -118,6 +122,7 @@ def test_a_page_of_every_kind_is_the_same_in_markdown_and_html(policy: str, tmp_
     assert "STAND" not in text + html
 
 
+@pytest.mark.thorough
 def test_the_page_stands_alone_and_is_never_written_over(tmp_path: Path) -> None:
     page = tmp_path / "plan.html"
     assert crowdgate("plan", POLICY, "--page", page) == 0
@@ -136,6 +141,7 @@ def test_a_page_of_another_format_is_refused(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.thorough
 def test_names_on_the_page_are_escaped(workshop: Workshop, tmp_path: Path) -> None:
     workshop.edit(workshop.policy, "owner: board, description: Patients by age and ward.", "owner: board")
     page = tmp_path / "plan.html"
@@ -152,6 +158,7 @@ def test_names_on_the_page_are_escaped(workshop: Workshop, tmp_path: Path) -> No
     assert "<b>ward" not in text
 
 
+@pytest.mark.thorough
 def test_the_plan_as_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("plan", POLICY, "--json") == 0
     said = json.loads(capsys.readouterr().out)

@@ -50,6 +50,7 @@ def figure(said: dict[str, Any], name: str) -> dict[str, Any]:
     return next(each for each in said["figures"] if each["name"] == name)
 
 
+@pytest.mark.thorough
 def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
     workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
     assert len(said["expected_errors"]) == 3
 
 
+@pytest.mark.thorough
 def test_the_text_and_the_page_name_the_release_and_the_range(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -190,6 +192,7 @@ def test_what_is_proposed_for_rows_keeps_the_share_when_it_is_planned(
     assert kept.low >= 0.8
 
 
+@pytest.mark.thorough
 def test_where_rows_can_not_do_it_tables_are_advised(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     public(workshop)
     workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", "{epsilon: 0.6, delta: 1e-9}")
@@ -200,6 +203,7 @@ def test_where_rows_can_not_do_it_tables_are_advised(workshop: Workshop, capsys:
     assert not any(each["met"] for each in answer["proposals"])
 
 
+@pytest.mark.thorough
 def test_tables_within_an_error_are_proposed_with_the_kind_that_reaches_it(
     workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,6 +245,7 @@ def with_margins(workshop: Workshop) -> None:
                   "    attributes: {age: 50 years, ward: exact}\n    margins: {epsilon: 0.5}")  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_rows_with_margins_tell_a_later_plan(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     with_margins(workshop)
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0

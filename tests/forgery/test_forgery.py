@@ -43,6 +43,7 @@ def release(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return request.param, released(request.param, tmp_path_factory.mktemp("forgery") / "w")
 
 
+@pytest.mark.thorough
 def test_a_copy_that_is_sealed_again_without_a_change_verifies(release: tuple[str, Path], tmp_path: Path) -> None:
     copy = Path(shutil.copytree(release[1], tmp_path / "copy"))
     reseal(copy)
@@ -65,6 +66,7 @@ def _stated(folder: Path, version: object) -> None:
     say(folder, put(claims_of(folder), ("software", "crowdgate"), version))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", EXCUSES)
 def test_only_what_a_signature_tells_is_excused(release: tuple[str, Path], tmp_path: Path, change: str) -> None:
     apply, may = EXCUSES[change]
@@ -72,6 +74,7 @@ def test_only_what_a_signature_tells_is_excused(release: tuple[str, Path], tmp_p
     assert end == (EXCUSED if may else ACCEPTED)
 
 
+@pytest.mark.thorough
 def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = release
     chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 240), SEED)
@@ -97,12 +100,14 @@ def _with_key(signed: tuple[Path, Path], chosen: list[Forgery], scratch: Path) -
     return {outcome(folder, each, lambda copy: verify(copy, keys=[public]), scratch) for each in chosen}
 
 
+@pytest.mark.thorough
 def test_with_a_key_nothing_at_all_is_excused(signed: tuple[Path, Path], tmp_path: Path) -> None:
     only = [each for each in _signed_forgeries(signed[0]) if excused(each.name) or excused(each.name, CAREFUL_ONLY)]
     chosen = [*sampled(only, 60, SEED), *sampled(_signed_forgeries(signed[0]), 60, SEED)]
     assert _with_key(signed, chosen, tmp_path) <= {REFUSED, SAME}
 
 
+@pytest.mark.thorough
 def test_the_most_careful_forger_only_changes_what_a_signature_tells(release: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = release
     chosen = sampled(forgeries(folder, SEED, careful), SAMPLE.get(name, 240) // 3, SEED)
@@ -142,6 +147,7 @@ def test_forgeries_that_cost_much_are_refused(release: tuple[str, Path], tmp_pat
     assert list(accepted(release[1], dear, verify, tmp_path)) == []
 
 
+@pytest.mark.thorough
 def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
     release: tuple[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,12 +18,14 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return released(request.param, tmp_path_factory.mktemp("mutated") / "w")
 
 
+@pytest.mark.thorough
 def test_some_mutated_folders_are_refused_and_nothing_else_happens(folder: Path, tmp_path: Path) -> None:
     chosen = mixture(folder, 100 // len(FOLDERS), SEED)
     ends = {forgery.name: outcome(folder, forgery, verify, tmp_path) for forgery in chosen}
     assert {name: end for name, end in ends.items() if end not in FINE} == {}
 
 
+@pytest.mark.thorough
 def test_damage_is_nearly_always_a_change_and_always_the_same_one(folder: Path, tmp_path: Path) -> None:
     first, second = ([next(made) for _ in range(20)] for made in (damaged(folder, SEED), damaged(folder, SEED)))
     assert [forgery.name for forgery in first] == [forgery.name for forgery in second]

@@ -21,6 +21,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return template(tmp_path_factory.mktemp("fuzzing") / "template")
 
 
+@pytest.mark.thorough
 def test_no_mutated_file_makes_a_command_break_its_promises(start: Workshop, tmp_path: Path) -> None:
     found = []
     for target, seed in islice(numbered(14), TRIALS):
@@ -29,6 +30,7 @@ def test_no_mutated_file_makes_a_command_break_its_promises(start: Workshop, tmp
     assert not found, "\n".join(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("target", "seed"), [("parquet", "77-516"), ("parquet", "6-28"), ("budget", "77-61"), ("contract", "9-120")]
 )
@@ -70,6 +72,7 @@ FAULTS: dict[Callable[[], int], set[str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_a_command_must_not_do_is_seen(fault: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "crowdgate", fault)

@@ -42,6 +42,7 @@ def test_a_pair_lies_within_its_limits_as_often_as_they_say(sigma: Fraction) -> 
     assert missed > 0.05 or sigma < 1, "half the noise in the limits is seen"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("truth", [(0, 0), (30, 31), (5, 60)])
 def test_what_gates_read_fails_once_in_twenty_times_at_most(truth: tuple[int, int]) -> None:
     sigma = Fraction(3)
@@ -87,6 +88,7 @@ def test_coins_take_the_sample_no_farther_from_the_table_than_is_added(beta: Fra
 # N = 20,000 seeded samples of each: at .05 and 20,000 a standard error is .0015. False-alarm rate: at most 1e-9, as the
 # share that fails is at most .03. Power above 1 - 1e-9 against the number of rows in place of what may lie behind it:
 # .07 fail then where noise in that number is large and that of distances is not.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize(("people", "cells", "beta", "sigma"), [(1000, 400, "0.1", 60), (50, 40, "0.5", 30)])
 def test_limits_hold_against_the_table_however_noisy_the_number_of_rows(

@@ -167,6 +167,7 @@ def check(found: Sequence[Drawn]) -> None:
 # an exact two-sided test of .95 at 1e-4. Power above .85: 198 pairs fail where limits hold .85 of the time, all where
 # they hold .91 or .98. Of what gates read 220 are drawn; either end fails .05 of the time at most, by an exact test at
 # 1e-4, with a power above .9 where it fails .15. A sigma stated a fifth too small is seen.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("number", PEOPLE)
@@ -181,6 +182,7 @@ def test_limits_hold_nineteen_times_in_twenty_for_every_kind_of_pair(number: int
 
 
 # N = 6 seeded releases of 45 pairs of samples. Limits add what coins can do at most, so they hold nearly always.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.usefixtures("few_rounds")
 @pytest.mark.parametrize("number", PEOPLE)

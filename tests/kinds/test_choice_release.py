@@ -68,6 +68,7 @@ def test_on_the_same_sample_one_part_pays_for_both_and_k_is_larger(workshop: Wor
     assert plan(workshop).protection.figures.least_class < int(str(joint.figure("k")))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("choose", [FULL, SAMPLE, "choose: {epsilon: 0.25, score: expected_kept_information}"])
 def test_a_release_at_chosen_levels_is_published_and_verifies(workshop: Workshop, choose: str) -> None:
     choosing(workshop, choose)
@@ -198,6 +199,7 @@ WRONG: list[tuple[str, str, str, str, str, str | None]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("choose", "attributes", "where", "found", "expected", "instead"), WRONG, ids=[f"{c[0]} {c[1]}" for c in WRONG]
 )
@@ -300,6 +302,7 @@ FORGED: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forgery", FORGED)
 def test_a_forged_choice_is_found(workshop: Workshop, forgery: str) -> None:
     choosing(workshop)
@@ -322,6 +325,7 @@ JOINT: dict[str, tuple[Claims, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", JOINT)
 def test_a_forged_choice_on_the_sample_is_found(workshop: Workshop, name: str) -> None:
     choosing(workshop, SAMPLE)

@@ -185,6 +185,7 @@ def interval(age: Fraction | None, rules: Rules) -> str:
     return "100+" if low >= 100 else str(low)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 def test_every_number_is_what_readme_and_manifest_say_that_it_estimates(form: str, tmp_path: Path) -> None:
     folder, raw = staged(tmp_path, form), raw_rows()

@@ -170,6 +170,7 @@ def test_whole_numbers_at_exact_are_numbers_in_parquet_as_in_csv(workshop: Works
     assert set(frames[0]["age"]) == {40, 41}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "attributes", ["{age: any, ward: exact}", "{age: 50 years, ward: any}", "{age: any, ward: any}"]
 )
@@ -296,6 +297,7 @@ FORGED: dict[str, Forge] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_margin_or_weight_is_found(copy: Path, name: str) -> None:
     verify(copy)

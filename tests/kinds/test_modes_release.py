@@ -107,6 +107,7 @@ ROWS: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ROWS)
 def test_a_release_that_claims_other_rows_a_person_fails_verification(
     people: Workshop, name: str, capsys: pytest.CaptureFixture[str]

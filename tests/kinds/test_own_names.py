@@ -41,6 +41,7 @@ def called(workshop: Workshop, name: str) -> None:
     pq.write_table(table.rename_columns(names), workshop.data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_no_name_of_a_column_costs_a_budget(name: str, kind: str, workshop: Workshop) -> None:
     of_kind(workshop, kind)

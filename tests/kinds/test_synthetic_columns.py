@@ -83,6 +83,7 @@ def _quoted(name: str) -> str:
     return f"'{name}'"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [[*COLUMNS], ["flag", "select"]], ids=["every kind", "two columns"])
 def test_odd_columns_are_released_with_the_values_of_their_domains(workshop: Workshop, names: list[str]) -> None:
     _contract(workshop, names)

@@ -99,6 +99,7 @@ def test_a_release_is_the_same_when_it_is_made_again() -> None:
     assert verify(RELEASE, refit=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("forgery", FORGED)
 def test_what_fits_in_all_files_and_was_not_drawn_is_refused(copy: Path, forgery: str) -> None:
     FORGED[forgery](copy)
@@ -114,6 +115,7 @@ def test_nothing_of_other_kinds_can_be_made_again() -> None:
             verify(KEPT / "2" / kind, refit=True)
 
 
+@pytest.mark.thorough
 def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("verify", RELEASE, "--refit") == 0
     assert "The rows are those that the noisy tables and the seed give." in capsys.readouterr().out
@@ -125,6 +127,7 @@ def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureF
     assert crowdgate("verify", copy, "--refit") == 6
 
 
+@pytest.mark.thorough
 @needs_features
 @pytest.mark.parametrize("kind", ["dp_synthetic", "dp_tables", "safe_k_anonymity"])
 def test_a_release_holds_on_a_plain_processor(kind: str) -> None:

@@ -58,6 +58,7 @@ VARIANTS: dict[str, str] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_variant_is_published_and_verifies(workshop: Workshop, variant: str) -> None:
     workshop.edit(workshop.policy, MECHANISM, MECHANISM + VARIANTS[variant])
@@ -81,6 +82,7 @@ def test_persons_with_several_rows_are_protected_and_not_sampled(workshop: Works
         plan_policy(workshop.policy)
 
 
+@pytest.mark.thorough
 def test_a_release_holds_rows_measurements_and_a_certificate(released: Path) -> None:
     claims, names = json.loads((released / "manifest.json").read_text()), {file.name for file in released.iterdir()}
     assert {"README.md", "data.csv", "data.parquet", "measured.csv", "certificate.csv", "dictionary.csv", "levels.csv",
@@ -100,6 +102,7 @@ def test_a_release_holds_rows_measurements_and_a_certificate(released: Path) -> 
     assert MARK not in "".join(file.read_text(errors="replace") for file in released.iterdir())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_table_of_nobody_or_of_one_ends(workshop: Workshop, rows: int) -> None:
     workshop.edit(workshop.policy, "    - {measure: synthetic_pair_error, at_most: 0.9}\n", "")
@@ -191,6 +194,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", REFUSED)
 def test_bad_input_is_refused_before_anything_is_charged(workshop: Workshop, fault: str) -> None:
     old, new, told = REFUSED[fault]

@@ -84,6 +84,7 @@ def path_of(result: Result) -> Path:
     return result.path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -151,6 +152,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("measure", LIMITS)
 def test_each_blocking_gate_withholds_when_its_limit_is_tightened(workshop: Workshop, measure: str) -> None:
     old, new, cost = LIMITS[measure]
@@ -262,6 +264,7 @@ TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TABLES)
 def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
     stem, change, found = TABLES[name]
@@ -271,6 +274,7 @@ def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(copy: Path, 
         verify(copy)
 
 
+@pytest.mark.thorough
 def test_a_resealed_copy_without_changes_verifies_and_a_changed_byte_is_found(copy: Path) -> None:
     before = {file.name: file.read_bytes() for file in copy.iterdir()}
     for stem in (BOTH, QUANTILES, f"{WARDS}-raw"):
@@ -458,6 +462,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CLAIMS)
 def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> None:
     change, found = CLAIMS[name]
@@ -531,6 +536,7 @@ WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_workload_is_refused_with_its_place(workshop: Workshop, name: str) -> None:
     old, new, where, found, instead = WRONG[name]
@@ -562,6 +568,7 @@ SLIPS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("old", "new", "where", "expected"), SLIPS)
 def test_a_slip_is_one_problem_with_its_line(workshop: Workshop, old: str, new: str, where: str, expected: str) -> None:
     workshop.edit(workshop.policy, old, new)
@@ -606,6 +613,7 @@ def test_a_comparison_sets_both_mechanisms_beside_each_other_without_data(
         assert not kept or cell["safe_k_anonymity"] == pytest.approx(cell["sampling"], rel=1e-3)
 
 
+@pytest.mark.thorough
 def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> None:
     workshop.edit(workshop.contract, "{from: 0, to: 99, top: true", "{from: 0, to: 999999, top: true")
     workshop.edit(workshop.policy, "{attributes: {age: 50 years}}", "{attributes: {age: exact}}")

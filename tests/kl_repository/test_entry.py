@@ -20,6 +20,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_sums import CellSums, Interval, SumGrid, consistent, noisy_figures, rows_interval
 from crowdgate.signing.dsse import seal
+from tests.examples import examples
 from tests.kl_repository.shelves import BASES, TODAY, entries, entry, said
 from tests.signing.desk import new_key
 
@@ -36,7 +37,7 @@ def as_signed(stated: Any) -> bytes:
     return seal(PAYLOAD_TYPE, text.encode(), [KEY])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(entries())
 def test_an_entry_is_read_back_as_it_was_written(stated: dict[str, Any]) -> None:
     made = entry(stated)
@@ -62,7 +63,7 @@ def changed(stated: Any, at: tuple[Any, ...], new: Any) -> Any:
     return whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(entries(), st.data())
 def test_a_change_of_any_field_after_signing_is_refused(stated: dict[str, Any], data: st.DataObject) -> None:
     at = data.draw(st.sampled_from(list(leaves(stated))))
@@ -80,7 +81,7 @@ def test_a_change_of_any_field_after_signing_is_refused(stated: dict[str, Any], 
         read(forged)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.sampled_from(sorted(BASES)), st.data())
 def test_a_change_of_any_byte_is_refused(basis: str, data: st.DataObject) -> None:
     envelope = signed_entry(entry(said(basis)), KEY)

@@ -51,6 +51,7 @@ def other(column: str, value: object) -> object:
     return value + 100 if isinstance(value, int) else "x" if value is None else f"{value}0"
 
 
+@pytest.mark.thorough
 def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str, ledger: Ledger) -> None:
     """In a ledger that is opened anew, and in one that has looked at everything before."""
     path, whole = ledger.path, ledger.path.with_suffix(".whole")
@@ -64,6 +65,7 @@ def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str,
     open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", ["entries", "populations", "contracts", "totals", "freezes", "journal"])
 def test_rows_that_were_taken_away_are_noticed(url: str, ledger: Ledger, table: str) -> None:
     edit(ledger.path, f"DELETE FROM {table} WHERE rowid = (SELECT max(rowid) FROM {table})")
@@ -72,6 +74,7 @@ def test_rows_that_were_taken_away_are_noticed(url: str, ledger: Ledger, table: 
     assert refused.value.code == "edited"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "statement",
     [
@@ -104,6 +107,7 @@ ACTING = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ACTING)
 def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: str) -> None:
     edit(ledger.path, ACTING[what])
@@ -113,6 +117,7 @@ def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: 
         open_ledger(url, None).verify()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", ["1e999999999", "0.5", "1", "-1/1", "1/0", "1" * 301 + "/1"])
 def test_amounts_of_another_form_are_refused_and_never_computed(url: str, ledger: Ledger, epsilon: str) -> None:
     """Though the chain agrees: 1e999999999 would take hours."""
@@ -144,6 +149,7 @@ def test_a_trigger_that_comes_while_a_release_runs_or_under_another_name_is_refu
         open_ledger(url, None).verify()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("detail", ODD, ids=range(len(ODD)))
 def test_lines_that_follow_and_say_nothing_that_can_be_read_are_refused(url: str, ledger: Ledger, detail: str) -> None:
     """As somebody writes them who knows how the chain is computed."""

@@ -131,6 +131,7 @@ def written(ledger: Ledger, line: tuple[Any, ...]) -> None:
     append(ledger, *line[:4], **(line[4] if len(line) > 4 else {}))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", HONEST)
 def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) -> None:
     """So that what is refused below is not refused for its form."""
@@ -139,6 +140,7 @@ def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) ->
     ledger.attest()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", FORGED)
 def test_what_it_would_not_write_is_refused(ledger: Ledger, what: str) -> None:
     """Though chain and tables agree: by a ledger that is opened anew, and by one that has looked before."""

@@ -64,6 +64,7 @@ def ends(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return code, printed.out + printed.err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("copy", ["format_1", "format_2"], indirect=True)
 def test_every_command_goes_on_with_a_ledger_of_a_published_format(
     copy: Path, capsys: pytest.CaptureFixture[str]
@@ -87,6 +88,7 @@ def test_every_command_goes_on_with_a_ledger_of_a_published_format(
         assert code in right, f"{command}: {code} {said}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("copy", ["format_1"], indirect=True)
 def test_before_the_upgrade_every_command_says_what_to_do(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (copy / "ledger" / "ledger.db").read_bytes()

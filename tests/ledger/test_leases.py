@@ -11,6 +11,7 @@ from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import reservations
 from crowdgate.ledger.ledger import Ledger, Reservation, State, create, open_ledger
 from crowdgate.ledger.values import ZERO
+from tests.examples import examples
 from tests.ledger.books import ONE, asked
 
 ID = "a/1/2030-01-01"
@@ -137,7 +138,8 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(60), deadline=None)
 @given(STEPS)
 def test_of_all_runs_that_want_a_release_one_reads(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]

@@ -24,6 +24,7 @@ from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.sqlite import path_of
+from tests.examples import examples
 
 
 def spend(epsilon: str | int, delta: str | int = 0) -> Spend:
@@ -187,11 +188,12 @@ class AgainstModel(RuleBasedStateMachine):
 
 
 TestAgainstModel = AgainstModel.TestCase
-TestAgainstModel.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestAgainstModel.settings = settings(max_examples=examples(20), stateful_step_count=20, deadline=None)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.fractions(0, 2, max_denominator=1000), min_size=1, max_size=6), st.data())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_a_budget_is_spent_to_exactly_its_cap_and_not_beyond(costs: list[Fraction], data: st.DataObject) -> None:
     excess = data.draw(st.fractions(Fraction(1, 10**30), 1, max_denominator=10**30).filter(bool))
     with tempfile.TemporaryDirectory() as folder:
@@ -247,12 +249,14 @@ def race(url: str, common: str, workers: int = 4) -> int:
     return sum(int(child.communicate()[0]) for child in children)
 
 
+@pytest.mark.thorough
 def test_of_100_concurrent_spends_against_a_cap_of_50_exactly_50_are_accepted(url: str, ledger: Ledger) -> None:
     assert race(url, "own") == 50
     assert ledger.spent("p") == spend(50)
     ledger.verify()
 
 
+@pytest.mark.thorough
 def test_processes_that_race_for_the_same_ids_get_each_once(url: str, ledger: Ledger) -> None:
     assert race(url, "common") == 25
     assert ledger.spent("p") == spend(25)
@@ -305,6 +309,7 @@ def killed(url: str, when: str) -> None:
         assert child.wait() == -signal.SIGKILL
 
 
+@pytest.mark.thorough
 def test_a_run_killed_after_its_reservation_leaves_it_spent(url: str, ledger: Ledger) -> None:
     killed(url, "after reserve")
     assert ledger.spent("us-cps") == spend(1)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crowdgate.ledger.access_log import RECORD_OPENED, is_informed
 from crowdgate.ledger.journal import JournalLine
+from tests.examples import examples
 
 POPULATIONS, DIGESTS = ("p", "q"), ("old", "new")
 Event = tuple[str, str, str]
@@ -36,7 +37,7 @@ def line(number: int, event: str, subject: str, *row: str) -> JournalLine:
     return JournalLine(number, event, subject, None, detail, "")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(events=events)
 def test_a_policy_is_informed_that_was_first_paid_for_after_a_look_at_its_population(events: list[Event]) -> None:
     model, read, written = Model(), dict.fromkeys(POPULATIONS, ""), [line(0, "ledger.created", "l")]

@@ -99,6 +99,7 @@ def closed(path: Path, bits: int, place: str, capsys: pytest.CaptureFixture[str]
     assert open_ledger(workshop.ledger, None).entries() == []
 
 
+@pytest.mark.thorough
 def test_a_ledger_that_others_may_use_is_refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     file = workshop.root / "ledger" / "ledger.db"
     for bits in (0o604, 0o602, 0o606, 0o666, 0o664):

@@ -268,6 +268,7 @@ GATES: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_a_condition_lets_a_release_through_and_withholds_it(
     workshop: Workshop, name: str, capsys: pytest.CaptureFixture[str]

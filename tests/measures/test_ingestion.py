@@ -84,6 +84,7 @@ def losses(rule: GateRule) -> Iterator[Fraction]:
         yield abs(number - other[0]) * epsilon / sensitivity
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.measure} {rule.at_most}")
 def test_the_loss_of_a_gate_is_its_epsilon_at_most_and_somewhere(rule: GateRule) -> None:
     """On every table of up to three persons with up to three rows each, and of up to four rows."""
@@ -99,6 +100,7 @@ def test_the_loss_is_that_of_the_law_of_the_noise() -> None:
     assert max(ratios) == pytest.approx(float(EPSILON))
 
 
+@pytest.mark.thorough
 def test_a_sensitivity_of_1_would_lose_more_than_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault that the enumeration is for: q count - p all moves by up to max(p, q - p)."""
     monkeypatch.setattr(ingestion, "share_sensitivity", lambda _: 1)
@@ -126,6 +128,7 @@ def test_eleven_percent_outside_the_domain_are_caught_and_a_clean_table_passes()
     assert passes(Input(100_000, 0, {"age": 0}, 0), rule) == pytest.approx(1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", SHARES)
 def test_a_share_above_the_limit_passes_once_in_twenty_at_most(share: Fraction) -> None:
     rule = gate("invalid_share", of="age", limit=str(float(share)), charge={"epsilon": "1"})

@@ -180,6 +180,7 @@ def test_a_share_above_the_limit_passes_once_in_twenty_at_most(share: str) -> No
                 assert passes((1,) * ones + (other,), of) <= ALPHA
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_drawn_verdicts_are_as_likely_as_the_exact_law_says() -> None:
     """N = 1,500 draws of OpenDP's sampler a gate; exact intervals at 5e-7 a side, so a false alarm once in 500,000 runs
@@ -195,6 +196,7 @@ def test_drawn_verdicts_are_as_likely_as_the_exact_law_says() -> None:
 # --- what is told ---
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("of", RULES, ids=named)
 def test_a_noisy_number_that_was_published_tells_what_was_measured(of: GateRule) -> None:
     told = MEASURES[of.measure].of_noisy

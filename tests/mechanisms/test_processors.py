@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from crowdgate.kinds.rows.weights import NEAR, NEAR_UNITS
 from crowdgate.mechanisms.rows.calibration import Integers, NoisyMargin, calibrate
@@ -60,16 +61,19 @@ def weighted() -> list[int]:
     return [int(weight) for weight in calibrate(counts, margins, Fraction(5, 2)).weights]
 
 
+@pytest.mark.thorough
 @needs_features
 def test_a_fit_and_its_rows_have_the_same_bits_on_a_plain_processor() -> None:
     program = "from tests.mechanisms.test_processors import fitted; print(fitted())"
     assert on_a_plain_processor(program).strip() == fitted()
 
 
+@pytest.mark.thorough
 def test_a_fit_and_its_rows_have_the_bits_that_they_had_elsewhere() -> None:
     assert fitted() == FIT
 
 
+@pytest.mark.thorough
 @needs_features
 def test_weights_are_within_what_verification_allows_on_a_plain_processor() -> None:
     program = "from tests.mechanisms.test_processors import weighted; print(weighted())"

@@ -45,6 +45,7 @@ def test_the_fault_of_a_statement_is_this(line: str, fault: str | None) -> None:
     assert found == (set() if fault is None else {f"    {fault.replace(chr(10), chr(10) + '    ')}"})
 
 
+@pytest.mark.thorough
 def test_a_mutant_is_a_source_of_its_own_with_one_fault() -> None:
     plain = ast.unparse(ast.parse(SOURCE)).splitlines()
     for line in sorted(lines(SOURCE))[::7]:

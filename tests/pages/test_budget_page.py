@@ -52,6 +52,7 @@ def test_an_unknown_population_is_refused_with_those_that_are_known(clinic: Work
         budget_page(ledger_at(clinic.root, None), "others")
 
 
+@pytest.mark.thorough
 def test_an_index_leads_to_every_run_and_budget(clinic: Workshop) -> None:
     made = write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
     text = made.read_text()
@@ -66,6 +67,7 @@ def test_an_index_leads_to_every_run_and_budget(clinic: Workshop) -> None:
         write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
 
 
+@pytest.mark.thorough
 def test_a_release_that_was_changed_has_no_page_and_the_index_says_so(clinic: Workshop) -> None:
     (data,) = (clinic.root / "releases").glob("clinic/1/*/data.csv")
     data.write_text("")
@@ -74,6 +76,7 @@ def test_a_release_that_was_changed_has_no_page_and_the_index_says_so(clinic: Wo
     assert set(re.findall(r'href="([^"]+)"', text)) == {"budget-1.html", "run-2.html"}
 
 
+@pytest.mark.thorough
 def test_nothing_half_written_stays(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sorted(clinic.root.iterdir())
     monkeypatch.setattr(index, "index_markdown", lambda *_: 1 / 0)

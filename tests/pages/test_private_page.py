@@ -29,6 +29,7 @@ def looks(clinic: Workshop) -> int:
     return sum(line.event == RECORD_OPENED for line in ledger_at(clinic.root, None).journal())
 
 
+@pytest.mark.thorough
 def test_it_shows_what_came_in_and_what_was_lost_and_is_recorded(clinic: Workshop) -> None:
     assert crowdgate("report", "release", RELEASE, "--private", "--page", "private.html") == 0
     assert looks(clinic) == 1
@@ -41,6 +42,7 @@ def test_it_shows_what_came_in_and_what_was_lost_and_is_recorded(clinic: Worksho
     assert "<td>age</td>\n<td>0.04762</td>" in text
 
 
+@pytest.mark.thorough
 def test_the_public_page_has_none_of_it(clinic: Workshop) -> None:
     assert crowdgate("report", "release", RELEASE, "--page", "public.html") == 0
     assert looks(clinic) == 0

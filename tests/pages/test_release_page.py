@@ -159,6 +159,7 @@ def test_neither_a_folder_nor_an_id() -> None:
         requested_page("clinic/1/2026-01-01", None)
 
 
+@pytest.mark.thorough
 def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of two tables of which one has rows more that the contract drops: their private records differ."""
     first = make_workshop(tmp_path / "one")
@@ -205,6 +206,7 @@ def test_advice_that_was_not_followed_is_said_at_once(clinic: Workshop) -> None:
     assert said in page(clinic, SLOTS[0]).markdown()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("least", "expires", "outcome", "said"),
     [

@@ -58,6 +58,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", TAMPERED)
 def test_what_was_edited_is_refused_before_anything_is_charged(
     workshop: Workshop, file: Path, how: str, capsys: pytest.CaptureFixture[str]
@@ -104,6 +105,7 @@ def cut(workshop: Workshop, file: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(older, file))
 
 
+@pytest.mark.thorough
 def test_a_published_release_is_not_freed_by_a_ledger_that_was_cut(
     workshop: Workshop, cut: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_published_release_is_not_freed_by_a_ledger_that_was_cut(
     assert cut.read_bytes() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("cut")
 def test_what_a_run_left_anywhere_is_not_freed(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -170,6 +173,7 @@ def test_a_release_that_a_crash_left_committed_is_no_foreign_one(workshop: Works
     assert release(workshop, 0) == 0
 
 
+@pytest.mark.thorough
 def test_an_anchor_that_was_kept_tells_it_anywhere(workshop: Workshop, file: Path, tmp_path: Path) -> None:
     older = shutil.copy(file, tmp_path / "older.db")
     assert release(workshop, 0) == 0
@@ -207,6 +211,7 @@ def test_an_older_copy_that_a_key_signed_is_told_by_a_signed_release(
     assert release(workshop, 2) == 5
 
 
+@pytest.mark.thorough
 def test_a_line_without_a_signature_is_refused_where_a_key_is_configured(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +234,7 @@ def test_a_changed_policy_needs_a_new_version(workshop: Workshop, capsys: pytest
     assert release(workshop, 1) == 0
 
 
+@pytest.mark.thorough
 def test_a_frozen_population_is_shown_and_refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     where = ("--ledger", workshop.ledger)
     assert release(workshop, 0) == 0
@@ -316,6 +322,7 @@ def test_staged_files_of_a_run_are_not_drawn_again_from_an_older_copy(
     assert staged.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["moved below", "another suffix", "broken"])
 def test_a_published_release_is_not_freed_where_its_policy_is_hidden(
     workshop: Workshop, cut: Path, how: str, monkeypatch: pytest.MonkeyPatch

@@ -53,6 +53,7 @@ def test_as_many_as_fit_and_no_more(epsilon: Fraction, delta: Fraction, each: Fr
     assert (fit + 1) * each > epsilon or (fit + 1) * other > delta
 
 
+@pytest.mark.thorough
 def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,6 +72,7 @@ def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
     assert release(clinic, "2030-01-04") == 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("limit", "through"), [("0.5", 0), ("1.1", 1), ("2.1", 2), ("3.1", 3)])
 def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     clinic: Workshop, capsys: pytest.CaptureFixture[str], limit: str, through: int
@@ -147,6 +149,7 @@ def test_a_table_that_is_a_sample_serves_one_release(clinic: Workshop) -> None:
         assert release(clinic, f"2030-01-0{version + 1}") == 5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("epsilon", "delta"), [("100000", "0.01"), ("2", "0.999")])
 def test_what_no_budget_pays_for_is_judged_all_the_same(clinic: Workshop, epsilon: str, delta: str) -> None:
     """A slip of some zeros, where something was spent before."""

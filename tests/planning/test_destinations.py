@@ -41,6 +41,7 @@ def copy(workshop: Workshop) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", TAKEN)
 def test_a_folder_that_is_anothers_is_refused_by_check_and_release_before_the_charge(
     copy: Workshop, place: str, capsys: pytest.CaptureFixture[str]

@@ -35,12 +35,14 @@ def place(path: Path, part: str) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changes", GOOD, ids=[edit[0][2].strip()[:40] for edit in GOOD])
 def test_nothing_is_said_of_a_good_edit(changes: list[Change], home: Path) -> None:
     change(home, changes)
     assert lint(home / changes[0][0]).remarks == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bad", BAD, ids=[f"{bad.code} {bad.change[2].strip()[:40]}" for bad in BAD])
 def test_a_bad_edit_is_told_where_it_stands_and_how_it_is_mended(bad: Bad, home: Path) -> None:
     file = bad.change[0]
@@ -68,6 +70,7 @@ def mend(told: Remark) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dangerous", DANGEROUS, ids=["+".join(each.codes) for each in DANGEROUS])
 def test_a_dangerous_edit_is_allowed_and_warned_of(dangerous: Dangerous, home: Path) -> None:
     change(home, dangerous.changes)
@@ -101,6 +104,7 @@ def slips(text: str) -> list[tuple[str, str]]:
     return [(word, slip) for word, slip in found if word != slip]
 
 
+@pytest.mark.thorough
 def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
     """Of any word of a policy: nothing that is written instead may mean anything else."""
     path, proposed = home / ROWS, 0
@@ -125,6 +129,7 @@ def test_the_side_of_a_limit_is_only_written_where_it_is_clear(word: str, correc
     assert corrected is None or f"{corrected}: 80000" in str(found.corrected)
 
 
+@pytest.mark.thorough
 def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that end in .yml, a link to itself, and a policy that has the name and version of another."""
     monkeypatch.chdir(home)

@@ -28,6 +28,7 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.policy import files as policies
 from crowdgate.review.check import check
 from crowdgate.review.schemas.schemas import schemas
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 POLICY, BUDGET = "policies/census_income.yaml", "policies/budgets/us_cps_1994_95.yaml"
@@ -244,6 +245,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "line", "where", "found", "expected", "instead"),
     WRONG_POLICIES,
@@ -443,7 +445,7 @@ def test_all_problems_of_a_policy_come_in_one_error(copy: Copy) -> None:
     assert len(copy.problems()) == 3 + len(expected) - 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from(WRONG_POLICIES), st.sampled_from(WRONG_POLICIES))
 def test_two_slips_are_at_most_their_two_problems(fuzzed: Path, one: tuple[str, ...], other: tuple[str, ...]) -> None:
     """Nothing is told that only follows from how the first was mended."""
@@ -471,7 +473,8 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy_to(tmp_path_factory.mktemp("fuzzed")).root
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(edits, min_size=1, max_size=3))
 @example([((TEXT.index("releases, "), TEXT.index("releases, ") + 8), '"\\0"')])
 @example([((TEXT.index("releases, "), TEXT.index("releases, ") + 8), "x" * 300)])
@@ -521,6 +524,7 @@ def violations(schema: str, text: str, folder: Path) -> list[str]:
     return [".".join(map(str, error.absolute_path)) for error in found]
 
 
+@pytest.mark.thorough
 def test_the_bundled_files_validate_against_their_schemas(tmp_path: Path) -> None:
     assert violations("release-policy.json", (ROOT / POLICY).read_text(encoding="utf-8"), tmp_path) == []
     assert violations("privacy-budget.json", BUDGET_TEXT, tmp_path) == []
@@ -533,6 +537,7 @@ def test_the_bundled_files_validate_against_their_schemas(tmp_path: Path) -> Non
     assert found == {"spec.mechanism.noise", "spec.mechanism.tables.1"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "at"),
     [

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish import destination_claims, fsync_rename, trial_publication
 from crowdgate.publish.file_names import SCRATCH, STAGING
+from tests.examples import examples
 
 ID = "clinic/1/2030-01-01"
 MINE, OTHER = "mine-00000001", "other-00000002"
@@ -59,7 +60,7 @@ def test_a_folder_that_is_in_the_way_of_claims_is_named(root: Path) -> None:
         destination_claims.claim(root, ID, MINE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from([MINE, OTHER]), st.sampled_from(["claim", "give back", "needed"])), max_size=12

@@ -51,6 +51,7 @@ def name(workshop: Workshop) -> str:
 STEPS = ("reserve", "begin_reading", "commit", "published")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("step", STEPS)
 def test_who_comes_second_is_refused_before_the_charge_and_the_first_goes_on(
     workshop: Workshop, rival: Workshop, step: str, capsys: pytest.CaptureFixture[str]

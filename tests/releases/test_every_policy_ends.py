@@ -18,6 +18,7 @@ from crowdgate.measures import MEASURES
 from crowdgate.releases import release as job
 from crowdgate.review.check import check
 from crowdgate.verification.release import verify
+from tests.examples import examples
 from tests.workshop import Row, Workshop, good_rows, make_workshop
 
 Json = dict[str, Any]
@@ -196,14 +197,15 @@ def test_the_total_alone_is_published(tmp_path: Path) -> None:
     assert ends(workshop, good_rows(3)) == "published"
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(15), deadline=None)
 @given(**drawn)
 def test_what_check_allows_ends(tmp_path_factory: pytest.TempPathFactory, table: list[Row], **stated: Any) -> None:
     assert ends(working_copy(tmp_path_factory.mktemp("w") / "w", **stated), table) in ENDS
 
 
 @pytest.mark.soak
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=examples(2000), deadline=None)
 @given(**drawn)
 def test_what_check_allows_ends_for_long(
     tmp_path_factory: pytest.TempPathFactory, table: list[Row], **stated: Any

@@ -11,6 +11,8 @@ import pytest
 from crowdgate.ledger.ledger import open_ledger
 from tests.workshop import Workshop
 
+pytestmark = pytest.mark.thorough
+
 UNSHARE = (["unshare", "--net"], ["unshare", "--user", "--map-root-user", "--net"])
 SLOT = "2030-01-01"
 COMMAND = """

@@ -130,6 +130,7 @@ WAYS: list[tuple[Callable[[Path], Path], Callable[[pytest.MonkeyPatch], None]]] 
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", MODES)
 def test_the_same_key_gives_the_same_files_however_the_rows_are_read(
     mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -148,6 +148,7 @@ def _charged(cut: Files, found: Traced, root: Path) -> bool:
         return book(after(cut, found.before, Path(folder)))[1] is not None
 
 
+@pytest.mark.thorough
 def test_after_a_power_cut_at_any_moment_nothing_is_half_double_uncharged_or_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def test_every_opening_is_a_line_of_the_ledger_that_is_listed_and_verified(there
     assert f"private record of {ID} opened (line {numbers[0]}, " in say("ledger", "show").out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [(), ("--json",), ("--page", "page.md")])
 def test_a_look_that_can_not_be_recorded_shows_nothing(
     there: Workshop, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
@@ -198,6 +199,7 @@ def told(workshop: Workshop, version: int, slot: str) -> dict[str, bool]:
     }
 
 
+@pytest.mark.thorough
 def test_policies_that_are_first_used_after_a_look_are_marked_everywhere(there: Workshop) -> None:
     there.edit(there.budget, "epsilon: 6, delta: 0.03", "epsilon: 60, delta: 0.9")
     assert set(told(there, 1, SLOT).values()) == {False}
@@ -217,6 +219,7 @@ def test_without_its_ledger_nobody_knows_whether_a_policy_is_informed(there: Wor
     assert "is not known: its ledger can't be read" in say("check", there.policy).out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True])
 def test_the_ledger_finds_a_mark_that_was_taken_away_or_added(there: Workshop, after: bool) -> None:
     release(there)
@@ -259,6 +262,7 @@ def _arranged(root: Path, content: str, end: str) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 def test_the_terminal_says_the_same_of_clean_and_of_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules that hold, rules that fail, and no rows: byte by byte, but for what public gates say."""
     said: dict[str, set[tuple[object, ...]]] = {end: set() for end in ENDS}
@@ -318,6 +322,7 @@ def _sparse(path: Path) -> None:
         file.truncate(3 << 30)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("plant", "why"),
     [

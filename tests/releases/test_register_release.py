@@ -117,6 +117,7 @@ def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> N
     assert (found.path / "README.md").read_text(encoding="utf-8").endswith(f"|\n\n{said}\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("invalid", ["drop", "level"])
 def test_a_register_of_which_nothing_is_usable_is_no_pass(clinic: Workshop, invalid: str) -> None:
     """Also where its broken cells count as a value: they match broken cells, which tells nothing."""
@@ -218,6 +219,7 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_register_that_does_not_fit_is_refused_before_anything_is_read(clinic: Workshop, fault: str) -> None:
     spoil, found, expected = REFUSED[fault]

@@ -20,6 +20,7 @@ from crowdgate.releases.rehearsal.simulated_rows import EVENLY, MARGINS, simulat
 from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
 from crowdgate.signing import keys
 from crowdgate.verification.release import verify
+from tests.examples import examples
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
 TABLES = """\
@@ -106,7 +107,7 @@ def test_each_rehearsal_has_a_folder_of_its_own(clinic: Workshop) -> None:
     assert (first.name, second.name, first.parent) == ("1", "2", second.parent)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(people=st.integers(1, 400), seed=st.integers(0, 2**32), rows_each=st.integers(1, 4))
 def test_rows_are_of_the_contract(
     tmp_path_factory: pytest.TempPathFactory, people: int, seed: int, rows_each: int
@@ -129,6 +130,7 @@ def test_rows_are_of_the_contract(
     assert again.table.equals(made.table)
 
 
+@pytest.mark.thorough
 def test_values_come_as_often_as_the_margins_say_and_rules_hold(clinic: Workshop) -> None:
     """north, south, east are 5, 3, 2 of ten. Of 100,000 draws each share has a standard error of at most .0016, so six
     of them fail with probability 1e-8 at most; the seed is fixed. A rule of the contract forbids ages below 18."""

@@ -31,6 +31,7 @@ from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import counting
 from crowdgate.verification.release import verify
+from tests.examples import examples
 from tests.releases.killing import run_and_kill
 from tests.workshop import MARK, Row, Workshop, crowdgate, good_rows, make_workshop, verified, write_csv, write_parquet
 
@@ -93,6 +94,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("measure", LIMITS)
 def test_each_blocking_gate_withholds_when_its_limit_is_tightened(
     workshop: Workshop, measure: str, capsys: pytest.CaptureFixture[str]
@@ -160,6 +162,7 @@ def test_another_policy_under_the_same_id_is_refused(workshop: Workshop) -> None
         run(workshop)
 
 
+@pytest.mark.thorough
 def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_read(
     workshop: Workshop, tmp_path: Path
 ) -> None:
@@ -229,6 +232,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("holder", "name", "when", "end"), STEPS)
 def test_a_run_killed_at_any_step_draws_and_publishes_at_most_once(
     workshop: Workshop, holder: str, name: str, when: str, end: str, monkeypatch: pytest.MonkeyPatch
@@ -284,6 +288,7 @@ FAULTS: dict[str, object] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("column", ["age", "ward"])
 def test_one_bad_row_never_changes_the_public_outcome(workshop: Workshop, fault: str, column: str) -> None:
@@ -299,7 +304,8 @@ def test_one_bad_row_never_changes_the_public_outcome(workshop: Workshop, fault:
 CELLS = st.one_of(st.none(), st.integers(-5, 300), st.sampled_from(["north", "", "NaN", "\x00", '"', "=cmd", "9" * 50]))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=st.lists(st.tuples(CELLS, CELLS), max_size=6), number=st.integers(0, 10**9))
 def test_whatever_a_few_rows_hold_the_run_goes_on(
     tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[object, object]], number: int
@@ -403,6 +409,7 @@ except Crashed as error:
 """
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_a_crash_that_leaves_nothing_and_stays_charged(workshop: Workshop) -> None:
     ended = subprocess.run([sys.executable, "-c", FULL, workshop.policy], check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout.split(";")[0]) == (1, "crashed")
@@ -536,6 +543,7 @@ def test_public_output_tells_no_count_of_the_table(workshop: Workshop, capsys: p
     assert not any(re.search(r"\b587\b", text) for text in public)
 
 
+@pytest.mark.thorough
 def test_temporary_files_stay_inside_the_private_folders(workshop: Workshop, tmp_path: Path) -> None:
     outside = tmp_path / "tmp"
     outside.mkdir()

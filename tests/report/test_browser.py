@@ -83,6 +83,7 @@ def in_order(browser: Any, file: Path, pictures: int) -> None:
     assert file.with_suffix(".png").stat().st_size > 10_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_pages_of_a_release(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], browser: Any
@@ -105,6 +106,7 @@ def test_pages_of_a_release(
         in_order(browser, copy.root / name, pictures)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("_few_controls")
 def test_the_page_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Any) -> None:
     town = make_town(tmp_path / "town")
@@ -113,6 +115,7 @@ def test_the_page_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
     in_order(browser, town.root / "audit.html", 1)
 
 
+@pytest.mark.thorough
 def test_the_widest_digest_fits_on_paper(tmp_path: Path, browser: Any) -> None:
     """Letters differ in width: whether a page fitted was decided by the digests on it."""
     (tmp_path / "facts.html").write_text(
@@ -127,6 +130,7 @@ def _few_controls() -> Iterator[None]:
         yield
 
 
+@pytest.mark.thorough
 def test_what_is_wrong_is_seen(tmp_path: Path, browser: Any) -> None:
     """A page with a script that fails, a picture from elsewhere, one without words, and pale letters."""
     file = tmp_path / "wrong.html"

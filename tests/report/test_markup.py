@@ -13,6 +13,7 @@ from crowdgate.pages.plan import plan_markdown
 from crowdgate.report import code, line, paragraph_text, safe_cell
 from crowdgate.report.html import as_html
 from crowdgate.review.explain import explain_policy
+from tests.examples import examples
 from tests.workshop import Workshop
 
 TEXT = st.text(st.sampled_from("ab1 _*`~<>&;|[]()!#\\$=-+.:\"'/äx"), min_size=1, max_size=14).filter(
@@ -41,20 +42,20 @@ def shown(markdown: str, tag: str) -> list[str]:
     return [html.unescape(re.sub(r"</?code>", "", each)).strip() for each in found]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXT)
 @example(ODD[0])
 def test_in_a_cell_of_a_table(text: str) -> None:
     assert shown(f"| head |\n|---|\n| {safe_cell(text)} |\n", "td") == [text]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXT)
 def test_in_a_sentence(text: str) -> None:
     assert shown(f"Said: {paragraph_text(text)} so.\n", "p")[0] == f"Said: {text} so."
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(TEXT)
 def test_as_code(text: str) -> None:
     assert shown(f"Said: {code(text)} so.\n", "p")[0] == f"Said: {text} so."
@@ -67,6 +68,7 @@ def test_what_is_odd_stands_everywhere_as_it_is(text: str) -> None:
     test_as_code.hypothesis.inner_test(text)  # type: ignore[attr-defined]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["_a_ <b>x</b>", "a `b` *c*", "&lt;i&gt; ~~y~~", "a | b"])
 def test_a_column_is_called_on_every_page_what_it_is_called(name: str, workshop: Workshop) -> None:
     stated = json.dumps(name)

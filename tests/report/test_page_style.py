@@ -10,6 +10,7 @@ from crowdgate.settings import PageStyle, page_style
 from tests.workshop import Workshop, crowdgate
 
 
+@pytest.mark.thorough
 def test_a_page_declares_its_language_and_has_its_decimal_mark(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
 from crowdgate.report.pictures import alt, draw_picture, picture_values
+from tests.examples import examples
 
 NUMBER = st.floats(0.001, 1e9, allow_nan=False)
 POINTS = st.lists(st.builds(PicturePoint, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
@@ -21,7 +22,7 @@ def picture(*points: PicturePoint, **rest: object) -> Picture:
     return Picture("one", "Title", "place", "value", series, (Limit("limit (at most 7)", 7.0),), **rest)  # type: ignore[arg-type]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(POINTS, POINTS)
 def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
@@ -35,6 +36,7 @@ def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: 
     assert all(a == pytest.approx(b, rel=1e-3) for a, b in zip(shown, stated, strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "made",
     [

@@ -16,6 +16,7 @@ from crowdgate.policy.cases import PolicyCases
 from crowdgate.policy.parsing import parse
 from crowdgate.review import cases as trying
 from crowdgate.review.cases import case_results, files_of
+from tests.examples import examples
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 BUNDLED = Path(__file__).parents[2] / "policies"
@@ -65,6 +66,7 @@ def test_each_blocking_gate_of_a_bundled_policy_has_a_case_that_refuses(
     assert refused == blocking
 
 
+@pytest.mark.thorough
 def test_every_bundled_policy_has_cases_and_one_that_is_rehearsed() -> None:
     policies = {file.name for file in BUNDLED.glob("*.yaml")}
     assert policies == {parse(PolicyCases, read_document(file)).spec.policy for file in FILES}
@@ -139,7 +141,7 @@ def test_a_wrong_policy_is_refused_and_no_case_is_no_success(
     assert "sampling.beta" in capsys.readouterr().err
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(value=st.integers(0, 1000), wide=st.integers(0, 500))
 def test_a_number_is_judged_as_a_measured_one(tmp_path_factory: pytest.TempPathFactory, value: int, wide: int) -> None:
     """At the unfavourable end: `singletons` is at most 500."""

@@ -67,6 +67,7 @@ def codes_of(run: Callable[[], object]) -> list[Code]:
     return [problem.code for problem in caught.value.problems]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "file", "old", "new"), WRONG, ids=[f"{case[0]} {case[3][:40]}" for case in WRONG])
 def test_a_mistake_has_the_code_of_its_kind(code: Code, file: str, old: str, new: str, workshop: Workshop) -> None:
     workshop.edit(workshop.root / file, old, new)
@@ -98,6 +99,7 @@ def test_every_code_is_made_by_a_test_and_has_its_section_and_no_other_has() -> 
     assert all(explanations().values())
 
 
+@pytest.mark.thorough
 def test_every_problem_with_a_file_says_its_code() -> None:
     """A problem that is made without one would have that of the command line."""
     without = [

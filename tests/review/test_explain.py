@@ -66,6 +66,7 @@ def numbers(policy: Path, command: str, capfd: pytest.CaptureFixture[str]) -> An
     return json.loads(capfd.readouterr().out)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", DEMOS)
 def test_the_numbers_are_those_of_check_and_plan(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
     checked = numbers(ROOT / policy, "check", capfd)["policies"][0]
@@ -151,6 +152,7 @@ def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
     assert "as whoever drew it does" in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("delta", "said"),
     [("1e-9", "That is small beside 1"), ("1e-4", "not small beside 1"), ("0.01", "That is 1 or more")],

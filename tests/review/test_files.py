@@ -173,6 +173,7 @@ def test_a_policy_that_no_data_can_pass_is_withheld(town: Workshop) -> None:
     assert (WARNING, "CG206") in found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "file", "old", "new"), WRONG, ids=[f"{case[0]} {case[3][:40]}" for case in WRONG])
 def test_no_record_s_value_is_told(code: Code, file: str, old: str, new: str, workshop: Workshop) -> None:
     """The cells of the table are marked."""

@@ -44,6 +44,7 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 def test_commands_work_and_advise_no_side(clinic: Workshop) -> None:
     for command in ("check", "plan", "explain"):
         said = say(command, clinic.policy)

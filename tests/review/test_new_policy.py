@@ -69,6 +69,7 @@ OF_SAMPLES = [name for name, each in TEMPLATES.items() if each.of_samples]
 ALL = [(copy, template) for copy in COPIES for template in TEMPLATES] + [(sampled, each) for each in OF_SAMPLES]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("copy", "template"), ALL)
 def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     copy: Copy, template: str, tmp_path: Path
@@ -88,6 +89,7 @@ def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     assert all(rule.reason for rule, _ in plan.gates if rule.severity == "block")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("template", ["public-use", "research", "tables"])
 def test_persons_of_many_rows_leave_room_below_the_bound(template: str, tmp_path: Path) -> None:
     """The bound is of all rows that there can be."""
@@ -120,6 +122,7 @@ def test_no_gate_asks_for_more_rows_than_the_contract_allows(tmp_path: Path) -> 
     assert gate.at_least <= most / 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_what_is_written_has_its_schema_and_tells_what_to_change(template: str, tmp_path: Path) -> None:
     for path in made(visits, template, tmp_path).files:

@@ -87,6 +87,7 @@ def agreed(policy: Path) -> dict[str, str]:
     return said
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("limit", ["-1000000", "0.5", "1000000"])
 @pytest.mark.parametrize("kind", MADE)
 def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str, tmp_path: Path) -> None:

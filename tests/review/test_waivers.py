@@ -234,6 +234,7 @@ def resealed_and_verified(folder: Path, change: Change) -> None:
 FORGED = {"reason": "why", "approved_by": "who", "expires": "2030-06-30"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -271,6 +272,7 @@ def test_a_stranger_s_program_reads_waivers_by_the_readme_alone(waived: Workshop
     assert outsider.examine(folder).problems == ["gates: released_rows is waived and its waiver has expired"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [
@@ -339,6 +341,7 @@ def test_editors_are_told_what_every_key_of_a_gate_is() -> None:
 # --- what other commands make of it ---
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "direction"),
     [

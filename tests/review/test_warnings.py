@@ -112,6 +112,7 @@ BESIDE = {"CG204": UNBOUND, "CG205": {"CG213"}}
 """Warnings that come with others: where no gate holds the bound, the rich budget of these cases promises nothing."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(case: str, copy: Copy) -> None:
     edits, code, place, words = CASES[case]

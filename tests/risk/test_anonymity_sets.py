@@ -23,6 +23,7 @@ from crowdgate.risk.anonymity_sets import (
     measure_groupings,
     summary,
 )
+from tests.examples import examples
 
 CELLS = st.sampled_from([(1 << 17, 1 << 20), (8, 30), (4, 4), (1, 1)])
 """Cells of a cube and of a dense subset: all dense, partly, hardly, everything sparse."""
@@ -105,7 +106,7 @@ def counted(table: Made, up_to: int, cells: tuple[int, int]) -> list[Grouping]:
         return list(measure_groupings(covering, held, held["\0"]))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(table=tables(), up_to=st.integers(1, 4), cells=CELLS)
 def test_all_groupings_are_those_of_a_plain_group_by(table: Made, up_to: int, cells: tuple[int, int]) -> None:
     up_to = min(up_to, len(table.levels))
@@ -115,7 +116,7 @@ def test_all_groupings_are_those_of_a_plain_group_by(table: Made, up_to: int, ce
     assert len(found) == groupings(table.levels, up_to)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(table=tables(), up_to=st.integers(1, 4), cells=CELLS)
 def test_a_cover_holds_every_subset_in_a_cube_that_is_not_too_wide(
     table: Made, up_to: int, cells: tuple[int, int]
@@ -140,7 +141,8 @@ def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert counted(table, 1, (8, 8))[1].summary != of_pandas(pd.Series([3, 2]))
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(20), deadline=None)
 @given(table=tables(), owners=st.lists(st.integers(0, 5), min_size=40, max_size=40), up_to=st.integers(1, 2))
 def test_a_person_in_several_sets_counts_once_in_each_and_by_the_smallest(
     table: Made, owners: list[int], up_to: int
@@ -178,7 +180,7 @@ def at_front(entries: Histogram, name: str) -> Histogram:
     return Histogram(names, sizes, (entries.codes[0], entries.codes[at], *entries.codes[1:]), entries.counts)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(table=tables())
 def test_sets_by_value_and_their_correlation_are_those_of_pandas(table: Made) -> None:
     names = list(table.levels)

@@ -110,6 +110,7 @@ def test_6_is_the_expansion_of_the_limit_to_the_second_order() -> None:
         assert apart[1] < apart[0] / 12, a  # a fourth-order error falls to a sixteenth
 
 
+@pytest.mark.thorough
 def test_7_the_limit_of_the_variance_for_a_density() -> None:
     """Proposition 5.11 printed: int a phi (1 - a^2 phi) e^(-phi a) dx."""
     x = (np.arange(10_000) + 0.5) / 10_000

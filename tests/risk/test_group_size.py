@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from crowdgate.risk import approximations
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
+from tests.examples import examples
 
 parts = st.lists(st.integers(0, 30), min_size=1, max_size=8).filter(any)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(counts=parts, share=st.fractions(0, 1, max_denominator=50), cost=st.fractions(0, 20, max_denominator=7))
 def test_group_sizes_are_the_least_and_the_best_of_all(counts: list[int], share: Fraction, cost: Fraction) -> None:
     bins, most = Bins.from_counts(counts), 60

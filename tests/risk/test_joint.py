@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk.joint import KnownMargin, fitted, margin, shrunk
+from tests.examples import examples
 
 Floats = npt.NDArray[np.float64]
 
@@ -31,7 +32,7 @@ def joints(draw: st.DrawFn) -> Floats:
     return np.array(cells, dtype=np.float64).reshape(shape) + 0.5
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(joint=joints())
 def test_a_fit_has_the_margins_that_it_was_given(joint: Floats) -> None:
     found = fitted(np.ones(joint.shape), two_way(joint))
@@ -58,7 +59,7 @@ def test_a_table_at_a_coarser_level_leaves_the_base_within_its_groups() -> None:
     assert fitted(base, [coarse]) == pytest.approx(np.array([[2.0, 20], [6, 60], [5, 50]]))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(joint=joints(), deviation=st.floats(1, 1e4))
 def test_shrinking_moves_towards_what_is_expected_and_never_below_0(joint: Floats, deviation: float) -> None:
     expected = np.full(joint.shape, joint.mean())

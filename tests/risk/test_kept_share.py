@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk.retention import estimate_moments, expected_retained_share, sampled_retention
+from tests.examples import examples
 
 
 def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) -> Fraction:
@@ -26,7 +27,7 @@ def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) 
     return kept / (people * beta)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     weights=st.lists(st.integers(1, 5), min_size=1, max_size=3),
     people=st.integers(1, 5),
@@ -56,7 +57,7 @@ def moments_by_enumeration(mean: float, k: int, beta: float) -> tuple[float, flo
     return first, second - first**2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(means=st.lists(st.floats(0, 12), min_size=1, max_size=4), k=st.integers(1, 12), beta=st.floats(0.05, 1))
 def test_what_an_estimate_misses_and_its_variance_are_those_of_enumeration(
     means: list[float], k: int, beta: float
@@ -85,7 +86,7 @@ def stay_by_enumeration(count: int, k: int, beta: float) -> tuple[float, float, 
     return first, stays, missed, square - missed**2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(counts=st.lists(st.integers(0, 12), min_size=1, max_size=4), k=st.integers(1, 12), beta=st.floats(0.05, 1))
 def test_what_stays_of_known_classes_is_that_of_enumeration(counts: list[int], k: int, beta: float) -> None:
     found = sampled_retention(np.array(counts, dtype=np.float64), k, beta)

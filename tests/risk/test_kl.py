@@ -11,6 +11,7 @@ from crowdgate.accounting.numbers import Number
 from crowdgate.risk import degrees
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, groups_needed, kl_to_uniform
+from tests.examples import examples
 from tests.oracles.koot import outliers
 
 weights = st.lists(st.integers(0, 20), min_size=1, max_size=12).filter(any)
@@ -20,7 +21,7 @@ def shares(parts: list[int]) -> list[Fraction]:
     return [Fraction(part, sum(parts)) for part in parts]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(weights)
 def test_both_distances_are_their_sums_over_all_bins(parts: list[int]) -> None:
     p, N = shares(parts), len(parts)
@@ -73,7 +74,7 @@ def test_the_example_of_section_2_2() -> None:
     assert degrees.bits_at(bins, 1) == degrees.max_entropy(bins) == pytest.approx(math.log2(10))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(weights)
 def test_entropies_are_ordered(parts: list[int]) -> None:
     bins = Bins.of(shares(parts))

@@ -17,6 +17,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_ranges import least_kl, most_kl
 from crowdgate.risk.kl_sums import CellSums, Interval, NoisyFigures, SumGrid, consistent, noisy_figures, noisy_sums
+from tests.examples import examples
 
 Table = tuple[int, ...]
 
@@ -29,6 +30,7 @@ def apart(one: CellSums, other: CellSums) -> tuple[int, int, int]:
     return abs(one.rows - other.rows), abs(one.logs - other.logs), abs(one.squares - other.squares)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("people", "rows_each"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (2, 2), (1, 3), (2, 3)])
 def test_no_person_moves_a_sum_further_than_its_sensitivity_in_any_small_table(people: int, rows_each: int) -> None:
     """All tables of three cells, also those of more rows than the bound allows, and all ways to add a person."""
@@ -52,7 +54,7 @@ def test_no_person_moves_a_sum_further_than_its_sensitivity_in_any_small_table(p
 people = st.one_of(st.integers(1, 100), st.sampled_from([10**4, 3 * 10**5, 10**9, 10**12 - 1, 10**12]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(people, st.integers(1, 1000), st.data())
 def test_a_row_moves_a_cell_of_any_size_no_further(people: int, rows_each: int, data: st.DataObject) -> None:
     """Near the bound, where terms move most and are largest against their rounding, and above it."""
@@ -94,7 +96,7 @@ def test_the_three_sums_take_exactly_epsilon(epsilon: Fraction) -> None:
     assert sum(each for _, each in spent) == epsilon
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from([1, 2, 3, 100, 10**6, 10**18]),
     st.integers(0, 10**6),
@@ -243,6 +245,7 @@ def outside(table: Table, cells: int, seed: int) -> dict[str, int]:
 MOST_OUTSIDE = int(binom.isf(1e-8, DRAWS, 0.05))
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", TABLES)
 def test_the_ends_hold_each_by_itself_and_all_together(name: str) -> None:
@@ -251,6 +254,7 @@ def test_the_ends_hold_each_by_itself_and_all_together(name: str) -> None:
     assert not {end: times for end, times in failed.items() if times > MOST_OUTSIDE}
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", ["uniform", "skew"])
 def test_ends_that_are_too_near_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

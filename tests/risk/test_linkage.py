@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.risk.linkage import AT_MOST, linkage
+from tests.examples import examples
 
 Rows = list[tuple[int, int]]
 rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=60)
@@ -21,7 +22,7 @@ def counted(tuples: Rows, sizes: tuple[int, ...] = (4, 3)) -> Histogram:
     return collapse(("a", "b"), sizes, columns, np.ones(len(tuples), dtype=np.int64))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(release=rows, register=rows, rows_each=st.integers(1, 3))
 def test_matches_are_those_of_every_row_with_every_person(release: Rows, register: Rows, rows_each: int) -> None:
     found = linkage(counted(release), counted(register), rows_each=rows_each)

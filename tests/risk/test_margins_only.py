@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from crowdgate.risk.margins_only import share_bounds, singletons_bounds
+from tests.examples import examples
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ def margins(joint: Floats) -> list[list[float]]:
     return [list(joint.sum(axis=tuple(other for other in axes if other != axis))) for axis in axes]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_every_joint_law_lies_within_the_bounds_of_its_margins(data: st.DataObject) -> None:
     shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))

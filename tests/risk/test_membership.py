@@ -101,6 +101,7 @@ def test_what_is_not_known_at_all_has_a_precision_from_0_to_1() -> None:
     assert pooled_limits(0, 0, 0, 0, "0.05") == Rates((0, 1), (0, 1))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tpr", "fpr"), [(0.1, 0.02), (0.5, 0.01), (0.02, 0.2), (0.9, 0.9)])
 @pytest.mark.parametrize("skew", [1, 30])
 def test_both_lower_ends_hold_together_and_both_upper_ends_do(tpr: float, fpr: float, skew: int) -> None:
@@ -130,6 +131,7 @@ def best_of_all_pairs(points: list[RocPoint], wanted: Fraction, skew: Fraction) 
     return float(max(found)) or None
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(curves, inside, skews)
 def test_the_greatest_recall_is_that_of_the_best_mixture_of_points(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.risk import minimal_uniques as module
 from crowdgate.risk.minimal_uniques import MinimalUniques, minimal_uniques, score_weights, suda
+from tests.examples import examples
 
 GUIDE = pd.DataFrame(
     {
@@ -69,7 +70,7 @@ def brute(frame: pd.DataFrame, up_to: int) -> dict[int, set[tuple[int, ...]]]:
     }  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(data=st.data(), width=st.integers(1, 5), rows=st.integers(0, 14), small=st.booleans())
 def test_minimal_uniques_are_those_of_the_definition(data: st.DataObject, width: int, rows: int, small: bool) -> None:
     cells = st.lists(st.integers(0, 3), min_size=rows, max_size=rows)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crowdgate.risk import joint, nearest
 from crowdgate.risk.joint import KnownMargin
+from tests.examples import examples
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +34,8 @@ def independent(table: Floats) -> Floats:
 shapes = st.tuples(*[st.integers(2, 4)] * 3)
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(25), deadline=None)
 @given(shapes, st.integers(0, 10**6))
 def test_it_is_the_law_that_fitting_for_long_comes_to(shape: tuple[int, int, int], seed: int) -> None:
     table = np.random.default_rng(seed).gamma(0.5, 1000, shape) + 1
@@ -68,7 +70,7 @@ def test_cells_that_no_table_shows_to_be_empty_are_empty() -> None:
     assert np.abs(found - table / 30).sum() <= 1e-11
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(shapes, st.integers(0, 10**6), st.integers(3, 400))
 def test_every_table_of_people_is_fitted_however_sparse(shape: tuple[int, int, int], seed: int, people: int) -> None:
     draws = np.random.default_rng(seed)

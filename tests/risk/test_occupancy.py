@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crowdgate.risk import groups, occupancy, singletons
 from crowdgate.risk.bins import Bins, GroupingLoss
 from crowdgate.risk.prediction import SIZES, predict_singletons
+from tests.examples import examples
 from tests.oracles.zeta import singletons_distribution
 from tests.risk.enumerated import law, mean_and_variance
 
@@ -21,7 +22,7 @@ def shares(given: list[int]) -> list[Fraction]:
     return [Fraction(each, sum(given)) for each in given]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(given=weights, people=st.integers(0, 9), size=st.integers(1, 4))
 def test_mean_variance_and_law_are_those_of_all_ways_to_fall(given: list[int], people: int, size: int) -> None:
     true = law(shares(given), people, size)
@@ -33,7 +34,7 @@ def test_mean_variance_and_law_are_those_of_all_ways_to_fall(given: list[int], p
     assert found == pytest.approx([float(each) for each in true], rel=0, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(given=weights, people=st.integers(1, 30))
 def test_every_person_and_every_bin_is_in_a_group_of_some_size(given: list[int], people: int) -> None:
     bins = Bins.of(shares(given))
@@ -50,6 +51,7 @@ def test_the_variance_keeps_its_digits_where_three_large_terms_cancel(n: int, k:
     assert singletons.variance(Bins.uniform(10**12), 10**6) == pytest.approx(2.0, rel=1e-4)
 
 
+@pytest.mark.thorough
 def test_grouping_many_probabilities_hardly_moves_a_variance() -> None:
     bins = Bins.from_counts(np.random.default_rng(2).gamma(0.5, size=groups.MOST_PAIRED))
     exact = groups.variance_of_groups(bins, 3000, 1)
@@ -123,7 +125,7 @@ def test_bins_that_are_far_apart_are_bounded_by_the_factor_to_their_mean() -> No
     assert occupancy.none_error_bound(lost([1.0], [2]), 3) == inf
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(given=weights, people=st.integers(1, 8))
 def test_a_prediction_is_all_of_these_figures(given: list[int], people: int) -> None:
     bins, true = Bins.of(shares(given)), law(shares(given), people, 1)

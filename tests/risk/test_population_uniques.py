@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.risk.population_uniques import SampleClasses, pitman, population_uniques, snb, zayatz
+from tests.examples import examples
 
 zayatz_model = import_module("crowdgate.risk.population_uniques.zayatz")
 ADULT = {
@@ -125,7 +126,7 @@ def test_pitman_finds_what_its_own_law_draws() -> None:
     assert found == pytest.approx(true, rel=0.25)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     counts=st.lists(st.integers(1, 30), max_size=40),
     fraction=st.sampled_from(["0.0001", "0.01", "0.1", "0.3", "0.999", 1]),

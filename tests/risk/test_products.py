@@ -14,6 +14,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.risk.products import product
 from crowdgate.risk.singletons import all_unique_within, expected, none_within
+from tests.examples import examples
 
 weights = st.lists(st.integers(0, 9), min_size=1, max_size=5).filter(any)
 
@@ -22,7 +23,7 @@ def shares(counts: list[int]) -> list[Fraction]:
     return [Fraction(count, sum(counts)) for count in counts]
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), deadline=None, derandomize=True)
 @given(attributes=st.lists(weights, min_size=1, max_size=3), people=st.integers(1, 30))
 def test_a_product_has_a_bin_for_every_combination(attributes: list[list[int]], people: int) -> None:
     cells = [Fraction(1)]
@@ -46,6 +47,7 @@ def test_many_wide_attributes_stay_few_probabilities_that_add_up_to_1() -> None:
     assert expected(product([wide] * 2), 10**6) == pytest.approx(exactly, rel=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("values", "odd"), [(41, 1e-9), (121, 1.0)])
 def test_what_a_grouped_product_says_is_within_its_error_of_the_law_that_is_not(
     values: int, odd: float, monkeypatch: pytest.MonkeyPatch

@@ -23,12 +23,13 @@ from crowdgate.risk.singletons import (
     probability_all_unique,
     probability_none,
 )
+from tests.examples import examples
 from tests.risk.enumerated import law
 
 weights = st.lists(st.integers(1, 9) | st.just(1000), min_size=1, max_size=6)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(given=weights, people=st.integers(0, 9))
 def test_both_ends_of_the_law_are_those_of_all_ways_to_fall(given: list[int], people: int) -> None:
     shares = [Fraction(each, sum(given)) for each in given]
@@ -96,7 +97,7 @@ def test_too_few_nodes_are_seen_in_the_law_of_a_small_case(monkeypatch: pytest.M
     assert abs(log_probability(Bins.uniform(20), 12, NotOne()).value - true) > 1e-6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     given=st.lists(
         st.tuples(st.floats(-6, 6), st.integers(1, 10**5)), min_size=1, max_size=4, unique_by=lambda x: x[0]

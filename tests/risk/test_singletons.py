@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from crowdgate.risk.singletons import Bins, expected
 from tests.accounting.vectors import Entry, of
+from tests.examples import examples
 
 weights = st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(any)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(weights=weights, people=st.integers(0, 4))
 def test_the_expected_singletons_are_the_mean_over_all_ways_to_fall(weights: list[int], people: int) -> None:
     shares = [Fraction(weight, sum(weights)) for weight in weights]

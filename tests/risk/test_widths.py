@@ -13,6 +13,7 @@ from crowdgate.risk import approximations, widths
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.correlated import bivariate_normal, rectangle
 from crowdgate.risk.singletons import expected, variance
+from tests.examples import examples
 
 
 def test_uniform_widths_are_the_closed_form() -> None:
@@ -52,7 +53,7 @@ def test_normal_widths_are_the_sum_in_many_digits(mu: float, width: float, k: in
     assert approximations.ES_normal_binned_exact(sigma, mu, width, k) == pytest.approx(float(truth), rel=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=40).filter(any), st.integers(1, 30), st.integers(1, 6))
 def test_half_the_width_never_makes_fewer_singletons(counts: list[int], k: int, width: int) -> None:
     edges = range(len(counts) + 1)
@@ -127,6 +128,7 @@ def test_rectangles_of_a_pair_have_their_masses(rho: str) -> None:
     assert max(_all(big)) == pytest.approx(max(quadrant, 0.5 - quadrant), abs=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rho", [0.9999, -0.999999999999])
 def test_a_pair_that_is_nearly_one_number_is_the_limit(rho: float) -> None:
     bins, line = bivariate_normal(1, 1, rho, 0.5, 0.5), widths.normal(0, 1, 0.5)

@@ -25,6 +25,7 @@ from crowdgate.publish.file_names import STAGING
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from crowdgate.signing.statement import CatalogueStatement
+from tests.examples import examples
 from tests.signing.desk import commit, new_key, private_pem, publish
 from tests.workshop import Workshop, crowdgate
 
@@ -114,7 +115,8 @@ def test_the_same_ledger_gives_the_same_bytes_dated_by_the_last_slot(desk: Desk)
     assert os.listdir(desk.root / STAGING) == []
 
 
-@settings(max_examples=8, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(8), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 9)), min_size=1, max_size=4, unique=True))
 def test_what_was_written_verifies(some: list[tuple[str, int]]) -> None:
     ids = [f"{name}/1/2030-01-0{day}" for name, day in some]

@@ -30,6 +30,7 @@ from crowdgate.signing.statement import (
     sign_statement,
     verify_statement,
 )
+from tests.examples import examples
 from tests.signing.desk import new_key
 
 OLD, NEW, STRANGER = new_key(), new_key(), new_key()
@@ -122,7 +123,7 @@ def test_bytes_that_are_taken_out_or_put_in_are_refused(at: int, count: int, mor
 
 
 @given(st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_changed_byte_among_two_signatures_never_changes_what_is_read(data: st.DataObject) -> None:
     envelope = sign_statement(RELEASE, [OLD, NEW])
     at = data.draw(st.integers(0, len(envelope) - 1))
@@ -134,7 +135,7 @@ def test_a_changed_byte_among_two_signatures_never_changes_what_is_read(data: st
     assert found.payload == open_envelope(ENVELOPE, [OLD.public]).payload
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.binary(max_size=200) | st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists).map(spelled))
 def test_whatever_else_there_is_is_refused_in_words(data: bytes) -> None:
     with pytest.raises(VerificationFailed):
@@ -187,6 +188,7 @@ def test_deep_and_large_documents_are_refused() -> None:
             open_envelope(data, [OLD.public])
 
 
+@pytest.mark.thorough
 def test_what_could_not_be_opened_is_not_sealed() -> None:
     large = b"x" * (LARGEST_ENVELOPE // 4 * 3)
     for payload, keys in ((large, [OLD]), (large[:-200], [OLD]), (large + large, [OLD]), (b"", [])):
@@ -317,6 +319,7 @@ def test_what_could_not_be_read_is_not_signed(files: dict[str, str]) -> None:
         release_statement("clinic/1/2030-01-01", "b" * 64, PLACE, files)
 
 
+@pytest.mark.thorough
 def test_the_largest_catalogue_fits_into_an_envelope() -> None:
     releases = {f"{'p' * 20}/{n:05}/2030-01-01T0000Z": "c" * 64 for n in range(MOST_SUBJECTS)}
     envelope = sign_statement(catalogue_statement(PLACE, releases), [OLD])
@@ -342,7 +345,7 @@ def test_securesystemslib_verifies_our_envelopes() -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_we_verify_envelopes_of_securesystemslib(payload: bytes) -> None:
     signer = CryptoSigner(Ed25519PrivateKey.generate())
     signer.public_key.keyid = OLD.public.id

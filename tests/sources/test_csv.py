@@ -27,10 +27,11 @@ from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.sources.csv import parse, read_blocks, read_header
 from crowdgate.sources.facts import TableFacts
+from tests.examples import examples
 from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
-quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 WORDS = categories(["a", "1", "b,c", 'q"', "é", "\u200fx", "\ufffd", "a\0", " a"], "test")
 DIGITS = numbers(Fraction(0), Fraction(9), Fraction(1), "test")

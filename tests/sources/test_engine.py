@@ -26,6 +26,7 @@ from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.engine import engine
 from crowdgate.sources.expectations import expectation_results, import_engine
 from crowdgate.sources.rules import is_within_limits, run_rules
+from tests.examples import examples
 from tests.reading import file_server
 from tests.sources.test_rules import AGE, SEX, contract_of
 from tests.workshop import Workshop, crowdgate, write_csv
@@ -50,7 +51,8 @@ question = st.one_of(
 )
 
 
-@settings(max_examples=10, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(10), deadline=None)
 @given(st.lists(question, min_size=1, max_size=20))
 def test_engine_and_facts_agree_on_every_number_and_its_limits(questions: list[Any]) -> None:
     rules = [TableRule("r", Fact.ROWS, None, low, high) for _, low, high in questions]
@@ -97,7 +99,8 @@ row = st.tuples(st.sampled_from(["p", "q", "r", "s"]), st.sampled_from([*SEX.lab
 share = st.sampled_from([0.125, 0.25, 0.5, 0.75])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.thorough
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(row, min_size=1, max_size=8),
     count=st.integers(0, 8),
@@ -128,6 +131,7 @@ def answers(rules: Sequence[TableRule], facts: dict[str, float]) -> list[bool | 
         return [told.get(rule) for rule in rules]
 
 
+@pytest.mark.thorough
 def test_the_process_answers_and_says_and_writes_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +147,7 @@ def test_the_process_answers_and_says_and_writes_nothing_else(
     assert list(tmp_path.rglob("*")) == []
 
 
+@pytest.mark.thorough
 def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -158,6 +163,7 @@ def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_al
     assert expectation_results([(1.0, 0, 2), (1.0, 0, 2), (3.0, 0, 2)]) == [True, None, False]
 
 
+@pytest.mark.thorough
 def test_it_is_told_to_send_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GX_ANALYTICS_ENABLED", "true")
     import_engine()
@@ -304,6 +310,7 @@ def test_a_missing_engine_is_told_before_anything_is_charged(
     assert state_of(stated) is None
 
 
+@pytest.mark.thorough
 def test_a_table_without_the_fact_is_released_and_the_rule_has_no_outcome(stated: Workshop) -> None:
     """Whether there is a mean at all can depend on one person: it decides nothing."""
     stated.edit(stated.contract, "path: patients.parquet, format: parquet", "path: patients.csv, format: csv")
@@ -325,6 +332,7 @@ finally:
 """
 
 
+@pytest.mark.thorough
 def test_a_release_without_such_a_rule_imports_neither_the_engine_nor_pandas(workshop: Workshop) -> None:
     """And whoever asks pyarrow for a data frame afterwards gets one."""
     command = [sys.executable, "-c", LEAN, "release", str(workshop.policy), "--as-of", SLOT]

@@ -21,6 +21,7 @@ from crowdgate.limits import LARGEST_PAGE, LONGEST_CELL, LONGEST_ID
 from crowdgate.sources import open_source, pages, thrift
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.encode import Reason
+from tests.examples import examples
 from tests.sources.test_sources import WORDS, attribute, contract_of, read, write
 
 SPARE = 1 << 30
@@ -93,7 +94,7 @@ def test_a_person_whose_id_is_too_long_is_nobody(width: int, tmp_path: Path) -> 
 cells = st.text("ab", max_size=30) | st.integers(0, 3000).map(lambda size: "z" * size)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     columns=st.lists(st.lists(st.none() | cells, min_size=12, max_size=12), min_size=1, max_size=3),
     dictionary=st.booleans(),
@@ -126,7 +127,7 @@ def test_headers_say_what_pages_hold(
             assert 0 <= said.total_uncompressed_size - sum(each.bytes for each in chunk.pages) < 100 * len(chunk.pages)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4)), min_size=1, max_size=6), min_size=1, max_size=3),
     st.integers(1, 9),
@@ -254,6 +255,7 @@ print(len(read(contract_of(Path(sys.argv[1]), attribute("x", WORDS), kind=sys.ar
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads its own size from /proc")
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_the_longest_cell_that_is_read_takes_no_more_memory_than_is_said(kind: str, tmp_path: Path) -> None:

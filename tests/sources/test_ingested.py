@@ -26,6 +26,7 @@ from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, serial
 from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.source import Batch
+from tests.examples import examples
 from tests.reading import file_server
 from tests.workshop import MARK
 
@@ -117,7 +118,7 @@ def _input(faults: Sequence[tuple[bool, bool]], rows: Sequence[int], most: int) 
     return Input(len(faults), sum(map(any, faults)), each, sum(count > most for count in rows))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rows=rows_of_table, ragged=st.integers(0, 2), most=st.none() | st.integers(1, 3), data=st.data())
 def test_what_came_in_is_what_counting_by_hand_gives_in_any_parts(
     rows: list[Row], ragged: int, most: int | None, data: st.DataObject

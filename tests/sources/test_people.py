@@ -21,6 +21,7 @@ from crowdgate.sampling import SecretKey, row_draws
 from crowdgate.sources import people
 from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_people, merge_people, smallest
 from tests.core_strategies import level_of
+from tests.examples import examples
 
 KEY = SecretKey(bytes(range(32)), injected=True)
 VIEW = View({"x": level_of([0, 1, 2, 3]), "y": level_of([0, 1])})
@@ -50,7 +51,7 @@ def listed(found: Histogram) -> dict[tuple[int, int], int]:
     return {(int(x), int(y)): int(count) for x, y, count in zip(*found.codes, found.counts, strict=True)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rows=rows_of_people, most=st.integers(1, 4))
 def test_of_each_person_so_many_rows_stay_and_no_other_rows_appear(rows: list[Row], most: int) -> None:
     found = bounded_histogram(counted(rows), most, KEY)
@@ -60,7 +61,7 @@ def test_of_each_person_so_many_rows_stay_and_no_other_rows_appear(rows: list[Ro
     assert all(count <= there[cell] for cell, count in listed(found).items())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rows=rows_of_people, most=st.integers(1, 3), data=st.data())
 def test_the_choice_depends_on_no_order_and_on_no_partition(rows: list[Row], most: int, data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))
@@ -72,7 +73,7 @@ def test_the_choice_depends_on_no_order_and_on_no_partition(rows: list[Row], mos
     assert (whole.named, sorted(whole.ids.to_pylist())) == (cut.named, sorted(cut.ids.to_pylist()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(rows=rows_of_people, most=st.integers(1, 3), extra=st.integers(0, 3))
 def test_another_persons_rows_change_no_choice(rows: list[Row], most: int, extra: int) -> None:
     without = Counter(listed(bounded_histogram(counted(rows), most, KEY)))

@@ -28,10 +28,11 @@ from crowdgate.histogram import Records
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.facts import TableFacts
+from tests.examples import examples
 from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 WORDS = categories(["1", "0.5", "2.50", "1.0e", "true", "2024-01-05", "a", "é", "\u200fx", 'q"', "a,b"], "test")
 DOMAINS = [
@@ -126,6 +127,7 @@ KINDS: dict[str, tuple[Any, st.SearchStrategy[Any], Callable[[Any], str | None]]
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @quick
 @given(data=st.data())

@@ -78,6 +78,7 @@ class Asked(Game[Any, Any]):
         raise NotImplementedError
 
 
+@pytest.mark.thorough
 @linux
 def test_the_processes_of_an_audit_can_not_be_dumped() -> None:
     batch = TrialBatch(0, 0, 1)

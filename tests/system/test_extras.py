@@ -77,6 +77,7 @@ def with_core_only(*commands: list[str]) -> tuple[list[int], str]:
     return json.loads(ended.stdout.splitlines()[-1]), ended.stderr
 
 
+@pytest.mark.thorough
 def test_the_core_checks_plans_and_verifies_and_says_what_a_release_needs(workshop: Workshop) -> None:
     slot = "2030-01-01"
     assert crowdgate("release", workshop.policy, "--as-of", slot) == 0

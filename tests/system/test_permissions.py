@@ -77,6 +77,7 @@ def expected(path: Path) -> int:
     return folder if path.is_dir() else file
 
 
+@pytest.mark.thorough
 def test_what_the_commands_make_has_its_mode_whatever_the_umask(town: Town, mask: int) -> None:
     there = set(town.root.rglob("*"))
     live(town)

@@ -35,7 +35,6 @@ OWN = {
     "contracts/domains.py": "the reader of small CSV files, which stands on read_plain",
     "contracts/joint.py": "the reader of small CSV files, which stands on read_plain",
     "contracts/standard.py": "a schema in an installed package",
-    "review/schemas/descriptions.py": "a file of this package",
     "audit/common/setting.py": "files of this package",
     "review/lint/codes.py": "a bundled page",
     "releases/working_copy.py": "the bundled budgets, as they were just copied",
@@ -51,6 +50,7 @@ OWN = {
 """Files that may call something that opens a file, each with the reason why nobody can name what it opens."""
 
 
+@pytest.mark.thorough
 def test_nothing_else_opens_a_file() -> None:
     found = set()
     for path in PACKAGE.rglob("*.py"):
@@ -132,6 +132,7 @@ NAMED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["a named pipe", "a link to a device", "a sparse file of 3 GiB"])
 @pytest.mark.parametrize("name", NAMED)
 def test_commands_end_with_an_error_that_names_the_file(

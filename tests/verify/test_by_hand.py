@@ -536,6 +536,7 @@ FORGED: dict[str, tuple[Forge, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forgery_by_hand_is_refused_in_its_step(copy: Path, name: str) -> None:
     forge, step = FORGED[name]
@@ -559,6 +560,7 @@ FITTING: dict[str, Forge] = {
 """Another release that holds all it claims, as if it had been made."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FITTING)
 def test_a_forgery_that_fits_is_told_by_the_key_and_by_the_ledger(rows: Published, copy: Path, name: str) -> None:
     FITTING[name](copy)
@@ -631,6 +633,7 @@ TABLES: dict[str, tuple[Forge, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TABLES)
 def test_a_forgery_of_tables_by_hand_is_refused_in_its_step(tables: Published, tmp_path: Path, name: str) -> None:
     copy = _copied(tables, tmp_path)

@@ -175,6 +175,7 @@ TABLES: list[tuple[Forgery, str]] = [
 ]
 
 
+@pytest.mark.thorough
 @needs_openssl
 def test_a_genuine_release_holds_with_its_key(genuine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert outsider.main([str(genuine), str(key_of(genuine))]) == 0
@@ -193,6 +194,7 @@ def test_a_forged_release_of_rows_does_not_hold(rows: Path, tmp_path: Path, forg
     assert any(re.search(problem, each) for each in found), found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("forgery", "problem"), TABLES, ids=lambda each: getattr(each, "__name__", ""))
 def test_a_forged_release_of_tables_does_not_hold(tables: Path, tmp_path: Path, forgery: Forgery, problem: str) -> None:
     found = reseal(copied(tables, tmp_path), forgery)
@@ -213,6 +215,7 @@ def problems_of_a_changed_byte(path: Path, key: Path | None = None) -> list[str]
     return found
 
 
+@pytest.mark.thorough
 def test_a_changed_byte_of_any_file_is_found(genuine: Path, tmp_path: Path) -> None:
     """The digests of manifest and envelope tell, so no key is needed."""
     folder = copied(genuine, tmp_path)

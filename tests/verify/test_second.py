@@ -33,6 +33,7 @@ from crowdgate.number_text import Rounding, decimal, rounded_text
 from crowdgate.releases import release as job
 from crowdgate.risk.singletons import Bins, expected
 from crowdgate.verification.release import verify
+from tests.examples import examples
 from tests.forging import Claims, Lines, reseal_with_page, rewrite_lines, rewrite_rows, rewrite_table
 from tests.verify import second
 from tests.verify.second import M, Release, problems, real
@@ -138,6 +139,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return one
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", KINDS)
 def test_a_release_holds_what_is_computed_a_second_time(made: Made, name: str) -> None:
     release = made(name)
@@ -149,6 +151,7 @@ def test_an_empty_release_is_among_them(made: Made) -> None:
     assert made("empty").said["data"]["rows"] == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ROWS)
 def test_a_smaller_k_does_not_reach_the_guarantee_where_the_policy_asks_for_the_least(made: Made, name: str) -> None:
     assert second.k_is_least(made(name))
@@ -326,6 +329,7 @@ CLAIMS: dict[str, tuple[str, Change, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_that_does_not_hold_is_found(made: Made, name: str) -> None:
     kind, change, found = CLAIMS[name]
@@ -379,6 +383,7 @@ def test_delta_is_told_to_a_part_in_a_million(made: Made, name: str) -> None:
         assert ("delta of k" in told) == found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NOISY)
 def test_epsilon_of_tables_is_told_to_a_part_in_a_million(made: Made, name: str) -> None:
     release = made(name)
@@ -461,6 +466,7 @@ FILES: dict[str, tuple[str, Forge, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_does_not_hold_is_found(made: Made, tmp_path: Path, name: str) -> None:
     kind, forge, found = FILES[name]
@@ -476,7 +482,7 @@ rates = st.fractions(Fraction(1, 10), Fraction(24, 25), max_denominator=1000)
 losses = st.one_of(st.just(Fraction(0)), st.fractions(Fraction(1, 20), 4, max_denominator=1000))
 spent = st.fractions(Fraction(1, 20), 4, max_denominator=1000)
 deltas = st.integers(1, 12).map(lambda digits: Fraction(1, 10**digits))
-quick = settings(max_examples=25, deadline=None)
+quick = settings(max_examples=examples(25), deadline=None)
 
 # `slack`: 1e-12 + 2e-15 (14 + 33) for k up to 14 and deltas of at least .1^14; beta and epsilon to the nearest double
 ROUNDED_UP = 2e-12
@@ -653,7 +659,7 @@ def test_sums_of_products_of_margins_are_counted_together() -> None:
 
 
 @given(epsilon=spent, side=st.fractions(Fraction(1, 100), 1, max_denominator=100))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 def test_no_choice_on_the_sample_is_granted_less_than_its_epsilon(epsilon: Fraction, side: Fraction) -> None:
     assume(real(epsilon) < M.log1p(real(Fraction(1, 2)) * M.expm1(real(side))))
     assert second.same_sample_delta(5, Fraction(1, 2), epsilon, side, 2) == 1

@@ -25,6 +25,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+@pytest.mark.thorough
 def test_no_flipped_bit_of_a_footer_ends_the_verification(
     published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from crowdgate.anonymity.predict.own_answers import OTHER, count_answers
 from crowdgate.anonymity.predict.questionnaire_file import QuestionnaireModel, read_questionnaire
 from crowdgate.errors import ConfigurationError
 from tests.anonymity.predict.forms import Text, form_of, forms, written
+from tests.examples import examples
 from tests.workshop import Workshop, crowdgate
 
 SECRET = "ZZANSWERZZ"
@@ -41,7 +42,7 @@ def test_each_answer_leaves_its_share_and_a_decline_leaves_all(tmp_path: Path) -
     assert counts(path, "red", ";", "large") == pytest.approx([750, 750 * 0.4, 120])
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), deadline=None, derandomize=True)
 @given(asked=forms)
 def test_the_people_of_all_possible_answers_are_all_people(asked: list[Text]) -> None:
     form = form_of(asked[:2])

@@ -23,6 +23,7 @@ from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey, signing_key
+from tests.examples import examples
 from tests.forecast.test_plan_from import public
 from tests.kl_repository.shelves import TODAY, entry, said
 from tests.oracles.koot import outliers
@@ -72,7 +73,7 @@ def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: floa
     }
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), deadline=None, derandomize=True)
 @given(
     parts=st.lists(st.integers(60, 100), min_size=LEAST_BINS, max_size=60),
     people=st.integers(1, 80),
@@ -100,7 +101,9 @@ def _together(bins: Bins, people: int) -> list[tuple[str, float, float]]:
     return [(f"of_{size}", share_in_groups_of(bins, people, size), GROUP_SHARE_ERROR) for size in (2, 3)]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(40), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.filter_too_much]
+)
 @given(
     bins=st.integers(1, 10**6),
     share=st.floats(0, 1),

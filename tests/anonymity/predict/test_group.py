@@ -20,6 +20,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.margins_only import singletons_bounds
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.risk.singletons import expected
+from tests.examples import examples
 from tests.forecast.test_plan_from import public, released
 from tests.kinds.registers import register_workshop
 from tests.workshop import Workshop, crowdgate
@@ -174,7 +175,7 @@ def test_the_finest_level_or_width_that_leaves_few_enough_alone_is_marked(
     assert one_less["alone"][0]["share_alone"] > 0.1
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=examples(20), deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(0, 5), min_size=91, max_size=91).filter(any), people=st.integers(1, 500))
 def test_intervals_that_nest_never_leave_more_people_alone(counts: list[int], people: int) -> None:
     shares = []
@@ -185,7 +186,7 @@ def test_intervals_that_nest_never_leave_more_people_alone(counts: list[int], pe
     assert all(finer >= coarser - 1e-9 for finer, coarser in pairwise(shares))
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(
     cells=st.lists(st.floats(0, 100), min_size=6, max_size=6),
     first=st.floats(0, 0.9),
@@ -202,6 +203,7 @@ def test_who_declines_is_a_value_more_and_nobody_is_lost(cells: list[float], fir
 # plan and record
 
 
+@pytest.mark.thorough
 def test_a_plan_foretells_who_is_alone_with_what_is_counted(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -57,6 +57,7 @@ def test_intervals_have_the_shares_of_the_law_and_answers_too(numeric: Text, sha
     assert people == pytest.approx([1000 * share for share in shares], rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_numbers_that_go_together_are_counted_together() -> None:
     form = form_of(HEIGHT_AND_WEIGHT)
     both = bivariate_normal("9.5", 12, "0.5", 2, 4, 170, 70)
@@ -81,6 +82,7 @@ def test_own_answers_to_numbers_that_go_together() -> None:
     assert second == pytest.approx(first * both, rel=0.01)
 
 
+@pytest.mark.thorough
 def test_the_finest_intervals_that_leave_few_enough_alone(tmp_path: Path) -> None:
     found = predict_questionnaire(written(tmp_path, HEIGHT_AND_WEIGHT), None, PredictionTargets("100", "0.3"))
     rows: list[dict[str, Any]] = [dict(row) for each in found.listings if each.name == "widths" for row in each.rows]

@@ -27,6 +27,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.singletons import expected
 from tests.anonymity.predict.forms import Text, form_of, forms, written
+from tests.examples import examples
 from tests.workshop import Workshop, crowdgate
 
 UNSIGNED = TrustedKeys((), date(2030, 1, 1))
@@ -53,7 +54,7 @@ def _times(factors: tuple[Fraction, ...]) -> Fraction:
     return share
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(asked=forms)
 def test_the_classes_of_a_form_are_all_combinations_of_its_answers(asked: list[Text]) -> None:
     form = form_of(asked)
@@ -65,7 +66,7 @@ def test_the_classes_of_a_form_are_all_combinations_of_its_answers(asked: list[T
     assert (best, worst) == pytest.approx((1000 * float(max(cells)), 1000 * float(min(filter(None, cells)))))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(asked=forms)
 def test_every_further_question_leaves_fewer_identities_and_more_people_alone(asked: list[Text]) -> None:
     form = form_of(asked)
@@ -79,7 +80,7 @@ def test_every_further_question_leaves_fewer_identities_and_more_people_alone(as
         before, alone = after, now
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(asked=forms)
 def test_asking_less_never_leaves_more_people_alone(asked: list[Text]) -> None:
     form = form_of(asked)
@@ -268,6 +269,7 @@ def test_options_of_contracts_are_refused_beside_a_questionnaire(capsys: pytest.
     assert said.count("a questionnaire says itself whom it asks for what") == 2
 
 
+@pytest.mark.thorough
 def test_json_holds_what_the_terminal_shows(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page = tmp_path / "form.md"
     assert crowdgate("predict", CONCERTGEBOUW, "--people", "100,1000", "--json", "--page", page) == 0

@@ -37,6 +37,7 @@ def of_town(workshop: Workshop) -> None:
         path.with_name("town.yaml").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_counts_of_another_population_are_warned_of_everywhere(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_counts_of_another_population_are_warned_of_everywhere(
     assert any(OTHER in note for note in said["notes"])
 
 
+@pytest.mark.thorough
 def test_a_plan_by_counts_of_another_population_says_so(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     folder = released(workshop)
     of_town(workshop)
@@ -122,6 +124,7 @@ def test_who_counts_his_own_answers_reads_whose_shares_they_are(
     assert "people of 600 who could answer the same" in text
 
 
+@pytest.mark.thorough
 def test_the_form_in_the_readme_is_for_the_people_of_its_contract(tmp_path: Path) -> None:
     text = (bundled("policies") / "README.md").read_text(encoding="utf-8")
     (block,) = [each for each in text.split("```yaml\n")[1:] if "kind: Questionnaire" in each.split("```")[0]]
@@ -146,6 +149,7 @@ ALIKE = ("age,sex,count\n0 to 49,f,25\n0 to 49,m,25\n50+,f,10\n50+,m,40\n", "war
 OTHERS = (ALIKE[0], "ward,sex,count\nnorth,f,45\neast,m,55\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("tables", "warned"), [(ALIKE, False), (OTHERS, True)])
 def test_joint_counts_that_contradict_each_other_are_warned_of(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], tables: tuple[str, str], warned: bool

@@ -16,6 +16,7 @@ from crowdgate.releases.working_copy import bundled
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.prediction import predict_singletons
 from crowdgate.risk.singletons import distribution
+from tests.examples import examples
 from tests.workshop import crowdgate
 
 CENSUS = bundled("data_contracts") / "census_income.yaml"
@@ -43,7 +44,7 @@ def test_shares_probabilities_and_people_in_words() -> None:
     assert [percent(each) for each in (0.5, Fraction(1, 10000), Fraction(1))] == ["50 %", "0.01 %", "100 %"]
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=5), st.integers(1, 12))
 def test_probabilities_that_somebody_or_everybody_is_alone_are_those_of_the_law(cells: list[int], people: int) -> None:
     found, law = predict_singletons(Bins.from_counts(cells), people), distribution(Bins.from_counts(cells), people)
@@ -77,6 +78,7 @@ def test_a_logarithm_of_0_is_null_in_json(capsys: pytest.CaptureFixture[str]) ->
     assert [row["log_all_alone"] is None for row in rows] == [False, True]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("file", "options"),
     [(CENSUS, ["--of", "age,sex,race", "--at-most", "0.25", "--cost", "1"]), (CONCERTGEBOUW, ["--people", "120000"])],

@@ -49,6 +49,7 @@ def brier(found: Sequence[Decision], chances: Sequence[float]) -> float:
     return float(np.mean([(chance - each.passed) ** 2 for chance, each in zip(chances, found, strict=True)]))
 
 
+@pytest.mark.thorough
 def test_what_is_forecast_comes_true_as_often() -> None:
     """N = 12,000, and the same of the true chances. A forecast that is calibrated fails with probability below .03 (ten
     bins, three standard errors, were there no slack). Power: the planted faults below, each found by a quarter as
@@ -83,6 +84,7 @@ def middle(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(from_past_runs, "_confidence_limits", value)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("plant", [narrow, middle])
 def test_a_planted_fault_is_seen(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the spread; the middle judged in place of the unfavourable end. N = 3,000."""
@@ -104,6 +106,7 @@ ROWS_MEASURES = ("released_rows", "released_classes", "smallest_class")
 TABLES_MEASURES = ("trusted_share", "smallest_trusted_cell", "total_relative_error")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("measures", "number"), [(ROWS_MEASURES, 600), (TABLES_MEASURES, 200)])
 def test_releases_that_are_really_drawn_pass_as_often_as_forecast(
     measures: tuple[str, ...], number: int, workshop: Workshop

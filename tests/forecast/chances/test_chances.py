@@ -84,6 +84,7 @@ def test_of_one_past_run_no_chance_is_made_up(clinic: Workshop) -> None:
     assert found["basis"] == f"not told: 1 past run: {shown['singletons']['high']} against at most 500"
 
 
+@pytest.mark.thorough
 def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
     shown = released(clinic, SLOTS[:3])
     tighten(clinic, 290)
@@ -100,6 +101,7 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
     assert "chance to pass: above 0.99, from 3 past runs" in say("plan", clinic.policy).out
 
 
+@pytest.mark.thorough
 def test_a_limit_below_what_was_recorded_is_seen_before_it_costs_anything(clinic: Workshop) -> None:
     released(clinic, SLOTS[:3])
     tighten(clinic, 500)
@@ -121,6 +123,7 @@ def test_withheld_runs_are_paid_and_count(clinic: Workshop) -> None:
     assert not say("ledger", "show", "--json", "--ledger", clinic.ledger).json()["records_opened"]
 
 
+@pytest.mark.thorough
 def test_nothing_confidential_is_told(clinic: Workshop) -> None:
     """Neither the figures that the curator's record holds, nor that the gate never passed."""
     tighten(clinic, 500)
@@ -138,6 +141,7 @@ def test_nothing_confidential_is_told(clinic: Workshop) -> None:
         assert not [each for each in shares if Fraction(each["value"]) and each["value"] in text.out + text.err]
 
 
+@pytest.mark.thorough
 def test_of_a_run_that_crashed_only_that_it_did(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     released(clinic, SLOTS[:2])
 
@@ -153,6 +157,7 @@ def test_of_a_run_that_crashed_only_that_it_did(clinic: Workshop, monkeypatch: p
     assert MARK not in say("check", clinic.policy).out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "rows", "table"),
     [
@@ -179,6 +184,7 @@ def test_only_runs_of_the_same_thing_are_compared(
         assert gate(found, "singletons")["basis"] == "not told: no past run that can be compared; 3 not comparable"
 
 
+@pytest.mark.thorough
 def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     tighten(clinic, 1)
     released(clinic, SLOTS[:3])
@@ -199,6 +205,7 @@ def test_what_the_ledger_did_not_commit_to_is_not_used(clinic: Workshop) -> None
     assert found["basis"].endswith("1 not comparable")
 
 
+@pytest.mark.thorough
 def test_an_edited_manifest_is_not_used(clinic: Workshop) -> None:
     released(clinic, SLOTS[:3])
     clinic.edit(clinic.release_dir(SLOTS[0]) / "manifest.json", '"clinic/1/2030-01-01"', '"clinic/1/2030-01-09"')
@@ -225,6 +232,7 @@ def test_the_next_release_is_meant_not_the_first(workshop: Workshop, monkeypatch
     assert gate(forecast(workshop, code=3), "pso_bound")["chance"] == 0
 
 
+@pytest.mark.thorough
 def test_a_failure_that_is_waived_stops_nothing(clinic: Workshop) -> None:
     tighten(clinic, 500)
     waiver = "waiver: {reason: pilot, approved_by: board, expires: 2999-01-01}"
@@ -242,6 +250,7 @@ def test_without_its_ledger_no_past_is_told(clinic: Workshop) -> None:
     assert gate(forecast(clinic), "singletons")["basis"] == "not told: its ledger can't be read here"
 
 
+@pytest.mark.thorough
 def test_a_public_table_tells_what_no_past_does(clinic: Workshop) -> None:
     """Chances by counts are those of the coins: of 600 rows a half is drawn, none of which is suppressed."""
     clinic.edit(clinic.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
@@ -264,6 +273,7 @@ def test_a_charged_gate_by_public_counts_has_the_law_of_its_noise(clinic: Worksh
     assert own["low"] <= stats.dlaplace.cdf(-2, 0.5) <= own["high"]
 
 
+@pytest.mark.thorough
 def test_a_change_is_told_with_its_effect_on_the_chances(clinic: Workshop) -> None:
     tighten(clinic, 1)
     released(clinic, SLOTS[:3])

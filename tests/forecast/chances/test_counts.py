@@ -75,6 +75,7 @@ def whole(prior: object, views: Mapping[str, object]) -> dict[str, Histogram]:
     return {name: table for name, table in told.items() if table is not None}
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize(("noise", "sample"), [("gaussian", ""), ("laplace", "    sampling: {beta: 0.5}\n")])
 def test_tables_pass_as_often_as_foretold(clinic: Workshop, noise: str, sample: str) -> None:

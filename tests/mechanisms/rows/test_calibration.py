@@ -16,6 +16,7 @@ from crowdgate.kinds.rows.weights import NEAR, NEAR_UNITS
 from crowdgate.mechanisms.rows import calibration, interval_projection
 from crowdgate.mechanisms.rows.calibration import GRID, LEAST, MOST, NoisyMargin, calibrate, residuals
 from crowdgate.mechanisms.rows.nested import common_sums
+from tests.examples import examples
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -85,7 +86,7 @@ cases = st.builds(
     st.sampled_from([0.0, 0.3, 0.9]),
     st.sampled_from([0.5, 1.96]),
 )
-check = settings(max_examples=60, deadline=None, derandomize=True)
+check = settings(max_examples=examples(60), deadline=None, derandomize=True)
 
 
 def least_slack(case: Case, narrower: Floats) -> float:
@@ -150,7 +151,7 @@ def reference(case: Case) -> tuple[Floats, float]:
     return found[:classes], float(shift @ shift)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seed=seeds, missing=st.sampled_from([0.0, 0.3, 0.7]))
 def test_no_other_weights_come_nearer_to_the_intervals(seed: int, missing: float) -> None:
     """Against a bounded least-squares solver, whose shift is a little too large or right."""
@@ -160,7 +161,7 @@ def test_no_other_weights_come_nearer_to_the_intervals(seed: int, missing: float
         assert found.shift**2 <= reference(case)[1] * (1 + 1e-4) + 1e-3
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seed=seeds)
 def test_feasible_weights_minimise_the_objective(seed: int) -> None:
     """Against a bounded least-squares solver with a stiff penalty."""

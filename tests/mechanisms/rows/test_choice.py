@@ -17,6 +17,7 @@ from crowdgate.accounting.safe_k import exact_delta, theorem5_delta
 from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.rows.scores import SENSITIVITY, retention_table
+from tests.examples import examples
 from tests.mechanisms.rows.choosing import (
     Row,
     chooser,
@@ -74,6 +75,7 @@ CHASED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("columns", "k", "beta", "price", "total", "reached"), CHASED)
 def test_a_choice_that_follows_the_sample_breaks_the_addition_and_not_the_stated_delta(
     columns: int, k: int, beta: str, price: int, total: int, reached: float
@@ -157,7 +159,7 @@ numbers_drawn = st.tuples(
 scores_drawn = st.sampled_from(["expected_kept_rows", "expected_kept_information", "classification"])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(rows=rows_drawn, numbers=numbers_drawn, score=scores_drawn)
 def test_no_small_table_exceeds_the_stated_delta_when_levels_are_chosen_on_the_full_table(
     rows: list[Row], numbers: tuple[int, Fraction, Fraction, Fraction], score: str
@@ -168,7 +170,8 @@ def test_no_small_table_exceeds_the_stated_delta_when_levels_are_chosen_on_the_f
     assert exact_delta_of(safe, rows, own + price) <= safe.delta * SLACK
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(60), deadline=None)
 @given(rows=rows_drawn, numbers=numbers_drawn, score=scores_drawn)
 def test_no_small_table_exceeds_the_stated_delta_when_levels_are_chosen_on_the_sample(
     rows: list[Row], numbers: tuple[int, Fraction, Fraction, Fraction], score: str

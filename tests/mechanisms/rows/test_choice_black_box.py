@@ -161,6 +161,7 @@ def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> No
 # false-alarm rate at most 1e-6. Power above 1 - 1e-9 against both faults. The best for nothing: "a is exact" has
 # probability 1 without the row (a tie, the first is taken) and 0 with it. One row: .5 without it and less than .07 with
 # it, where e^1 .07 + .005 = .195 is the most that is allowed, 19 standard errors off.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_guarantee_is_not_refuted_and_two_faults_are() -> None:
     assert refuted(noisy_max, 3000) == []

@@ -19,6 +19,7 @@ from crowdgate.mechanisms.rows.lattice import SchemeLattice, between, roll_up, t
 from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, information, retention_table
 from tests.benchmarks.lattice import ADULT, adult
 from tests.benchmarks.options import DATA, VARIABLE
+from tests.examples import examples
 
 Row = tuple[int, ...]
 HALF = Fraction(1, 2)
@@ -65,7 +66,7 @@ def by_hand(scheme: Mapping[str, Level], rows: Sequence[Row]) -> Counter[Row]:
     return Counter(tuple(int(found.codes[row[i]]) for i, found in enumerate(scheme.values())) for row in rows)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(case=tables(), bits=st.sampled_from([0, 3, 6, 62]))
 @example((SchemeLattice({"a": (level("x", [0, 1]),)}), []), 62)
 def test_every_scheme_is_scored_as_if_its_rows_were_grouped_one_by_one(
@@ -91,7 +92,7 @@ def test_attributes_that_do_not_fit_into_one_number_keep_their_classes_apart() -
         assert found == sum(size**2 for size in by_hand(lattice.scheme(i), rows).values())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(case=tables(), bits=st.sampled_from([0, 3, 62]), k=st.integers(1, 4))
 def test_scores_are_what_they_say_for_every_scheme(case: tuple[SchemeLattice, list[Row]], bits: int, k: int) -> None:
     lattice, rows = case
@@ -122,6 +123,7 @@ def exact_kept(size: int, k: int, beta: Fraction) -> Fraction:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("beta", ["1/2", "1/10", "9/10", "1/1000", "1"], ids=lambda text: f"beta {text}")
 @pytest.mark.parametrize("k", [1, 2, 3, 7, 35, 69])
 def test_the_table_of_kept_rows_is_the_expectation(k: int, beta: str) -> None:
@@ -142,7 +144,8 @@ def test_no_entry_depends_on_how_far_the_table_goes(k: int, beta: str) -> None:
     assert (long.slope, long.unit) == (short.slope, short.unit)
 
 
-@settings(max_examples=80, deadline=None)
+@pytest.mark.thorough
+@settings(max_examples=examples(80), deadline=None)
 @given(k=st.integers(1, 300), beta=st.fractions(Fraction(1, 1000), 1, max_denominator=1000))
 def test_increments_are_never_negative_nor_above_the_sensitivity_and_reach_it(k: int, beta: Fraction) -> None:
     kept = retention_table(k, beta, 3 * math.ceil(k / beta) + 10)
@@ -182,6 +185,7 @@ def neighbours(rows: int) -> Iterator[tuple[tuple[Row, ...], Row]]:
                 yield table, row
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "beta"), [(1, "1/2"), (2, "1/2"), (3, "9/10"), (3, "1"), (2, "1/5")])
 @pytest.mark.parametrize("name", SMALL)
 def test_one_row_raises_every_score_of_every_small_table_by_at_most_the_sensitivity(

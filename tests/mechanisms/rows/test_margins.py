@@ -22,6 +22,7 @@ from crowdgate.mechanisms.rows.margins import PlannedMargins, margin_findings
 from crowdgate.mechanisms.rows.safe_k import AnonymisedRows, SafeK
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 from crowdgate.noise import NoiseSource
+from tests.examples import examples
 from tests.mechanisms.rows.test_safe_k import all_coins, canonical, divergence, given_heads, stated_delta, table
 from tests.reading import file_server
 
@@ -124,7 +125,7 @@ def joint_delta(safe: SafeK, more: Sequence[Row], ratio: Fraction, see: See = no
     return max(divergence(laws[0], laws[1], total), divergence(laws[1], laws[0], total))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 2), st.just(0)), min_size=1, max_size=5), k=st.integers(1, 4),
     ratio=st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4)]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting.safe_k import exact_delta
 from crowdgate.guarantee import group
 from crowdgate.histogram import at_least, subsample
+from tests.examples import examples
 from tests.mechanisms.rows.test_safe_k import (
     EXACT3,
     HALF,
@@ -38,7 +39,7 @@ def person_delta(k: int, beta: Fraction, rows: int, ratio: Fraction) -> Fraction
     return Fraction(group(row, exact_delta(k, beta, row), rows)[1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     own=st.lists(st.tuples(st.integers(0, 2)), min_size=1, max_size=3),
     others=st.lists(st.tuples(st.integers(0, 2)), max_size=5),

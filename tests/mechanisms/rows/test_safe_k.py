@@ -16,6 +16,7 @@ from crowdgate.guarantee import Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Column, Histogram, Records, at_least, generalise, project, scan, subsample
 from crowdgate.mechanisms.rows.safe_k import SafeK
+from tests.examples import examples
 
 Row = tuple[int, ...]
 Law = dict[object, Fraction]
@@ -110,6 +111,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "beta", "ratio"), SETTINGS, ids=lambda value: str(value))
 def test_the_worst_class_reaches_the_stated_delta_and_no_class_exceeds_it(
     k: int, beta: Fraction, ratio: Fraction
@@ -125,7 +127,7 @@ rows = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max
 settings_drawn = st.sampled_from([setting for setting in SETTINGS if setting[0] > 1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rows=rows,
     setting=settings_drawn,
@@ -139,7 +141,7 @@ def test_no_table_at_any_levels_exceeds_the_stated_delta(
     assert delta_of(safe, rows, ratio) <= stated_delta(safe, ratio)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(size=st.integers(1, 7), others=st.lists(st.integers(1, 3), max_size=2), setting=settings_drawn)
 def test_further_classes_do_not_change_the_delta_of_one(
     size: int, others: list[int], setting: tuple[int, Fraction, Fraction]

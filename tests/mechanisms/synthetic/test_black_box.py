@@ -198,6 +198,7 @@ def unpaid(patch: pytest.MonkeyPatch) -> None:
 # for any mechanism that rho-zCDP allows. Power against half of the sensitivity in the part that a setting is of, at rho
 # 1: .65 is allowed, .85 (choices), .81 (one-way tables, measurements) and .80 (certificate) are reached, and the limit
 # is above .65 with a probability of .99, .96 and .92; of N = 10,000, always.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", SETTINGS)
 def test_neighbouring_tables_are_told_apart_no_better_than_is_paid_for(name: str) -> None:
@@ -205,12 +206,14 @@ def test_neighbouring_tables_are_told_apart_no_better_than_is_paid_for(name: str
 
 
 # N = 200 seeded releases of each table: seen with a probability of .99.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_half_of_the_sensitivity_of_choices_is_told() -> None:
     assert told_apart(many(SETTINGS["choices"], seeded("choices"), 200)) > allowed(RHO)
 
 
 # N = 60 seeded releases of each table: each of these tells nearly all tables, and .84 is what 36 of 36 show.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("plant", [exact_total, filtered, unpaid])
 def test_what_is_not_paid_for_is_told(

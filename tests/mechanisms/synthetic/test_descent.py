@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crowdgate.mechanisms.synthetic.descent import minimum
 from crowdgate.mechanisms.synthetic.domain import Floats
+from tests.examples import examples
 
 
 def bowl(point: Floats) -> tuple[float, Floats]:
@@ -19,14 +20,14 @@ def bowl(point: Floats) -> tuple[float, Floats]:
 
 
 @given(st.integers(1, 30), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_at_the_minimum_the_gradient_is_zero(size: int, seed: int) -> None:
     start = np.random.default_rng(seed).normal(0, 3, size)
     assert abs(bowl(minimum(bowl, start, 300, 1e-7))[1]).max() <= 1e-7
 
 
 @given(st.integers(0, 20), st.integers(0, 99))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_more_steps_are_never_worse(steps: int, seed: int) -> None:
     start = np.random.default_rng(seed).normal(0, 3, 12)
     values = [bowl(minimum(bowl, start, most, 0.0))[0] for most in (0, steps, steps + 1)]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Variable
+from tests.examples import examples
 from tests.mechanisms.synthetic.models import all_tables, any_order, domains, summed
 
 
@@ -35,7 +36,7 @@ def test_a_value_without_a_finer_one_is_refused() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_sums_are_those_of_the_cells_and_spread_is_their_adjoint(data: st.DataObject) -> None:
     domain = data.draw(domains())
     table = data.draw(st.sampled_from(any_order(all_tables(domain, 3))))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from crowdgate.mechanisms.synthetic.domain import Floats
 from crowdgate.mechanisms.synthetic.exact_arithmetic import dot, exp, log
+from tests.examples import examples
 from tests.processors import needs_features, on_a_plain_processor
 
 STEPS: Floats = np.arange(-20_000, 0) / 20_000
@@ -27,13 +28,13 @@ def exponentials(*numbers: float) -> list[float]:
 
 
 @given(st.lists(st.floats(-700, 0), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_exponentials_are_near_the_truth(numbers: list[float]) -> None:
     assert exponentials(*numbers) == pytest.approx([true_exp(each) for each in numbers], rel=1e-12, abs=0)
 
 
 @given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_logarithms_are_near_the_truth(numbers: list[float]) -> None:
     assert log(np.array(numbers)).tolist() == pytest.approx(list(map(true_log, numbers)), rel=1e-15, abs=1e-15)
 
@@ -74,6 +75,7 @@ def test_every_processor_has_the_same_bits() -> None:
     assert digests() == DIGESTS
 
 
+@pytest.mark.thorough
 @needs_features
 def test_a_plain_processor_has_the_same_bits() -> None:
     program = "from tests.mechanisms.synthetic.test_elementary import digests; print(digests())"

@@ -129,6 +129,7 @@ def rates() -> Iterator[float]:
         yield max(max(divergence(p, q, order), divergence(q, p, order)) / order for order in ORDERS)
 
 
+@pytest.mark.thorough
 def test_the_privacy_loss_is_within_what_is_stated() -> None:
     """zCDP itself at four orders, and the (epsilon, delta) of its conversion."""
     assert 0.3 * RHO < max(rates()) <= RHO * (1 + 1e-9)
@@ -139,6 +140,7 @@ def test_the_privacy_loss_is_within_what_is_stated() -> None:
             assert delta <= zcdp_delta(RHO, epsilon) + 1e-12
 
 
+@pytest.mark.thorough
 def test_half_of_the_sensitivity_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of pairs count twice, so that a row moves them by 2: noise for 1 is not enough."""
     for kept in (chances, losses):

@@ -10,6 +10,7 @@ from crowdgate.limits import MOST_MODEL_CELLS
 from crowdgate.mechanisms.synthetic import junction_tree
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, Extensions, cells, tree
+from tests.examples import examples
 from tests.mechanisms.synthetic.models import all_tables, domains, tables
 
 
@@ -24,7 +25,7 @@ def holding(cliques: tuple[Clique, ...], wanted: int) -> list[int]:
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_tables_and_neighbouring_levels_stand_together(case: tuple[ModelDomain, list[Table]]) -> None:
     domain, measured = case
     cliques = tree(domain, measured)
@@ -35,7 +36,7 @@ def test_tables_and_neighbouring_levels_stand_together(case: tuple[ModelDomain, 
 
 
 @given(cases())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: tuple[ModelDomain, list[Table]]) -> None:
     domain, measured = case
     cliques = tree(domain, measured)
@@ -52,7 +53,7 @@ def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: t
 
 
 @given(cases(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_further_table_costs_what_the_tree_with_it_has(
     case: tuple[ModelDomain, list[Table]], data: st.DataObject
 ) -> None:
@@ -65,7 +66,7 @@ def test_a_further_table_costs_what_the_tree_with_it_has(
 
 
 @given(cases(), st.data(), st.integers(4, 400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_separators_stay_small_enough_to_reach_far_variables(
     case: tuple[ModelDomain, list[Table]], data: st.DataObject, most: int
 ) -> None:

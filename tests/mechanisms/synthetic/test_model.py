@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crowdgate.mechanisms.synthetic import model as models
 from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table, Variable
 from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective, TableMeasurement, fit
+from tests.examples import examples
 from tests.mechanisms.synthetic.models import all_tables, any_order, brute_force, domains, summed, tables
 
 TOTAL = 400.0
@@ -48,8 +49,9 @@ def joints(model: Model) -> Floats:
     return np.concatenate([cells.reshape(-1) for cells in model.beliefs.joint])
 
 
+@pytest.mark.thorough
 @given(cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_marginals_are_those_of_brute_force(case: Case) -> None:
     domain, measurements, impossible, _ = case
     model = fit(domain, measurements, TOTAL, most_steps=30, impossible=impossible)
@@ -59,7 +61,7 @@ def test_marginals_are_those_of_brute_force(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_gradient_is_that_of_finite_differences(case: Case) -> None:
     domain, measurements, impossible, rng = case
     objective = Objective(domain, measurements, TOTAL, impossible)
@@ -77,7 +79,7 @@ def test_the_gradient_is_that_of_finite_differences(case: Case) -> None:
 
 
 @given(cases())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_objective_is_convex(case: Case) -> None:
     domain, measurements, impossible, rng = case
     objective = Objective(domain, measurements, TOTAL, impossible)
@@ -98,8 +100,9 @@ SMALL = ModelDomain(
 CHOSEN: list[Table] = [(0,), (1, 2), (2, 3)]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.sampled_from(all_tables(SMALL, 2)), unique=True, min_size=1), st.integers(0, 99))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 def test_a_warm_start_ends_where_a_cold_one_does(chosen: list[Table], seed: int) -> None:
     measurements = measured(SMALL, chosen, np.random.default_rng(seed), sigma=30)
     cold = fit(SMALL, measurements, TOTAL, most_steps=250)

@@ -20,6 +20,7 @@ from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.junction_tree import cells
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult, SyntheticBudget, synthesize
 from crowdgate.noise import ZcdpSource
+from tests.examples import examples
 
 Counts = npt.NDArray[np.int64]
 
@@ -150,8 +151,9 @@ def _overspent(made: SynthesisResult, first: Script, drawn: RoundsPlan) -> Itera
 PERSON = st.tuples(*(st.integers(0, size - 1) for size in SIZES.values()))
 
 
+@pytest.mark.thorough
 @given(st.lists(PERSON, min_size=0, max_size=30), PERSON, st.integers(0, 100), st.sampled_from([1, 3]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_one_person_more_changes_nothing_but_what_is_paid_for(
     people: list[tuple[int, int, int]], person: tuple[int, int, int], seed: int, rows: int
 ) -> None:
@@ -231,6 +233,7 @@ def _unpaid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "distances", free)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("plant", "said"),
     [

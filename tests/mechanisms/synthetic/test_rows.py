@@ -12,6 +12,7 @@ from crowdgate.mechanisms.synthetic import rows as module
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Variable
 from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit
 from crowdgate.mechanisms.synthetic.rows import rows
+from tests.examples import examples
 from tests.mechanisms.synthetic.models import brute_force, domains, summed, tables, tabulated
 from tests.mechanisms.synthetic.test_model import TOTAL, holes, measured
 
@@ -30,7 +31,7 @@ def furthest(model: Model, total: int, made: tuple[Codes, ...]) -> float:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_every_cell_of_a_clique_has_its_rows_to_one_in_each_group(data: st.DataObject) -> None:
     domain = data.draw(domains())
     rng = np.random.default_rng(data.draw(st.integers(0, 9999)))

@@ -16,6 +16,7 @@ from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import Axes, Floats, consistent_tables
 from crowdgate.mechanisms.tables.lattice import MarginLattice
 from crowdgate.mechanisms.tables.rounding import MarginConstraint, largest_remainder, nearest_table, whole_number_table
+from tests.examples import examples
 from tests.mechanisms.tables.tables import disagreement, margin
 from tests.mechanisms.tables.test_consistency import AGE, FINE, RACE, SEX, level, shape, workloads
 
@@ -48,7 +49,7 @@ def keeps(axes: Sequence[Axes], tables: Sequence[Floats], found: Sequence[np.nda
         assert disagreement(axes, found) == 0
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6), noise=st.sampled_from([0.1, 3.0, 40.0]))
 def test_tables_are_whole_share_the_total_and_add_up_to_their_margins(
     axes: list[Axes], seed: int, noise: float
@@ -115,7 +116,7 @@ def two_margins(counts: np.ndarray) -> list[MarginConstraint]:
     return [MarginConstraint(rows, counts.sum(axis=1)), MarginConstraint(columns, counts.sum(axis=0))]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rows=st.integers(1, 5), columns=st.integers(1, 5), seed=st.integers(0, 10**6), far=st.sampled_from([0.5, 9.0]))
 def test_whole_tables_meet_one_margin_or_two(rows: int, columns: int, seed: int, far: float) -> None:
     """Also from values that do not meet them."""
@@ -168,7 +169,7 @@ def test_no_smaller_remainder_is_rounded_up_before_a_larger_one(values: list[flo
     assert parts[up == 1].min(initial=1.0) >= parts[up == 0].max(initial=0.0)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(data=st.data(), groups=st.lists(st.integers(0, 3), min_size=4, max_size=12))
 def test_the_largest_remainder_meets_every_target(data: st.DataObject, groups: list[int]) -> None:
     values = np.array(data.draw(st.lists(st.floats(0, 9), min_size=len(groups), max_size=len(groups))))

@@ -15,6 +15,7 @@ from crowdgate.mechanisms.tables import nesting, variances
 from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, consistent_tables, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.noise import gaussian_vector
+from tests.examples import examples
 from tests.mechanisms.tables.tables import disagreement, margin
 
 
@@ -57,7 +58,7 @@ def margins_matrix(axes: Sequence[Axes]) -> Floats:
     return np.vstack(parts)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=examples(80), deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6), data=st.data())
 def test_it_is_the_least_squares_estimate_over_all_full_tables(
     axes: list[Axes], seed: int, data: st.DataObject
@@ -99,7 +100,7 @@ def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused() -> 
         consistent_tables([FINE], [np.zeros(shape(FINE))], [0.0])
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6))
 def test_bounds_are_at_least_the_variances_and_at_most_those_of_the_noise(axes: list[Axes], seed: int) -> None:
     """Where exact ones would be too costly."""
@@ -142,6 +143,7 @@ def test_a_swapped_order_of_codes_is_seen_through() -> None:
 # stated variance is chi-square of N degrees to a good approximation: seven standard errors (sqrt(2/N) each) give a
 # false-alarm rate below 1e-7 in all. Power: with one variance taken a thousand times too small the errors of some cell
 # are more than twice the stated ones, fourteen standard errors.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_consistency_never_increases_the_mean_squared_error_of_a_cell() -> None:
     axes = [FINE, {"age": AGE["exact"], "sex": SEX["exact"]}, {"age": AGE["pairs"]}, {"race": RACE["exact"]}, {}]

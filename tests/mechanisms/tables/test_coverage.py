@@ -52,6 +52,7 @@ def halved(cells: Cells) -> tuple[Floats, Floats]:
 # Seeded; N = 70 releases a form, 6 tables each. By Holm's procedure a table that covers .95 fails with a probability of
 # at most .01 for each form; the rule of .92 is for the long run. Power for the total: it fails at 59 of 70 or fewer,
 # with a probability of .85 where it covers .8. Intervals of half the width hold it .67 of the time, and fail with .999.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("form", FORMS)
 def test_every_table_of_a_sparse_workload_covers(form: str) -> None:
@@ -60,6 +61,7 @@ def test_every_table_of_a_sparse_workload_covers(form: str) -> None:
     assert abs(np.mean(tables[0].off)) < 5 / DRAWS**0.5, "the total is not biased"
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_intervals_of_half_the_width_fail() -> None:
     assert len(failures(covered(*drawn("gaussian"), halved))) >= 3

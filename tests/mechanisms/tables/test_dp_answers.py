@@ -17,6 +17,7 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, Sum
 from crowdgate.noise import NoiseSource, Vector
+from tests.examples import examples
 from tests.mechanisms.tables.tables import cells_of, counted, disagreement, plan
 
 ITEMS = (
@@ -134,7 +135,7 @@ def test_a_mean_stays_within_its_bounds() -> None:
     assert mean.value == mean.upper == 4
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=12), share=st.integers(1, 19))
 def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts: list[int], share: int) -> None:
     p = Fraction(share, 20)
@@ -147,7 +148,7 @@ def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts: list[int], s
     assert found == reached[0] or sum(positive[: found + 1]) == pytest.approx(float(p * sum(positive)))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=8), share=st.integers(1, 19), scale=st.integers(1, 20))
 def test_the_limits_of_a_quantile_are_the_bins_that_no_balance_refutes(
     counts: list[int], share: int, scale: int
@@ -175,7 +176,7 @@ def test_limits_hold_where_the_coins_of_a_sample_decide() -> None:
     assert (low > 0).sum() < 150
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(y=st.floats(-40, 400), variance=st.floats(0.5, 300), beta=st.sampled_from(["1", "1/2", "1/20"]))
 def test_the_interval_of_a_count_holds_what_its_estimate_does_not_refute(y: float, variance: float, beta: str) -> None:
     """All n from 0 on with |y - beta n| at most `width` standard deviations of y, more where y is below 0; and the

@@ -24,6 +24,7 @@ from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, LinearQ
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
 from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
+from tests.examples import examples
 from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, records
 from tests.oracles.zcdp import renyi
 
@@ -111,6 +112,7 @@ def test_the_whole_joint_law_of_a_small_release_enumerated() -> None:
     assert ratios.max() == pytest.approx(1.5, rel=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [1, 3])
 def test_gaussian_noise_meets_the_zcdp_curve(rows: int) -> None:
     """Renyi divergences of independent numbers add up: at most order * rho, and that at whole orders."""
@@ -206,7 +208,7 @@ def test_the_noise_source_is_asked_for_the_planned_sensitivity_and_budget() -> N
     assert sum((b for *_, b in calls), Fraction(0)) == 1
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3), st.integers(0, 10), st.integers(0, 11)), max_size=30),
     most=st.sampled_from([1, 30, 200, 10**6]),

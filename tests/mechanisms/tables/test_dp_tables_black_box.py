@@ -80,6 +80,7 @@ def refuted(values: Sequence[float]) -> bool:
 # at most 1e-6 (normal approximation, all counts in the thousands). Power against half of epsilon: Laplace, epsilon 1:
 # the event "0.75 epsilon" has probability .19 and .073, 39 standard errors beyond e^.5; Gaussian, (1, .01): the event
 # "0.5 epsilon" has .19 and .093, .027 above delta, 13 standard errors. Both above 1 - 1e-9.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize(("noise", "delta"), [("laplace", "0"), ("gaussian", "0.01")])
 def test_the_stated_guarantee_is_not_refuted_and_half_of_epsilon_is(noise: str, delta: str) -> None:
@@ -91,6 +92,7 @@ def test_the_stated_guarantee_is_not_refuted_and_half_of_epsilon_is(noise: str, 
 
 # Noise for one row where the person has two spends 2 of 1. N = 100,000 on each table, one event, a z-test at 1e-6.
 # Power above 1 - 1e-9: the event has probability .39 and .053, 98 standard errors beyond e.
+@pytest.mark.thorough
 @pytest.mark.statistical
 def test_noise_of_half_the_sensitivity_is_refuted() -> None:
     mechanism = plan(ITEMS[:2], "1", rows=2)
@@ -106,6 +108,7 @@ def test_noise_of_half_the_sensitivity_is_refuted() -> None:
 # N = 40,000 intervals each, within four standard errors of the law's exact coverage: false-alarm rate 6.4e-5 each, by
 # an exact two-sided binomial test. Power: at epsilon 1 Laplace intervals narrower by 1 on either side cover .046 less
 # often, 57 standard errors.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize(("noise", "epsilon"), [("laplace", "1"), ("laplace", "0.1"), ("gaussian", "1")])
 def test_intervals_cover_as_often_as_the_law_says(noise: str, epsilon: str) -> None:

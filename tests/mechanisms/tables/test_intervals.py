@@ -217,6 +217,7 @@ def missed(case: Case) -> Vector:
     return np.concatenate([np.ravel(each) for each in out])
 
 
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_number_is_in_its_interval_nineteen_times_of_twenty(case: Case) -> None:

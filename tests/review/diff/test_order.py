@@ -25,6 +25,7 @@ from crowdgate.policy.values import Strict
 from crowdgate.review.diff import fields_compared
 from crowdgate.review.diff.fields_compared import FieldChange, changes
 from crowdgate.review.diff.level_order import level_order_by_codes
+from tests.examples import examples
 from tests.review.diff.drawn import (
     BUDGET,
     COARSER,
@@ -258,14 +259,14 @@ def transitive(one: ReleasePolicy, two: ReleasePolicy, three: ReleasePolicy) -> 
     return fields and (not all(stricter[:2]) or stricter[2])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_the_order_is_antisymmetric(data: st.DataObject) -> None:
     old = data.draw(POLICIES)
     assert antisymmetric(policy(old), policy(data.draw(moved(old))))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(st.data())
 def test_the_order_is_transitive(data: st.DataObject) -> None:
     one = data.draw(POLICIES)
@@ -273,6 +274,7 @@ def test_the_order_is_transitive(data: st.DataObject) -> None:
     assert transitive(policy(one), policy(two), policy(data.draw(moved(two))))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mechanism", "path", "values"), [*((ROWS, path, values) for path, values in POOLS.items()), *OTHER_POOLS]
 )

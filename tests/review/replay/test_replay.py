@@ -80,6 +80,7 @@ def check_the_same(workshop: Workshop, found: Any, slots: tuple[str, ...]) -> No
         assert past["now"] == past["ended"] == "published"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", [None, TABLES, SYNTHETIC], ids=["rows", "tables", "synthetic"])
 def test_an_unchanged_policy_says_exactly_what_its_releases_recorded(mechanism: str | None, there: Workshop) -> None:
     if mechanism is not None:
@@ -97,6 +98,7 @@ def test_a_verdict_that_comes_out_otherwise_is_caught(there: Workshop, monkeypat
         check_the_same(there, replayed(there), SLOTS[:1])
 
 
+@pytest.mark.thorough
 def test_new_limits_are_held_against_what_was_measured_then(there: Workshop) -> None:
     for slot in SLOTS:
         assert release(there, slot) == 0
@@ -126,6 +128,7 @@ def test_a_charged_number_keeps_the_noise_that_it_was_drawn_with(there: Workshop
     assert (after["value"], after["low"], after["high"]) == (before["value"], before["low"], before["high"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -195,6 +198,7 @@ def test_of_a_withheld_release_whose_record_is_not_at_hand_only_that_it_was_is_t
     assert gate(found, "released_rows")["why"] == gate_on_past_release.UNTOLD
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("slot", "expires", "code"),
     [("2030-01-01", "2030-01-01", 0), ("2030-01-01", "2029-12-31", 3), ("2001-01-01", "2001-01-01", 3)],
@@ -239,6 +243,7 @@ def test_figures_of_confidential_measures_are_never_told(there: Workshop) -> Non
     assert "marked as informed by confidential data" in text
 
 
+@pytest.mark.thorough
 def test_a_policy_that_is_changed_after_a_look_is_informed(there: Workshop) -> None:
     assert release(there) == 0
     replayed(there)

@@ -1,0 +1,16 @@
+"""How many examples a property is tried with: a quarter by default, all of them with `--every-example`."""
+
+LEAST = 10
+"""As many at least, where a test states more."""
+_every = False
+
+
+def use_every_example() -> None:
+    """From now on every property is tried with all the examples that it states."""
+    global _every
+    _every = True
+
+
+def examples(stated: int) -> int:
+    """The number for hypothesis's `max_examples`."""
+    return stated if _every else min(stated, max(LEAST, stated // 4))
