@@ -21,6 +21,8 @@ from crowdgate.verification.release import verify
 from tests.examples import examples
 from tests.workshop import Row, Workshop, good_rows, make_workshop
 
+pytestmark = pytest.mark.thorough
+
 Json = dict[str, Any]
 Drawn = st.SearchStrategy[Any]
 LEVELS = {"age": ["exact", "10 years", "50 years", "any"], "ward": ["exact", "side", "any"]}
@@ -197,7 +199,6 @@ def test_the_total_alone_is_published(tmp_path: Path) -> None:
     assert ends(workshop, good_rows(3)) == "published"
 
 
-@pytest.mark.thorough
 @settings(max_examples=examples(15), deadline=None)
 @given(**drawn)
 def test_what_check_allows_ends(tmp_path_factory: pytest.TempPathFactory, table: list[Row], **stated: Any) -> None:
