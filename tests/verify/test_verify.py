@@ -438,6 +438,21 @@ def test_the_part_of_a_charged_gate_is_what_its_noise_took(copy: Path, change: C
         verify(copy)
 
 
+def _another_policy(claims: Claims) -> None:
+    """The price that was charged, of a policy that was not."""
+    claims["policyDigest"] = "0" * 64
+
+
+@pytest.mark.parametrize("change", [_without_charged_gate, _another_policy], ids=["another price", "another policy"])
+def test_price_and_policy_must_each_be_what_the_ledger_charged(
+    published: tuple[Workshop, Path], copy: Path, change: Change
+) -> None:
+    reseal_with_page(copy, change)
+    assert verify(copy)
+    with pytest.raises(VerificationFailed, match="its guarantee or policy is not what the ledger charged"):
+        verify(copy, published[0].ledger)
+
+
 def test_what_is_no_release_fails_with_exit_6(tmp_path: Path) -> None:
     assert crowdgate("verify", tmp_path) == 6
     (tmp_path / "manifest.json").write_text("[" * 100_000)
