@@ -9,9 +9,12 @@ import pytest
 
 from crowdgate.anonymity.kl import decide as job
 from crowdgate.anonymity.kl.decide import CollectionChoice, decide
+from crowdgate.errors import ConfigurationError
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.decisions import DECIDED
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.decisions import in_force, read_decisions
 from crowdgate.signing import keys
 from tests.workshop import Workshop, crowdgate
 
@@ -230,6 +233,18 @@ def test_two_decisions_neither_of_which_replaces_the_other_are_refused_without_a
     (files(workshop)[0].parent / "other.yaml").write_text(forged_text)
     (workshop.root / "ledger" / "ledger.db").rename(workshop.root / "elsewhere.db")
     assert crowdgate("check", workshop.policy) == 2
+
+
+@pytest.mark.parametrize(
+    ("subject", "other"), [("attribute: note", "attribute: age"), ("contract: clinic", "contract: ward")]
+)
+def test_a_decision_replaces_none_on_another_subject(workshop: Workshop, subject: str, other: str) -> None:
+    assert decided(workshop, "do-not-collect", of="note") == 0
+    assert decided(workshop, "collect", of="note") == 0
+    replacing = next(each for each in files(workshop) if "replaces: null" not in each.read_text(encoding="utf-8"))
+    workshop.edit(replacing, subject, other)
+    with pytest.raises(ConfigurationError, match="has the digest"):
+        in_force(read_decisions(workshop.root), plan_policy(workshop.policy).bundle.contract)
 
 
 def test_a_decision_that_stopped_between_line_and_file_is_made_whole_by_the_same_call(

@@ -166,6 +166,16 @@ def test_a_slot_in_the_past_makes_no_old_audit_fresh(town: Town) -> None:
     assert "31 days old today" in why(release(town, slot))
 
 
+@pytest.mark.parametrize("strict", ["pso_excess, at_most: 0.3", "pso_success, at_most: 0.4"])
+def test_of_gates_with_different_max_age_the_stricter_one_decides(town: Town, strict: str) -> None:
+    """At the slot, which is the day of the audit, it is too old for neither."""
+    town.edit(town.policy, f"{strict}, with: {{max_age: 30}}", f"{strict}, with: {{max_age: 10}}")
+    town.records[0].unlink()
+    made = (now() - timedelta(days=20)).isoformat()
+    town.audit(made)
+    assert "20 days old today, and max_age is 10" in why(release(town, made))
+
+
 @pytest.mark.thorough
 def test_a_gate_that_only_advises_lets_a_release_without_an_audit_through(town: Town) -> None:
     town.edit(town.policy, "{max_age: 30}}", "{max_age: 30}, severity: advise}")

@@ -1,5 +1,6 @@
 """Joint public counts in a contract: read at the levels whose values they have, or refused with a line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.plan import Plan
 from crowdgate.planning.plan import plan_policy
+from crowdgate.public_counts.figures import PriorSubject, read_prior
 from tests.kinds.registers import JOINT, register_workshop
 from tests.workshop import Workshop
 
@@ -34,6 +36,15 @@ def test_finer_counts_are_summed_to_the_released_levels(clinic: Workshop) -> Non
     assert found.names == ("ward", "age")
     cells = list(zip(*(column.tolist() for column in found.codes), found.counts.tolist(), strict=True))
     assert cells == [(0, 0, 12), (2, 1, 1)]
+
+
+@pytest.mark.parametrize("times", [1, 7])
+def test_the_people_of_the_budget_are_expected_in_the_shares_of_the_counts(clinic: Workshop, times: int) -> None:
+    """The budget bounds the people by 1,000; the counts are of 100, or of 700."""
+    plan = planned(clinic, re.sub(r"\d+$", lambda count: str(times * int(count[0])), JOINT, flags=re.MULTILINE))
+    (table,) = read_prior(PriorSubject.of_plan(plan), None).prior.tables
+    assert [len(level) for level in table.axes.values()] == [2, 4]
+    assert table.counts.tolist() == [[300, 200, 0, 0], [100, 20, 380, 0]]
 
 
 REFUSED = {

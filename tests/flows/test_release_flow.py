@@ -338,6 +338,16 @@ def test_every_parameter_is_opened_by_its_name_alone_and_a_person_may_set_all(
     assert parameter not in [problem.where for problem in refused.value.problems]
 
 
+@pytest.mark.parametrize(("parameter", "name"), [("to", "to"), ("input_path", "input"), ("ledger", "ledger")])
+def test_the_flow_of_a_deployment_refuses_each_parameter_that_its_policy_locks(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, parameter: str, name: str
+) -> None:
+    monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "5c5c5c5c-0000-4000-8000-000000000000")
+    monkeypatch.setattr(tasks, "rehearse", fails)
+    ended = flow_file.release.fn(str(workshop.policy), SLOT, **{parameter: "elsewhere"})
+    assert (ended.name, f"deployments_may_set: [{name}]" in ended.message) == ("Refused", True)
+
+
 @pytest.mark.thorough
 def test_a_dry_run_is_rehearsed_and_never_completed(workshop: Workshop, server: Server) -> None:
     workshop.edit(workshop.policy, "spec:\n", "spec:\n  enforcement: dry-run\n")

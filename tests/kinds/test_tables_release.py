@@ -397,6 +397,10 @@ CLAIMS: dict[str, tuple[Change, str]] = {
         lambda claims: claims["data"]["tables"][6]["numbers"].update(low="1"),
         "step 5, guarantee: 7-mean-of-age-by-ward-exact: it is described as no mean is",
     ),
+    "no width": (
+        lambda claims: claims["mechanism"].pop("width"),
+        "step 5, guarantee: the width of intervals is not that of the noise",
+    ),
     "rows": (
         lambda claims: claims["mechanism"].update(rows_per_unit=2),
         "step 5, guarantee: rows of a privacy unit or the sampling rate",

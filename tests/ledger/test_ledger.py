@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import sqlite
@@ -342,6 +342,21 @@ def test_a_ledger_is_made_once_with_mode_0600_and_an_id_of_its_own(url: str, tmp
 def test_the_ledger_writes_ahead(ledger: Ledger) -> None:
     with closing(sqlite3.connect(ledger.path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_charge_is_synced_to_the_disk_when_it_is_committed(ledger: Ledger) -> None:
+    """SQLite numbers FULL as 2; with NORMAL, which is 1, a write-ahead log may lose its last commits."""
+    levels: list[object] = []
+
+    def ask(connection: sqlite3.Connection, _: object) -> None:
+        levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+    event.listen(Engine, "connect", ask)
+    try:
+        reserve(ledger, "r")
+    finally:
+        event.remove(Engine, "connect", ask)
+    assert set(levels) == {2}
 
 
 def test_making_a_ledger_overwrites_no_file_of_another_kind(url: str) -> None:

@@ -123,6 +123,14 @@ def test_what_is_private_is_for_no_others_and_what_is_public_is_read_by_all() ->
     assert permissions.PUBLIC.folder & permissions.PUBLIC.team_folder & 0o555 == 0o555
 
 
+def test_in_the_folder_of_a_team_a_signing_key_is_its_owners_alone(tmp_path: Path) -> None:
+    team = tmp_path / "team"
+    team.mkdir()
+    team.chmod(0o2775)
+    assert crowdgate("keys", "create", team / "holder.key") == 0
+    assert (mode(team / "holder.key"), mode(team / "holder.key.pub")) == (0o600, 0o644)
+
+
 def test_folders_that_are_there_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir(0o750)
     assert permissions.make_folders(tmp_path / "there" / "a" / "b", permissions.RELEASE) == [

@@ -1,7 +1,9 @@
 """Verification finds any change of a published release."""
 
+import csv
 import os
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -233,6 +235,33 @@ def test_a_further_file_is_found_even_when_the_manifest_names_it(copy: Path) -> 
         verify(copy)
 
 
+def _cut_first_class(copy: Path, size: int) -> None:
+    """A release whose first class has so many rows, with everything else that a release says of its rows."""
+    with (copy / "data.csv").open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    first = Counter(map(tuple, rows))[tuple(rows[0])]
+    kept = rows[first - size :]
+    rewrite_rows(copy, lambda _: kept)
+    counts = {name: Counter(row[at] for row in kept) for at, name in enumerate(("age", "ward"))}
+    rewrite_lines(copy / "counts.csv", lambda lines: [lines[0], *([a, b, str(counts[a][b])] for a, b, _ in lines[1:])])
+
+    def recounted(claims: Claims) -> None:
+        _recount(claims, len(kept))
+        for measure, value in (("released_rows", len(kept)), ("smallest_class", size)):
+            _verdict(claims, measure).update(value=str(value), low=str(value), high=str(value))
+
+    reseal_with_page(copy, recounted)
+
+
+def test_a_class_of_k_rows_verifies_and_one_of_a_row_less_does_not(copy: Path) -> None:
+    k = stated(copy)["mechanism"]["k"]
+    _cut_first_class(copy, k)
+    assert verify(copy)
+    with pytest.raises(VerificationFailed, match=f"a class has fewer than {k} rows"):
+        _cut_first_class(copy, k - 1)
+        verify(copy)
+
+
 def reseal_without(copy: Path, name: str) -> None:
     claims = stated(copy)
     del claims["files"][name]
@@ -407,6 +436,21 @@ def test_the_part_of_a_charged_gate_is_what_its_noise_took(copy: Path, change: C
         VerificationFailed, match="step 5, guarantee: its parts are not the mechanism's and the charged"
     ):
         verify(copy)
+
+
+def _another_policy(claims: Claims) -> None:
+    """The price that was charged, of a policy that was not."""
+    claims["policyDigest"] = "0" * 64
+
+
+@pytest.mark.parametrize("change", [_without_charged_gate, _another_policy], ids=["another price", "another policy"])
+def test_price_and_policy_must_each_be_what_the_ledger_charged(
+    published: tuple[Workshop, Path], copy: Path, change: Change
+) -> None:
+    reseal_with_page(copy, change)
+    assert verify(copy)
+    with pytest.raises(VerificationFailed, match="its guarantee or policy is not what the ledger charged"):
+        verify(copy, published[0].ledger)
 
 
 def test_what_is_no_release_fails_with_exit_6(tmp_path: Path) -> None:

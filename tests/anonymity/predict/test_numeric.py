@@ -38,6 +38,7 @@ def bins(form: QuestionnaireModel, ways: dict[str, str] | None = None) -> Bins:
     ("numeric", "shares"),
     [
         ({"law": "uniform", "low": "3", "high": "10", "width": "3"}, [3 / 7, 3 / 7, 1 / 7]),
+        ({"law": "uniform", "low": "4", "high": "11", "width": "3"}, [3 / 7, 3 / 7, 1 / 7]),
         ({"law": "exponential", "mean": "2", "width": "50"}, [1 - np.exp(-25), np.exp(-25)]),
         ({"law": "normal", "mean": "1", "sd": "2", "width": "1000"}, [ndtr(0.5), ndtr(-0.5)]),
         ({"law": "histogram", "edges": ["0", "10", "30"], "counts": ["1", "3"], "width": "10"}, [1 / 4, 3 / 8, 3 / 8]),

@@ -12,12 +12,15 @@ from crowdgate.candidate import Measurement
 from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, odds_of_next, past_measurements
 from crowdgate.forecast.chances.gate_chances import FAILS, PASSES, Chances, GateChance
 from crowdgate.gate import verdict
-from crowdgate.history.past_runs import PastRun
+from crowdgate.history.past_runs import MOST_RUNS, PastRun, past_runs
 from crowdgate.kind import randomness
 from crowdgate.kind.forecast import PassProbability
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, open_ledger
 from crowdgate.manifest import GateFields
 from crowdgate.measures import MEASURES
 from crowdgate.number_text import CHANCE, format_value
+from crowdgate.planning.open_ledger import OpenedLedger
+from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import GateRule
 from tests.anonymity.test_measure import PUBLIC
 from tests.conformance.lives import Said, say
@@ -99,6 +102,19 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
         whole = found["release"]
         assert whole["low"] <= whole["chance"] <= whole["high"] == whole["at_most"]
     assert "chance to pass: above 0.99, from 3 past runs" in say("plan", clinic.policy).out
+
+
+def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
+    plan, cost = plan_policy(clinic.policy), Spend(Fraction(1, 10), Fraction(0))
+    budget = Budget("clinic-patients", Spend(Fraction(9), Fraction(1)), 1000, "row", "add-remove")
+    ledger = open_ledger(clinic.ledger, None)
+    ids = [f"clinic/1/2030-01-{day:02}" for day in range(1, MOST_RUNS + 4)]
+    for release_id in ids:
+        ledger.reserve(ChargeRequest(release_id, plan.bundle.digest, "clinic", budget, cost))
+        ledger.begin_reading(release_id)
+    told = past_runs(plan, OpenedLedger(clinic.root, ledger.id))
+    assert told is not None
+    assert [each.release_id for each in told] == ids[-MOST_RUNS:]
 
 
 @pytest.mark.thorough

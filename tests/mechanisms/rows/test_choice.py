@@ -6,6 +6,7 @@ shown, two of them differentially private rules made for it, one the implemented
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -191,6 +192,18 @@ def test_the_choice_alone_is_private_for_its_price_and_no_less() -> None:
         assert max(ratios) <= float(price) * SLACK
         worst = max(worst, *ratios)
     assert worst > 0.4 * float(price)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_the_choice_alone_is_private_for_its_price_however_many_rows_a_person_has(rows: int) -> None:
+    """Classes of 3 are released: a person's rows decide whether those of the others are."""
+    price, others = Fraction(2), [(1, 0), (1, 0), (0, 1), (0, 1)]
+    safe = chooser(2, k=3, beta=Fraction(1, 2), total=2 * price, price=price)
+    assert safe.choice is not None
+    safe = replace(safe, choice=replace(safe.choice, rows=rows))
+    more, less = (scheme_law(safe, table(safe, part)) for part in ([(0, 0)] * rows + others, others))
+    ratio = max(abs(math.log(a / b)) for a, b in zip(more, less, strict=True))
+    assert 0.7 * float(price) < ratio <= float(price) * SLACK
 
 
 # --- planted faults ---
