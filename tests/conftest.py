@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Before any test is imported. Properties that state no number are tried with hypothesis's own, or a quarter."""
     if config.getoption("--every-example"):
         use_every_example()
-    settings.register_profile("crowdgate", settings.default, max_examples=examples(settings.default.max_examples))
+    settings.register_profile("crowdgate", settings.default, max_examples=examples(settings().max_examples))
     settings.load_profile("crowdgate")
 
 

@@ -38,7 +38,7 @@ def published(frame: pd.DataFrame) -> pd.DataFrame | None:
 delta: float = crowdgate.exact_delta(crowdgate.least_k(1, 1e-9, 0.3), 0.3, 1)
 """
 SILENT = """follow_imports = silent
-[mypy-cryptography.*,jinja2.*,numpy.*,pyarrow.*,pydantic.*,scipy.*,sqlalchemy.*]
+[mypy-cryptography.*,jinja2.*,numpy.*,pyarrow.*,pydantic.*,scipy.*]
 follow_imports = skip
 ignore_missing_imports = true
 """

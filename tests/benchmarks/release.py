@@ -114,7 +114,7 @@ def _keep_everybody(job: Any) -> None:
     job.plan_release = planned
 
 
-_LIBRARIES = "import pandas, sqlalchemy, opendp, pyarrow.parquet"
+_LIBRARIES = "import pandas, opendp, pyarrow.parquet"
 _COMMAND = "from crowdgate_flows.command import main; main()"
 
 

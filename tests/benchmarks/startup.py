@@ -21,7 +21,7 @@ from tests.benchmarks.options import parse
 from tests.workshop import good_rows, make_workshop
 
 BASE = ["-c", "import numpy, pydantic, yaml"]
-LIBRARIES = ["-c", "import pandas, sqlalchemy, opendp, pyarrow.parquet"]
+LIBRARIES = ["-c", "import pandas, opendp, pyarrow.parquet"]
 COMMAND = ["-c", "from crowdgate_flows.command import main; main()"]
 
 

@@ -7,8 +7,9 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
-from crowdgate.ledger.journal import KEYS, JournalLine, chain_line
+from crowdgate.ledger.journal import JournalLine, chain_line
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend
+from crowdgate.ledger.schema import KEYS
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -41,7 +42,7 @@ def append(
         line = chain_line(last.digest, last.number + 1, event, subject, commitment, json.dumps(said))
         connection.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", line)
         for table, row in rows:
-            if table in {known.name for known in KEYS}:
+            if table in KEYS:
                 holes = ", ".join("?" * len(row))
                 statement = f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({holes})"
                 connection.execute(statement, [*row.values()])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger import schema
+from crowdgate.ledger import contents
 from crowdgate.ledger.journal import chain_line
 from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
 from crowdgate.ledger.replay import JournalReplay
@@ -166,7 +166,7 @@ def test_lines_that_follow_and_say_nothing_that_can_be_read_are_refused(url: str
 def test_a_writer_that_does_not_add_up_writes_nothing(
     ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schema, "total", lambda *_: ONE - ONE)
+    monkeypatch.setattr(contents, "spent", lambda *_: ONE - ONE)
     with pytest.raises(LedgerRefused, match="no ledger writes"):
         ledger.reserve(asked("a/1/2030-01-03"))
     monkeypatch.undo()
@@ -252,8 +252,8 @@ def test_a_signature_is_of_this_ledger_and_this_line(url: str, key: SigningKey, 
     line = keyed.sign()
     keys.create(tmp_path / "other.key")
     stranger = keys.signing_key((tmp_path / "other.key").read_bytes(), "other.key")
-    with keyed._reading() as connection:
-        assert is_signed_by(connection, keyed.id, line, [key.public])
-        assert not is_signed_by(connection, keyed.id, line, [stranger.public])
-        assert not is_signed_by(connection, "another-00000000", line, [key.public])
-        assert not is_signed_by(connection, keyed.id, line._replace(digest="0" * 64), [key.public])
+    with keyed._reading() as (database, _):
+        assert is_signed_by(database, keyed.id, line, [key.public])
+        assert not is_signed_by(database, keyed.id, line, [stranger.public])
+        assert not is_signed_by(database, "another-00000000", line, [key.public])
+        assert not is_signed_by(database, keyed.id, line._replace(digest="0" * 64), [key.public])

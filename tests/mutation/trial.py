@@ -40,7 +40,6 @@ PRELOADED = [
     "scipy.stats",
     "sklearn.ensemble",
     "sklearn.linear_model",
-    "sqlalchemy",
     "typer",
     "xdist.scheduler",
     "yaml",

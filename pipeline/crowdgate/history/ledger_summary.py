@@ -9,7 +9,7 @@ from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_OPENED, TABLE
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger
-from crowdgate.ledger.schema import entries, populations, totals
+from crowdgate.ledger.schema import ENTRIES, POPULATIONS, TOTALS
 from crowdgate.number_text import exact_text
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
@@ -84,11 +84,11 @@ def _accesses(journal: Sequence[JournalLine], event: str) -> list[JournalLine]:
 
 
 def _has_total(line: JournalLine) -> bool:
-    return any(name == totals.name for name, _ in line.rows())
+    return any(name == TOTALS for name, _ in line.rows())
 
 
 def _charge(line: JournalLine) -> dict[str, Any]:
-    spent, charged = line.row(totals), line.row(entries)
+    spent, charged = line.row(TOTALS), line.row(ENTRIES)
     return {
         **_line_origin(line),
         "population": spent["population"],
@@ -103,7 +103,7 @@ def _change(line: JournalLine) -> dict[str, Any]:
     said = line.detail_values
     found = {**_line_origin(line), "population": line.subject, "change": REASONED[line.event], "reason": said["reason"]}
     if line.event == "budget.raised":
-        row = line.row(populations)
+        row = line.row(POPULATIONS)
         found |= {name: exact_text(Fraction(row[name])) for name in ("epsilon", "delta")} | {"people": row["people"]}
     return found
 

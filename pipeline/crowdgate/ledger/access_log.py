@@ -11,7 +11,7 @@ keep a policy ready for after a look.
 from collections.abc import Iterable
 
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.schema import entries
+from crowdgate.ledger.schema import ENTRIES
 
 RECORD_OPENED = "private-record-opened"
 """Of the private record of the release that is the line's subject."""
@@ -35,7 +35,7 @@ def is_informed(written: Iterable[JournalLine], population: str, policy_digest: 
     looked = False
     for line in written:
         if line.event == "entry.reserved":
-            row = line.row(entries)
+            row = line.row(ENTRIES)
             charged[line.subject] = (row["population"], row["policy_digest"], looked)
         elif line.event == "entry.reading":
             whose, digest, before = charged.get(line.subject, ("", "", False))

@@ -1,47 +1,47 @@
 """Whether a file of SQLite is whole, and has the tables and indexes of a ledger and nothing that acts by itself."""
 
 import re
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, create_engine
-
-from crowdgate.ledger.schema import metadata
+from crowdgate.ledger.schema import STATEMENTS
+from crowdgate.ledger.store import Database
 
 _ADDED = re.compile(r",(holderVARCHAR\(300\)|sinceVARCHAR\(20\))")
 """Columns that stand elsewhere in the definition where a ledger of format 1 was upgraded."""
 Shape = frozenset[tuple[Any, ...]]
 
 
-def integrity_fault(connection: Connection) -> str | None:
+def integrity_fault(database: Database) -> str | None:
     """What is wrong, in words, or None. Every page is looked at, and every index compared with its table."""
-    found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-    if found != "ok":
+    if list(database.rows("PRAGMA integrity_check(1)")) != [("ok",)]:
         return "its file is damaged"
-    return None if _shape(connection) == _expected() else "its tables, indexes or triggers are not those of a ledger"
+    return None if _shape(database.rows) == _expected() else "its tables, indexes or triggers are not those of a ledger"
 
 
-def active_objects(connection: Connection) -> str | None:
+def active_objects(database: Database) -> str | None:
     """What acts by itself in a file, in words, or None: asked under the lock, for it may be there for a moment."""
-    found = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')").first()
-    return None if found is None else "it holds triggers or views"
+    acting = any(database.rows("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"))
+    return "it holds triggers or views" if acting else None
 
 
-def _shape(connection: Connection) -> Shape:
+def _shape(rows: Callable[..., Iterable[tuple[Any, ...]]]) -> Shape:
     """Each column of each table, and the definition of whatever there is, without blanks."""
     held = "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"  # but automatic ones
     found: list[tuple[Any, ...]] = []
-    for kind, name, sql in connection.exec_driver_sql(held).all():
+    for kind, name, sql in list(rows(held)):
         found.append((kind, name, _ADDED.sub("", "".join(str(sql).split()))))
         if kind == "table":
-            columns = connection.exec_driver_sql("SELECT * FROM pragma_table_xinfo(?)", (name,))
-            found += [(kind, name, *column[1:]) for column in columns]
+            found += [(kind, name, *column[1:]) for column in rows("SELECT * FROM pragma_table_xinfo(?)", name)]
     return frozenset(found)
 
 
 @cache
 def _expected() -> Shape:
-    engine = create_engine("sqlite://")
-    with engine.begin() as connection:
-        metadata.create_all(connection)
-        return _shape(connection)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for statement in STATEMENTS.values():
+            connection.execute(statement)
+        return _shape(lambda statement, *values: connection.execute(statement, values))

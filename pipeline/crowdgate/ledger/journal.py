@@ -10,24 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, Table, select
+from crowdgate.ledger.schema import JOURNAL, LINE
+from crowdgate.ledger.store import Database
 
-from crowdgate.ledger.schema import contracts, entries, freezes, journal, ledgers, populations, totals
-
-KEYS = {
-    ledgers: "id",
-    populations: "population",
-    contracts: "contract",
-    entries: "number",
-    totals: "population",
-    freezes: "population",
-}
-"""Every row of these tables is in the journal; the column names the row."""
 _encoded = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 _decoded = json.JSONDecoder().raw_decode
-_MANY = 2000
-"""Rows that are fetched at a time."""
-Row = tuple[Table, Mapping[str, Any]]
+Row = tuple[str, Mapping[str, Any]]
+"""A row with the name of its table."""
+_LINES = f"SELECT {', '.join(LINE)} FROM {JOURNAL}"
 
 
 class JournalLine(NamedTuple):
@@ -57,9 +47,9 @@ class JournalLine(NamedTuple):
         """The rows that it wrote, with the names of their tables."""
         return ((each["table"], each["row"]) for each in rows_of_detail(self.detail_values))
 
-    def row(self, table: Table) -> dict[str, Any]:
+    def row(self, table: str) -> dict[str, Any]:
         """The row that it wrote into a table. Raises StopIteration without one."""
-        return next(row for name, row in self.rows() if name == table.name)
+        return next(row for name, row in self.rows() if name == table)
 
 
 def parse_detail(detail: str | None) -> dict[str, Any]:
@@ -88,43 +78,34 @@ def next_line(
 ) -> JournalLine:
     """The line after the one of this number and digest."""
     number, digest = after
-    held = {"rows": [{"table": table.name, "row": dict(row)} for table, row in rows]} if rows else {}
+    held = {"rows": [{"table": table, "row": dict(row)} for table, row in rows]} if rows else {}
     return chain_line(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
 
 
-def raw_rows(connection: Connection, rows: Select[Any]) -> Iterator[tuple[Any, ...]]:
-    """Rows as the database driver has them: a hundred thousand take half the time so."""
-    cursor = connection.execute(rows).cursor
-    while cursor is not None and (part := cursor.fetchmany(_MANY)):
-        yield from part
+def rows_after(database: Database, number: int) -> Iterator[tuple[Any, ...]]:
+    """All lines after one, in their order, as the database has them."""
+    return database.rows(f"{_LINES} WHERE number > ? ORDER BY number", number)
 
 
-def lines_after(number: int) -> Select[Any]:
-    """All lines after one, in their order."""
-    return select(journal).where(journal.c.number > number).order_by(journal.c.number)
-
-
-def lines(connection: Connection) -> Iterator[JournalLine]:
+def lines(database: Database) -> Iterator[JournalLine]:
     """All lines in their order."""
-    return (JournalLine(*row) for row in raw_rows(connection, lines_after(0)))
+    return (JournalLine(*row) for row in rows_after(database, 0))
 
 
-def line_at(connection: Connection, number: int) -> JournalLine | None:
+def line_at(database: Database, number: int) -> JournalLine | None:
     """The line of a number, or None."""
-    found = connection.execute(select(journal).where(journal.c.number == number)).one_or_none()
-    return None if found is None else JournalLine(*found)
+    return next((JournalLine(*row) for row in database.rows(f"{_LINES} WHERE number = ?", number)), None)
 
 
-def last_line(connection: Connection) -> JournalLine:
+def last_line(database: Database) -> JournalLine:
     """The last line; there always is one, of the ledger's creation."""
-    return JournalLine(*connection.execute(select(journal).order_by(journal.c.number.desc()).limit(1)).one())
+    return next(JournalLine(*row) for row in database.rows(f"{_LINES} ORDER BY number DESC LIMIT 1"))
 
 
-def last_of(connection: Connection, event: str, subject: str) -> JournalLine | None:
+def last_of(database: Database, event: str, subject: str) -> JournalLine | None:
     """The last line of an event with this subject, or None."""
-    own = select(journal).where(journal.c.event == event, journal.c.subject == subject)
-    found = connection.execute(own.order_by(journal.c.number.desc()).limit(1)).one_or_none()
-    return None if found is None else JournalLine(*found)
+    own = f"{_LINES} WHERE event = ? AND subject = ? ORDER BY number DESC LIMIT 1"
+    return next((JournalLine(*row) for row in database.rows(own, event, subject)), None)
 
 
 def chain_line(

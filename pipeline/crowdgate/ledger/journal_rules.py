@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any
 
 from crowdgate.ledger import transitions
-from crowdgate.ledger.journal import KEYS, rows_of_detail
-from crowdgate.ledger.schema import FORMAT, contracts, entries, freezes, ledgers, populations, totals
+from crowdgate.ledger.journal import rows_of_detail
+from crowdgate.ledger.schema import COLUMNS, CONTRACTS, ENTRIES, FORMAT, FREEZES, KEYS, LEDGERS, POPULATIONS, TOTALS
 from crowdgate.ledger.totals import RunningTotal
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Budget, Spend, amount, label, optional
@@ -26,11 +26,9 @@ RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 REASONED = ("budget.raised", "population.frozen", "population.thawed")
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
-COLUMNS = {table.name: tuple(column.name for column in table.columns) for table in KEYS}
-AT = {table.name: COLUMNS[table.name].index(key) for table, key in KEYS.items()}
+AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
 """Where the key of a row stands."""
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
-_ENTRIES, _TOTALS, _POPULATIONS, _FREEZES = entries.name, totals.name, populations.name, freezes.name
 
 
 class InvalidLine(ValueError):
@@ -44,14 +42,15 @@ def _require(holds: bool) -> None:
 
 @dataclass
 class JournalState:
-    """Every row, by table and key; and what the rows of charges amount to."""
+    """Every row, by table and key; the number of each release's charge that is not void, the release that used up each
+    sample of a population, the last number of a charge, and what the charges amount to."""
 
     rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
     charged: dict[str, int] = field(default_factory=dict)
     _format: int = 0
-    _last: int = 0
+    last: int = 0
     _spent: dict[str, tuple[RunningTotal, RunningTotal]] = field(default_factory=dict)
-    _samples: set[tuple[str, str]] = field(default_factory=set)
+    samples: dict[tuple[str, str], str] = field(default_factory=dict)
     _digests: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
 
     def add(self, event: str, subject: str, commitment: str | None, said: Mapping[str, Any]) -> None:
@@ -79,7 +78,7 @@ class JournalState:
     def stated(self) -> list[dict[str, str]]:
         """The rows of the running totals, of populations that lost anything."""
         lost = [self._total(each) for each in sorted(self._spent) if any(self._spent[each])]
-        return [dict(zip(COLUMNS[_TOTALS], each, strict=True)) for each in lost]
+        return [dict(zip(COLUMNS[TOTALS], each, strict=True)) for each in lost]
 
     def _check_detail(self, event: str, said: Mapping[str, Any], rows: Rows) -> None:
         """Lines of format 1 hold one row at most, and do not tell when and by whom."""
@@ -94,61 +93,61 @@ class JournalState:
             label("reason", said["reason"], 1000)
 
     def _created(self, subject: str, rows: Rows, _at: str | None) -> None:
-        _require(not self.rows[ledgers.name] and rows == [(ledgers.name, (subject, self._format))])
+        _require(not self.rows[LEDGERS] and rows == [(LEDGERS, (subject, self._format))])
         _require(self._format in (1, FORMAT))
 
     def _upgraded(self, subject: str, rows: Rows, _at: str | None) -> None:
-        stated = [(_TOTALS, tuple(row.values())) for row in self.stated()]
-        _require(self._format == 1 and subject in self.rows[ledgers.name])
-        _require(rows == [(ledgers.name, (subject, FORMAT)), *stated])
+        stated = [(TOTALS, tuple(row.values())) for row in self.stated()]
+        _require(self._format == 1 and subject in self.rows[LEDGERS])
+        _require(rows == [(LEDGERS, (subject, FORMAT)), *stated])
         self._format = FORMAT
 
     def _registered(self, subject: str, rows: Rows, _at: str | None) -> None:
-        _require(subject not in self.rows[_POPULATIONS] and _budget(subject, rows).population == subject)
+        _require(subject not in self.rows[POPULATIONS] and _budget(subject, rows).population == subject)
 
     def _raised(self, subject: str, rows: Rows, _at: str | None) -> None:
-        old = _budget(subject, [(_POPULATIONS, self.rows[_POPULATIONS][subject])])
+        old = _budget(subject, [(POPULATIONS, self.rows[POPULATIONS][subject])])
         new = _budget(subject, rows)
         _require(old != new and old.cap.within(new.cap) and old.people <= new.people)
         _require((old.unit, old.relation) == (new.unit, new.relation))
 
     def _bound(self, subject: str, rows: Rows, _at: str | None) -> None:
         ((name, (contract, population)),) = rows
-        _require(name == contracts.name and contract == subject and subject not in self.rows[name])
-        _require(population in self.rows[_POPULATIONS])
+        _require(name == CONTRACTS and contract == subject and subject not in self.rows[name])
+        _require(population in self.rows[POPULATIONS])
 
     def _frozen(self, subject: str, rows: Rows, _at: str | None) -> None:
-        _require(rows == [(_FREEZES, (subject, True))] and not self._is_frozen(subject))
-        _require(subject in self.rows[_POPULATIONS])
+        _require(rows == [(FREEZES, (subject, True))] and not self._is_frozen(subject))
+        _require(subject in self.rows[POPULATIONS])
 
     def _thawed(self, subject: str, rows: Rows, _at: str | None) -> None:
-        _require(rows == [(_FREEZES, (subject, False))] and self._is_frozen(subject))
+        _require(rows == [(FREEZES, (subject, False))] and self._is_frozen(subject))
 
     def _is_frozen(self, population: str) -> bool:
-        row = self.rows[_FREEZES].get(population)
+        row = self.rows[FREEZES].get(population)
         return row is not None and bool(row[1])
 
     def _reserved(self, subject: str, rows: Rows, at: str | None) -> None:
         new = _charge(subject, rows)
-        population, cap = new.population, self.rows[_POPULATIONS][new.population]
-        free = subject not in self.charged and (population, new.sample) not in self._samples
+        population, cap = new.population, self.rows[POPULATIONS][new.population]
+        free = subject not in self.charged and (population, new.sample) not in self.samples
         _require(
             transitions.is_new_charge(new, at)
-            and new.number == self._last + 1
+            and new.number == self.last + 1
             and free
             and not self._is_frozen(population)
         )
         epsilon, delta = self._add(new, 1)
         self._check_total(population, rows)
         _require(epsilon.within(cap[1]) and delta.within(cap[2]))
-        self._last = self.charged[subject] = new.number
+        self.last = self.charged[subject] = new.number
         self._digests[subject.rpartition("/")[0]][new.policy_digest].add(subject)
         if new.sample is not None:
-            self._samples.add((population, new.sample))
+            self.samples[population, new.sample] = subject
 
     def _apply_transition(self, event: str, subject: str, commitment: str | None, rows: Rows) -> None:
         new = _charge(subject, rows)
-        was = ChargeRow(*self.rows[_ENTRIES][self.charged[subject]])
+        was = ChargeRow(*self.rows[ENTRIES][self.charged[subject]])
         _require(transitions.is_transition(event, was, new, commitment))
         if event == transitions.VOID:
             self._give_back(new)
@@ -161,7 +160,7 @@ class JournalState:
         del self.charged[charge.release_id]
         self._digests[charge.release_id.rpartition("/")[0]][charge.policy_digest].discard(charge.release_id)
         if charge.sample is not None:
-            self._samples.discard((charge.population, charge.sample))
+            del self.samples[charge.population, charge.sample]
 
     def _add(self, charge: ChargeRow, times: int) -> tuple[RunningTotal, RunningTotal]:
         epsilon, delta = spent = self._spent.get(charge.population) or (RunningTotal(), RunningTotal())
@@ -175,7 +174,7 @@ class JournalState:
         return (population, str(epsilon), str(delta))
 
     def _check_total(self, population: str, rows: Rows) -> None:
-        _require(rows[1:] == ([] if self._format == 1 else [(_TOTALS, self._total(population))]))
+        _require(rows[1:] == ([] if self._format == 1 else [(TOTALS, self._total(population))]))
 
 
 @lru_cache
@@ -196,14 +195,14 @@ def _cells(name: str, row: dict[str, Any]) -> Cells:
 
 def _charge(subject: str, rows: Rows) -> ChargeRow:
     name, cells = rows[0]
-    _require(name == _ENTRIES and cells[1] == subject)
+    _require(name == ENTRIES and cells[1] == subject)
     return ChargeRow(*cells)
 
 
 def _budget(subject: str, rows: Rows) -> Budget:
     ((name, (population, epsilon, delta, people, unit, relation)),) = rows
     found = Budget(population, Spend(amount(epsilon), amount(delta)), people, unit, relation)
-    _require(name == _POPULATIONS and population == subject)
+    _require(name == POPULATIONS and population == subject)
     return found
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, Update, insert
-
 from crowdgate.ledger.journal import JournalLine, Row, next_line
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.replay import JournalReplay
-from crowdgate.ledger.schema import journal
+from crowdgate.ledger.schema import COLUMNS, JOURNAL, KEYS
+from crowdgate.ledger.store import Database
 
 
 @dataclass
@@ -16,11 +16,16 @@ class JournalWriter:
     """A transaction that holds the ledger's lock, what the journal says so far, the store's time, and who writes;
     `last` is the last line that was written in it."""
 
-    connection: Connection
+    database: Database
     seen: JournalReplay
     at: str
     by: str
     last: JournalLine | None = None
+
+    @property
+    def held(self) -> JournalState:
+        """What the ledger holds."""
+        return self.seen.held
 
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
@@ -29,14 +34,24 @@ class JournalWriter:
         written = {**said, "at": self.at, "by": self.by}
         self.last = next_line((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
         self.seen.add(*self.last)
-        self.connection.execute(insert(journal).values(self.last._asdict()))
+        self._insert(JOURNAL, self.last._asdict())
         return self.last
 
-    def added(self, table: Table, values: dict[str, Any]) -> Row:
-        """Inserts a row."""
-        return table, dict(self.connection.execute(insert(table).values(values).returning(*table.c)).mappings().one())
+    def put(self, table: str, **values: Any) -> Row:
+        """Writes a row: a new one, or these columns of the one whose key they state, which must be as the journal has
+        it. Raises Changed."""
+        key = values[KEYS[table]]
+        self.seen.row(self.database, table, key)
+        before = self.held.rows[table].get(key)
+        row = dict.fromkeys(COLUMNS[table]) if before is None else dict(zip(COLUMNS[table], before, strict=True))
+        row |= values
+        if before is None:
+            self._insert(table, row)
+        else:
+            named = ", ".join(f"{column} = ?" for column in values)
+            self.database.change(f"UPDATE {table} SET {named} WHERE {KEYS[table]} = ?", *values.values(), key)
+        return table, row
 
-    def update_row(self, table: Table, change: Update) -> Row | None:
-        """Changes a row; None where there is no such row."""
-        row = self.connection.execute(change.returning(*table.c)).mappings().one_or_none()
-        return None if row is None else (table, dict(row))
+    def _insert(self, table: str, row: dict[str, Any]) -> None:
+        places = ", ".join("?" * len(row))
+        self.database.change(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())

@@ -24,21 +24,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, select, update
-
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger import reservations, schema
+from crowdgate.ledger import contents, reservations, schema
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.author import author
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
-from crowdgate.ledger.journal_rules import RECORDED
+from crowdgate.ledger.journal_rules import RECORDED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
-from crowdgate.ledger.schema import entries, freezes, ledgers, populations
+from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
-from crowdgate.ledger.store import DAMAGED, Store
+from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
+from crowdgate.ledger.transitions import PRIVATE
 from crowdgate.ledger.values import (
     ZERO,
     Budget,
@@ -80,13 +79,14 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
         raise ValueError("a ledger's name must be 1 to 40 of a-z, 0-9 and -")
     ledger_id = f"{name}-{secrets.token_hex(4)}"
     kind = kind_of(url)
-    with kind.made(url) as engine, engine.begin() as connection:
-        schema.metadata.create_all(connection)
-        pen = JournalWriter(connection, JournalReplay(), kind.now(connection), author())
-        row = pen.added(ledgers, {"id": ledger_id, "format": schema.FORMAT})
+    with kind.made(url) as database:
+        for statement in schema.STATEMENTS.values():
+            database.change(statement)
+        pen = JournalWriter(database, JournalReplay(), kind.now(database), author())
+        row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)
         line = pen.line("ledger.created", ledger_id, None, [row])
         if signer is not None:
-            sign(connection, ledger_id, line, signer)
+            sign(database, ledger_id, line, signer)
     return ledger_id
 
 
@@ -107,17 +107,18 @@ def open_ledger(
     for a url that names no file.
     """
     store = kind_of(url).opened(url, PATIENCE if busy_seconds is None else busy_seconds, reading)
-    with store.transaction(writing=False) as connection:
-        found = connection.execute(select(ledgers.c.id, ledgers.c.format)).all()
-    if len(found) == 1 and found[0].format == 1:
+    with store.transaction(writing=False) as database:
+        found = list(database.rows(schema.select(LEDGERS)))
+    there, stated = found[0] if len(found) == 1 else ("", None)
+    if stated == 1:
         raise LedgerRefused(
             f"{store.path} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format 2"
         )
-    if len(found) != 1 or found[0].format != schema.FORMAT:
+    if stated != schema.FORMAT:
         raise LedgerRefused(f"{store.path} {DAMAGED}")
-    if ledger_id not in (None, found[0].id):
-        raise LedgerRefused(f"the ledger at {store.path} is {found[0].id}; the budget names {ledger_id}")
-    return Ledger(found[0].id, store, signer, trusted)
+    if ledger_id not in (None, there):
+        raise LedgerRefused(f"the ledger at {store.path} is {there}; the budget names {ledger_id}")
+    return Ledger(there, store, signer, trusted)
 
 
 class _ThreadReplay(threading.local):
@@ -143,59 +144,57 @@ class Ledger:
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
-        with self._reading() as connection:
-            return schema.registered_budget(connection, population)
+        with self._reading() as (_, held):
+            return contents.budget(held, population)
 
     def budgets(self) -> list[Budget]:
         """Every registered budget, by population."""
-        with self._reading() as connection:
-            found = connection.execute(select(populations).order_by(populations.c.population)).mappings()
-            return [schema.budget_of(row) for row in found]
+        with self._reading() as (_, held):
+            return contents.budgets(held)
 
     def entries(self) -> list[Entry]:
         """Every reservation ever made, void ones too, in their order. Raises LedgerRefused as `journal` does."""
-        with self._reading() as connection:
-            found = connection.execute(select(entries).order_by(entries.c.number)).mappings()
-            return [schema.entry_of(row) for row in found]
+        with self._reading() as (_, held):
+            return contents.entries(held)
 
     def journal(self) -> list[JournalLine]:
         """Everything that was ever changed or recorded, in its order.
 
         Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
         """
-        with self._reading() as connection:
-            return list(lines(connection))
+        with self._reading() as (database, _):
+            return list(lines(database))
 
     def head(self) -> JournalLine:
         """The journal's last line: where the ledger is in its own time."""
-        with self._reading() as connection:
-            return last_line(connection)
+        with self._reading() as (database, _):
+            return last_line(database)
 
     def holds(self, number: int, digest: str) -> bool:
         """Whether the journal has a line of this number and digest: an anchor that was kept outside."""
-        with self._reading() as connection:
-            found = line_at(connection, number)
+        with self._reading() as (database, _):
+            found = line_at(database, number)
             return found is not None and found.digest == digest
 
     def spent(self, population: str) -> Spend:
         """What the population has lost: all its reservations but void ones, whatever their end."""
-        with self._reading() as connection:
-            return schema.total(connection, population)
+        with self._reading() as (_, held):
+            return contents.spent(held, population)
 
     def frozen(self, population: str) -> bool:
         """Whether nothing may be charged to the population, nor read of it."""
-        with self._reading() as connection:
-            return schema.is_frozen(connection, population)
+        with self._reading() as (_, held):
+            return contents.is_frozen(held, population)
 
     def entry(self, release_id: str) -> Entry | None:
         """The entry of this id that is not void, or None."""
-        with self._reading() as connection:
-            return schema.live_entry(connection, release_id)
+        with self._reading() as (_, held):
+            return contents.live_entry(held, release_id)
 
     def place(self, release_id: str) -> JournalLine:
         """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
-        with self._reading() as connection:
-            found = last_of(connection, reservations.RESERVED, release_id)
+        with self._reading() as (database, _):
+            found = last_of(database, reservations.RESERVED, release_id)
         if found is None:
             raise LedgerRefused(f"{release_id} {_state_text(None)}")
         return found
@@ -210,8 +209,8 @@ class Ledger:
         Raises LedgerRefused for a ledger that does not hold what its journal says, or, where keys are trusted, whose
         last line is signed with none of them.
         """
-        with self._transaction(writing=False) as connection:
-            self._trusted_replay(connection)
+        with self._transaction(writing=False) as database:
+            self._trusted_replay(database)
 
     def check(
         self,
@@ -229,14 +228,14 @@ class Ledger:
         is frozen, if this `version` of a policy was charged with another digest, or if a release has used up this
         inherited `sample`.
         """
-        with self._transaction(writing=False) as connection, self._mismatch_as_refusal():
-            pen = JournalWriter(connection, self._trusted_replay(connection), "", "")
+        with self._transaction(writing=False) as database, self._mismatch_as_refusal():
+            pen = JournalWriter(database, self._trusted_replay(database), "", "")
             reservations.check_rows(pen, budget.population, contract_id)
-            reservations.refuse_frozen(pen, budget.population)
-            reservations.refuse_used_sample(pen, budget.population, sample)
+            reservations.refuse_frozen(pen.held, budget.population)
+            reservations.refuse_used_sample(pen.held, budget.population, sample)
             if version is not None:
-                reservations.refuse_changed_version(pen, version, policy_digest)
-            return reservations.budget_in_force(pen, contract_id, budget)
+                reservations.refuse_changed_version(pen.held, version, policy_digest)
+            return reservations.budget_in_force(pen.held, contract_id, budget)
 
     def reserve(self, asked: ChargeRequest) -> Reservation:
         """Charges a release to the budget in force, or takes up the lease of the same run.
@@ -296,9 +295,8 @@ class Ledger:
 
     def note_private(self, release_id: str, commitment: str, number: int | None = None) -> None:
         """Records the salted commitment of a private record, of a crashed run too. The entry keeps the first."""
-        first = func.coalesce(entries.c.private_commitment, label("private commitment", commitment))
         alive = tuple(state for state in State if state is not State.VOID)
-        self._move(release_id, number, alive, None, "entry.private", commitment, private_commitment=first)
+        self._move(release_id, number, alive, None, PRIVATE, label("private commitment", commitment))
 
     def raise_budget(self, population: str, cap: Spend | None, people: int | None, reason: str) -> Budget:
         """Raises a registered budget, never lowers it (None: as it is), for a reason that the journal keeps.
@@ -309,15 +307,13 @@ class Ledger:
         amounts(cap or ZERO)
         bound(1 if people is None else people)
         with self._writing() as pen:
-            old = schema.registered_budget(pen.connection, population)
+            old = contents.budget(pen.held, population)
             if old is None:
                 raise LedgerRefused(f"the population {population} is not registered; its first release registers it")
             new = replace(old, cap=cap or old.cap, people=old.people if people is None else people)
             if new == old or not old.cap.within(new.cap) or new.people < old.people:
                 raise LedgerRefused(f"a budget is only ever raised; {population} has {old.cap} for {old.people} people")
-            change = update(populations).where(populations.c.population == population).values(budget_row(new))
-            row = pen.update_row(populations, change)
-            assert row is not None, "it was read under the lock"
+            row = pen.put(POPULATIONS, **budget_row(new))
             pen.line("budget.raised", population, None, [row], reason=reason)
             return new
 
@@ -329,15 +325,13 @@ class Ledger:
         """
         label("reason", reason, 1000)
         with self._writing() as pen:
-            if schema.registered_budget(pen.connection, label("population", population)) is None:
+            if contents.budget(pen.held, label("population", population)) is None:
                 raise LedgerRefused(
                     f"the population {population} is not registered; `crowdgate ledger show` lists those that are"
                 )
-            if schema.is_frozen(pen.connection, population) == frozen:
+            if contents.is_frozen(pen.held, population) == frozen:
                 raise LedgerRefused(f"the population {population} is {'' if frozen else 'not '}frozen already")
-            values = {"population": population, "frozen": frozen}
-            change = update(freezes).where(freezes.c.population == population).values(values)
-            row = pen.update_row(freezes, change) or pen.added(freezes, values)
+            row = pen.put(FREEZES, population=population, frozen=frozen)
             event = "population.frozen" if frozen else "population.thawed"
             pen.line(event, population, None, [row], reason=reason)
 
@@ -355,10 +349,10 @@ class Ledger:
         trusted: by somebody who has looked at it. Raises LedgerRefused without a key, or as `attest` does."""
         if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
-        with self._transaction(writing=True) as connection:
-            self._matching_replay(connection)
-            line = last_line(connection)
-            sign(connection, self.id, line, self.signer)
+        with self._transaction(writing=True) as database:
+            self._matching_replay(database)
+            line = last_line(database)
+            sign(database, self.id, line, self.signer)
             return line
 
     def verify(self) -> JournalLine:
@@ -367,17 +361,17 @@ class Ledger:
         Raises VerificationFailed for an edited ledger, or, where keys are trusted, one whose last line they did not
         sign.
         """
-        with self._transaction(writing=False) as connection:
+        with self._transaction(writing=False) as database:
             try:
                 seen = JournalReplay()
-                self._refuse_unsound(connection)
-                seen.follow(connection)
-                seen.compare(connection)
+                self._refuse_unsound(database)
+                seen.follow(database)
+                seen.compare(database)
                 self._seen.attested = seen
             except JournalMismatch as changed:
                 raise VerificationFailed(f"the ledger {self.id}: {changed}") from None
-            line = last_line(connection)
-            if self.trusted and not is_signed_by(connection, self.id, line, self.trusted):
+            line = last_line(database)
+            if self.trusted and not is_signed_by(database, self.id, line, self.trusted):
                 raise VerificationFailed(f"the ledger {self.id}: {_unsigned_text(line)}")
             return line
 
@@ -393,27 +387,24 @@ class Ledger:
     ) -> None:
         """Changes the live entry if it is the one of `number`, in one of `states` and was read or not as `read` says;
         otherwise refuses."""
-        own = (entries.c.release_id == release_id, entries.c.state.in_([state.value for state in states]))
-        change = update(entries).where(*own, schema.CHARGED).values(values)
-        change = change if number is None else change.where(entries.c.number == number)
-        change = change if read is None else change.where(entries.c.reading.is_(read))
         with self._writing() as pen:
             found = reservations.live_charge(pen, release_id)
             if found is not None and values.get("reading"):
-                reservations.refuse_frozen(pen, found.population)
-            row = pen.update_row(entries, change)
-            if row is None:
-                held = found is not None and number in (None, found.number)
+                pen.seen.row(pen.database, FREEZES, found.population)
+                reservations.refuse_frozen(pen.held, found.population)
+            held = found is not None and number in (None, found.number)
+            if found is None or not held or found.state not in states or read not in (None, found.reading):
                 stands = _state_text(found) if held or number is None else "was given back by its lease in the meantime"
                 raise LedgerRefused(f"{release_id} {stands}: {event} is refused")
-            pen.line(event, release_id, commitment, [row])
+            if commitment is not None:
+                values = {"private_commitment": found.private_commitment or commitment}
+            pen.line(event, release_id, commitment, [pen.put(ENTRIES, number=found.number, **values)])
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """A look at what agrees with its journal."""
-        with self._transaction(writing=False) as connection:
-            self._matching_replay(connection)
-            yield connection
+    def _reading(self) -> Iterator[tuple[Database, JournalState]]:
+        """A look at what agrees with its journal, and what that says."""
+        with self._transaction(writing=False) as database:
+            yield database, self._matching_replay(database).held
 
     @contextmanager
     def _writing(self) -> Iterator[JournalWriter]:
@@ -423,57 +414,57 @@ class Ledger:
         self.attest()
         pen = None
         try:
-            with self._transaction(writing=True) as connection:
-                pen = self._journal_writer(connection)
+            with self._transaction(writing=True) as database:
+                pen = self._journal_writer(database)
                 with self._mismatch_as_refusal():
                     yield pen
                 if self.signer is not None and pen.last is not None:
-                    sign(connection, self.id, pen.last, self.signer)
+                    sign(database, self.id, pen.last, self.signer)
         except BaseException:
             if pen is not None and pen.last is not None:
                 self._seen.attested = None  # what was written is undone
             raise
 
-    def _journal_writer(self, connection: Connection) -> JournalWriter:
-        seen = self._trusted_replay(connection)
+    def _journal_writer(self, database: Database) -> JournalWriter:
+        seen = self._trusted_replay(database)
         with self._mismatch_as_refusal():
-            self._refuse_acting(connection)
-        if self.signer is None and is_signed(connection, seen.number):
+            self._refuse_acting(database)
+        if self.signer is None and is_signed(database, seen.number):
             raise self._unsignable("is signed, and no key signs here")
-        return JournalWriter(connection, seen, self._store.now(connection), author())
+        return JournalWriter(database, seen, self._store.now(database), author())
 
     def _unsignable(self, why: str) -> LedgerRefused:
         said = f"the ledger {self.id} {why}: what was written would be refused"
         return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
-    def _trusted_replay(self, connection: Connection) -> JournalReplay:
+    def _trusted_replay(self, database: Database) -> JournalReplay:
         """What the journal says by now, of a ledger that may be used."""
-        seen = self._matching_replay(connection)
+        seen = self._matching_replay(database)
         if self.trusted:
-            line = last_line(connection)
-            if not is_signed_by(connection, self.id, line, self.trusted):
+            line = last_line(database)
+            if not is_signed_by(database, self.id, line, self.trusted):
                 raise LedgerRefused(f"the ledger {self.id}: {_unsigned_text(line)}", "edited")
         return seen
 
-    def _matching_replay(self, connection: Connection) -> JournalReplay:
+    def _matching_replay(self, database: Database) -> JournalReplay:
         seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
         first, seen = seen is None, seen or JournalReplay()
         with self._mismatch_as_refusal():
             if first:
-                self._refuse_unsound(connection)
-            seen.follow(connection)
+                self._refuse_unsound(database)
+            seen.follow(database)
             if first:
-                seen.compare(connection)
+                seen.compare(database)
         self._seen.attested = seen
         return seen
 
-    def _refuse_acting(self, connection: Connection) -> None:
-        wrong = self._store.active_objects(connection)
+    def _refuse_acting(self, database: Database) -> None:
+        wrong = self._store.active_objects(database)
         if wrong is not None:
             raise JournalMismatch(wrong)
 
-    def _refuse_unsound(self, connection: Connection) -> None:
-        wrong = self._store.integrity_fault(connection)
+    def _refuse_unsound(self, database: Database) -> None:
+        wrong = self._store.integrity_fault(database)
         if wrong is not None:
             raise JournalMismatch(wrong)
 
@@ -492,14 +483,12 @@ class Ledger:
         )
 
     @contextmanager
-    def _transaction(self, *, writing: bool) -> Iterator[Connection]:
-        """A transaction on this very ledger; the row of its id is the lock that puts changes in a row."""
-        with self._store.transaction(writing) as connection:
-            ids = select(ledgers.c.id)
-            found = connection.execute(ids.with_for_update() if writing else ids).scalars().all()
-            if found != [self.id]:
+    def _transaction(self, *, writing: bool) -> Iterator[Database]:
+        """A transaction on this very ledger."""
+        with self._store.transaction(writing) as database:
+            if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
                 raise LedgerRefused(f"the ledger at {self.path} is not {self.id} any more")
-            yield connection
+            yield database
 
 
 def _unsigned_text(line: JournalLine) -> str:

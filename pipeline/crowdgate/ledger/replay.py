@@ -6,11 +6,10 @@ the meantime. What is written here is followed as well before it is written, so 
 
 from collections.abc import Hashable
 
-from sqlalchemy import Connection, Table, select
-
-from crowdgate.ledger.journal import KEYS, digest_of, line_at, lines_after, parse_detail, raw_rows
-from crowdgate.ledger.journal_rules import AT, COLUMNS, JournalState
-from crowdgate.ledger.schema import entries
+from crowdgate.ledger.journal import digest_of, line_at, parse_detail, rows_after
+from crowdgate.ledger.journal_rules import AT, JournalState
+from crowdgate.ledger.schema import ENTRIES, KEYS, select
+from crowdgate.ledger.store import Database
 
 
 class JournalMismatch(Exception):
@@ -23,13 +22,13 @@ class JournalReplay:
     def __init__(self) -> None:
         self.number, self.digest, self.held = 0, "", JournalState()
 
-    def follow(self, connection: Connection) -> None:
+    def follow(self, database: Database) -> None:
         """All lines since the last one that was seen, each of which must follow from those before. Raises Changed."""
         if self.number:
-            last = line_at(connection, self.number)
+            last = line_at(database, self.number)
             if last is None or last.digest != self.digest:
                 raise JournalMismatch(f"line {self.number} of its journal is not there any more, or was changed")
-        for line in raw_rows(connection, lines_after(self.number)):
+        for line in rows_after(database, self.number):
             self.add(*line)
 
     def add(
@@ -45,27 +44,28 @@ class JournalReplay:
             raise JournalMismatch(f"line {at} of its journal says what no ledger writes there") from None
         self.number, self.digest = number, digest
 
-    def compare(self, connection: Connection) -> None:
+    def compare(self, database: Database) -> None:
         """Every row of every table with what the journal says. Raises Changed."""
-        wrong = [table.name for table in KEYS if not self._agrees(connection, table)]
+        wrong = [table for table in KEYS if not self._agrees(database, table)]
         if wrong:
             raise JournalMismatch(f"{', '.join(sorted(wrong))} differ from its journal")
 
-    def _agrees(self, connection: Connection, table: Table) -> bool:
-        at, rows = AT[table.name], self.held.rows[table.name]
-        return {row[at]: row for row in raw_rows(connection, select(table))} == rows
+    def _agrees(self, database: Database, table: str) -> bool:
+        at, rows = AT[table], self.held.rows[table]
+        return {row[at]: row for row in database.rows(select(table))} == rows
 
-    def row(self, connection: Connection, table: Table, key: Hashable) -> None:
+    def row(self, database: Database, table: str, key: Hashable) -> None:
         """One row, or that there is none. Raises Changed."""
-        column = table.c[COLUMNS[table.name][AT[table.name]]]
-        found = connection.execute(select(table).where(column == key)).all()
-        said = self.held.rows[table.name].get(key)
-        if [tuple(row) for row in found] != ([] if said is None else [said]):
-            raise JournalMismatch(f"{table.name} differ from its journal")
+        found = list(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key))
+        said = self.held.rows[table].get(key)
+        if found != ([] if said is None else [said]):
+            raise JournalMismatch(f"{table} differ from its journal")
 
-    def charge(self, connection: Connection, release_id: str, live: int | None) -> None:
-        """The charge of a release, as it was found there (None: none). Raises Changed."""
-        if live != self.held.charged.get(release_id):
-            raise JournalMismatch(f"{entries.name} differ from its journal")
-        if live is not None:
-            self.row(connection, entries, live)
+    def charge(self, database: Database, release_id: str) -> None:
+        """The charge of a release, or that there is none. Raises Changed."""
+        live = f"SELECT number FROM {ENTRIES} WHERE release_id = ? AND state <> 'void'"
+        found, said = list(database.rows(live, release_id)), self.held.charged.get(release_id)
+        if found != ([] if said is None else [(said,)]):
+            raise JournalMismatch(f"{ENTRIES} differ from its journal")
+        if said is not None:
+            self.row(database, ENTRIES, said)

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import update
-
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger import schema
+from crowdgate.ledger import contents
 from crowdgate.ledger.journal import JournalLine, Row, last_of
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
-from crowdgate.ledger.schema import contracts, entries, freezes, populations, totals
+from crowdgate.ledger.schema import CONTRACTS, ENTRIES, FREEZES, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import VOID
 from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
 
@@ -51,9 +50,10 @@ class ChargeRequest:
         optional("holder", self.holder)
         amounts(self.spend)
 
-    def row(self, at: str) -> dict[str, Any]:
-        """The row of `entries`."""
+    def row(self, number: int, at: str) -> dict[str, Any]:
+        """The row of `entries`, with what tells this charge from any other."""
         return {
+            "number": number,
             "release_id": self.release_id,
             "policy_digest": self.policy_digest,
             "population": self.budget.population,
@@ -81,28 +81,29 @@ def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
     """Charges a release, or takes up the lease of the same run. Raises LedgerRefused; then nothing is charged."""
     check_rows(pen, asked.budget.population, asked.contract)
     lease = _lease(pen, asked)
-    refuse_frozen(pen, asked.budget.population)
-    before = schema.total(pen.connection, asked.budget.population)
+    pen.seen.row(pen.database, FREEZES, asked.budget.population)
+    refuse_frozen(pen.held, asked.budget.population)
+    before = contents.spent(pen.held, asked.budget.population)
     if lease is not None:
         return Reservation(asked.release_id, lease.number, before, _line(pen, asked.release_id))
-    refuse_used_sample(pen, asked.budget.population, asked.sample)
+    refuse_used_sample(pen.held, asked.budget.population, asked.sample)
     if asked.version is not None:
-        refuse_changed_version(pen, asked.version, asked.policy_digest)
-    _refuse_more(asked, budget_in_force(pen, asked.contract, asked.budget).cap, before)
+        refuse_changed_version(pen.held, asked.version, asked.policy_digest)
+    _refuse_more(asked, budget_in_force(pen.held, asked.contract, asked.budget).cap, before)
     _register(pen, asked.contract, asked.budget)
-    entry = pen.added(entries, asked.row(pen.at))
+    entry = pen.put(ENTRIES, **asked.row(pen.held.last + 1, pen.at))
     line = pen.line(
         RESERVED, asked.release_id, None, [entry, _total(pen, asked.budget.population, before + asked.spend)]
     )
     return Reservation(asked.release_id, entry[1]["number"], before + asked.spend, line)
 
 
-def budget_in_force(pen: JournalWriter, contract: str, stated: Budget) -> Budget:
+def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget:
     """The budget in force for one as its file states it. Raises LedgerRefused."""
-    bound = schema.population_of(pen.connection, contract)
+    bound = contents.population_of(held, contract)
     if bound not in (None, stated.population):
         raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
-    registered = schema.registered_budget(pen.connection, stated.population)
+    registered = contents.budget(held, stated.population)
     if registered is None:
         return stated
     for name in ("unit", "relation"):
@@ -114,32 +115,28 @@ def budget_in_force(pen: JournalWriter, contract: str, stated: Budget) -> Budget
 
 def give_back(pen: JournalWriter, entry: Entry) -> None:
     """Makes a charge void that has not begun to read."""
-    own = update(entries).where(entries.c.number == entry.number)
-    row = pen.update_row(entries, own.values(state=State.VOID.value))
-    assert row is not None, "it was read under the lock"
-    rest = schema.total(pen.connection, entry.population) - entry.spend
+    row = pen.put(ENTRIES, number=entry.number, state=State.VOID.value)
+    rest = contents.spent(pen.held, entry.population) - entry.spend
     pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
 
 
-def refuse_frozen(pen: JournalWriter, population: str) -> None:
+def refuse_frozen(held: JournalState, population: str) -> None:
     """Raises LedgerRefused for a population that was stopped."""
-    pen.seen.row(pen.connection, freezes, population)
-    if schema.is_frozen(pen.connection, population):
+    if contents.is_frozen(held, population):
         said = f"the population {population} is frozen: nothing may be charged to it or read of it"
         raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
 
 
 def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
     """The rows that decide are those of the journal. Raises Changed."""
-    for table, key in ((populations, population), (totals, population), (contracts, contract)):
-        pen.seen.row(pen.connection, table, key)
+    for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract)):
+        pen.seen.row(pen.database, table, key)
 
 
 def live_charge(pen: JournalWriter, release_id: str) -> Entry | None:
     """The charge of a release that is not void, as the journal has it too."""
-    found = schema.live_entry(pen.connection, release_id)
-    pen.seen.charge(pen.connection, release_id, None if found is None else found.number)
-    return found
+    pen.seen.charge(pen.database, release_id)
+    return contents.live_entry(pen.held, release_id)
 
 
 def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
@@ -172,16 +169,16 @@ def expired(entry: Entry, now: str) -> bool:
     return (datetime.fromisoformat(now) - datetime.fromisoformat(entry.since)).total_seconds() > LEASE_SECONDS
 
 
-def refuse_used_sample(pen: JournalWriter, population: str, sample: str | None) -> None:
+def refuse_used_sample(held: JournalState, population: str, sample: str | None) -> None:
     """Raises LedgerRefused for an inherited sample that a release has used up."""
-    user = None if sample is None else schema.release_using_sample(pen.connection, population, sample)
+    user = None if sample is None else held.samples.get((population, sample))
     if user is not None:
         raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
 
 
-def refuse_changed_version(pen: JournalWriter, version: str, policy_digest: str) -> None:
+def refuse_changed_version(held: JournalState, version: str, policy_digest: str) -> None:
     """Raises LedgerRefused for a version of a policy that was charged with another digest."""
-    other = pen.seen.held.other_digest(version, policy_digest)
+    other = held.other_digest(version, policy_digest)
     if other is not None:
         said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
         free = f"a run of it that never began to read is freed by `crowdgate ledger free {other}`"
@@ -197,21 +194,20 @@ def _refuse_more(asked: ChargeRequest, cap: Spend, before: Spend) -> None:
 
 
 def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:
-    if schema.registered_budget(pen.connection, budget.population) is None:
-        row = pen.added(populations, budget_row(budget))
+    if contents.budget(pen.held, budget.population) is None:
+        row = pen.put(POPULATIONS, **budget_row(budget))
         pen.line("budget.registered", budget.population, None, [row])
-    if schema.population_of(pen.connection, contract) is None:
-        row = pen.added(contracts, {"contract": contract, "population": budget.population})
+    if contents.population_of(pen.held, contract) is None:
+        row = pen.put(CONTRACTS, contract=contract, population=budget.population)
         pen.line("contract.bound", contract, None, [row])
 
 
 def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
     """The running total as it is from now on."""
-    own = update(totals).where(totals.c.population == population).values(amounts(spent))
-    return pen.update_row(totals, own) or pen.added(totals, {"population": population, **amounts(spent)})
+    return pen.put(TOTALS, population=population, **amounts(spent))
 
 
 def _line(pen: JournalWriter, release_id: str) -> JournalLine:
-    found = last_of(pen.connection, RESERVED, release_id)
+    found = last_of(pen.database, RESERVED, release_id)
     assert found is not None, "a charge has a line"
     return found

@@ -4,32 +4,31 @@ import base64
 import binascii
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, insert, select
-
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.schema import signatures
+from crowdgate.ledger.schema import SIGNATURES
+from crowdgate.ledger.store import Database
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 
-def sign(connection: Connection, ledger_id: str, line: JournalLine, key: SigningKey) -> None:
+def sign(database: Database, ledger_id: str, line: JournalLine, key: SigningKey) -> None:
     """Keeps a signature of a line; the caller holds the ledger's lock."""
-    own = (signatures.c.number == line.number, signatures.c.key == key.public.id)
-    if connection.execute(select(signatures.c.number).where(*own)).first() is None:
+    own = f"SELECT 1 FROM {SIGNATURES} WHERE number = ? AND key = ?"
+    if not any(database.rows(own, line.number, key.public.id)):
         text = base64.b64encode(key.sign(_statement(ledger_id, line))).decode()
-        row = {"number": line.number, "key": key.public.id, "signature": text}
-        connection.execute(insert(signatures).values(row))
+        added = f"INSERT INTO {SIGNATURES} (number, key, signature) VALUES (?, ?, ?)"
+        database.change(added, line.number, key.public.id, text)
 
 
-def is_signed_by(connection: Connection, ledger_id: str, line: JournalLine, trusted: Sequence[PublicKey]) -> bool:
+def is_signed_by(database: Database, ledger_id: str, line: JournalLine, trusted: Sequence[PublicKey]) -> bool:
     """Whether one of these keys signed a line."""
-    own = select(signatures.c.key, signatures.c.signature).where(signatures.c.number == line.number)
+    own = database.rows(f"SELECT key, signature FROM {SIGNATURES} WHERE number = ?", line.number)
     said, keys = _statement(ledger_id, line), {key.id: key for key in trusted}
-    return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in connection.execute(own).tuples())
+    return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in own)
 
 
-def is_signed(connection: Connection, number: int) -> bool:
+def is_signed(database: Database, number: int) -> bool:
     """Whether anybody signed the line of this number."""
-    return connection.execute(select(signatures.c.number).where(signatures.c.number == number)).first() is not None
+    return any(database.rows(f"SELECT 1 FROM {SIGNATURES} WHERE number = ?", number))
 
 
 def _statement(ledger_id: str, line: JournalLine) -> bytes:

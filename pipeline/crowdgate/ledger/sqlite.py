@@ -1,23 +1,21 @@
 """A ledger that is a file: everything that is SQLite's own.
 
 Write-ahead log, immediate transactions, every commit synced to the disk. A connection lives for one transaction. Errors
-of the database become Crowdgate's, without the statement and its parameters.
+of the database become Crowdgate's, without the statement and its values.
 """
 
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy import Connection, Engine, NullPool, create_engine, event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from typing import Any
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger.file_access import refuse_others
 from crowdgate.ledger.integrity import active_objects, integrity_fault
-from crowdgate.ledger.store import DAMAGED, StoreKind
+from crowdgate.ledger.store import DAMAGED, Database, StoreKind
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
 
@@ -64,8 +62,8 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Engine]:
-    """An engine on a new, empty file that its owner, or a team, may use; a block that fails leaves no file."""
+def new_file(path: Path) -> Iterator[Database]:
+    """A transaction on a new, empty file that its owner, or a team, may use; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
     try:
@@ -77,7 +75,10 @@ def new_file(path: Path) -> Iterator[Engine]:
     try:
         refuse_others(path)
         with _translated(path):
-            yield open_engine(path, 10, "PRAGMA journal_mode=WAL")
+            with closing(connect(path, 10)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+            with SqliteStore(path, 10).transaction(writing=True) as database:
+                yield database
             fsync_path(path.parent)
     except BaseException:
         for end in ("", "-wal", "-shm"):
@@ -85,72 +86,78 @@ def new_file(path: Path) -> Iterator[Engine]:
         raise
 
 
-def open_engine(path: Path, busy_seconds: float, *pragmas: str, mode: str = "mode=rw") -> Engine:
-    """An engine on the file at `path`, which it never makes."""
+def connect(path: Path, busy_seconds: float, mode: str = "mode=rw") -> sqlite3.Connection:
+    """A connection to the file at `path`, which it never makes."""
+    connection = sqlite3.connect(f"{path.as_uri()}?{mode}", busy_seconds, uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", busy_seconds, uri=True, isolation_level=None)
-        try:
-            for pragma in ("PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", *pragmas):
-                connection.execute(pragma)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
+@dataclass(frozen=True, eq=False)
+class SqliteDatabase:
+    """One transaction on a file."""
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        writing = connection.get_execution_options().get("writing", True)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+    connection: sqlite3.Connection
 
-    return engine
+    def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """What a statement reads."""
+        return self.connection.execute(statement, values)
+
+    def change(self, statement: str, *values: object) -> int:
+        """Makes a change, and returns how many rows it wrote."""
+        return self.connection.execute(statement, values).rowcount
+
+    def commit(self) -> None:
+        """Puts what was changed on the disk."""
+        self.connection.execute("COMMIT")
 
 
 @dataclass(frozen=True, eq=False)
 class SqliteStore:
-    """An opened file."""
+    """An opened file, which waits so many seconds for other runs."""
 
     path: Path
-    engine: Engine
+    busy_seconds: float
+    mode: str = "mode=rw"
 
-    def now(self, connection: Connection) -> str:
+    def now(self, database: Database) -> str:
         """The machine's clock: a file is used by runs of one machine."""
-        return _now(connection)
+        return _now(database)
 
-    def integrity_fault(self, connection: Connection) -> str | None:
+    def integrity_fault(self, database: Database) -> str | None:
         """A damaged page, an index that differs from its table, another schema, or None."""
-        return integrity_fault(connection)
+        return integrity_fault(database)
 
-    def active_objects(self, connection: Connection) -> str | None:
+    def active_objects(self, database: Database) -> str | None:
         """A trigger or a view, or None."""
-        return active_objects(connection)
+        return active_objects(database)
 
     @contextmanager
-    def transaction(self, writing: bool) -> Iterator[Connection]:
+    def transaction(self, writing: bool) -> Iterator[Database]:
         """One transaction: on the disk when the block ends, undone when it raises."""
-        options = {"writing": writing}
-        with (
-            _translated(self.path),
-            self.engine.connect().execution_options(**options) as connection,
-            connection.begin(),
-        ):
-            yield connection
+        with _translated(self.path), closing(connect(self.path, self.busy_seconds, self.mode)) as connection:
+            connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+            database = SqliteDatabase(connection)
+            yield database
+            database.commit()
 
 
 def _absolute_url(url: str, folder: Path) -> str:
     return PREFIX + str((folder / path_of(url)).resolve())
 
 
-def _new_engine(url: str) -> AbstractContextManager[Engine]:
+def _new_database(url: str) -> AbstractContextManager[Database]:
     return new_file(path_of(url).absolute())
 
 
 def _open_store(url: str, busy_seconds: float, reading: bool) -> SqliteStore:
     path = existing_file(path_of(url).absolute(), reading)
-    mode = _mode(path, reading)
-    return SqliteStore(path, open_engine(path, busy_seconds, mode=mode))
+    return SqliteStore(path, busy_seconds, _mode(path, reading))
 
 
 def _mode(path: Path, reading: bool) -> str:
@@ -165,8 +172,9 @@ def _mode(path: Path, reading: bool) -> str:
     raise EnvironmentFault(f"the ledger {path} has changes in {log.name} that only who may write it can read")
 
 
-def _now(connection: Connection) -> str:
-    return str(connection.exec_driver_sql("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')").scalar_one())
+def _now(database: Database) -> str:
+    ((now,),) = database.rows("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')")
+    return str(now)
 
 
 @contextmanager
@@ -176,19 +184,19 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except CrowdgateError:
         raise
-    except DBAPIError as error:
-        raise _fault(path, error.orig) from None
-    except (SQLAlchemyError, sqlite3.Error, ValueError, ZeroDivisionError):
+    except sqlite3.Error as error:
+        raise _fault(path, error) from None
+    except (ValueError, ZeroDivisionError):
         raise LedgerRefused(f"{path} {DAMAGED}") from None
     except OSError as error:
         raise EnvironmentFault(f"the ledger {path} can't be written: {error.strerror}") from None
 
 
-def _fault(path: Path, error: BaseException | None) -> CrowdgateError:
+def _fault(path: Path, error: sqlite3.Error) -> CrowdgateError:
     if not os.path.exists(path):
         return LedgerRefused(f"no ledger at {path} any more")
     said = _MACHINE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     return LedgerRefused(f"{path} {DAMAGED}") if said is None else EnvironmentFault(f"the ledger {path} {said}")
 
 
-KIND = StoreKind(EXAMPLE, _absolute_url, _new_engine, _open_store, _now)
+KIND = StoreKind(EXAMPLE, _absolute_url, _new_database, _open_store, _now)

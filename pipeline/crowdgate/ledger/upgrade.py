@@ -4,15 +4,13 @@ Nothing that it holds is changed: old lines stay what they are, so that the plac
 too. Its charges that never began to read are leases that have run out.
 """
 
-from sqlalchemy import Connection, select, text, update
-
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import schema
 from crowdgate.ledger.author import author
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
-from crowdgate.ledger.schema import ledgers, totals
-from crowdgate.ledger.store import DAMAGED
+from crowdgate.ledger.schema import ENTRIES, LEDGERS, TOTALS
+from crowdgate.ledger.store import DAMAGED, Database
 from crowdgate.ledger.stores import kind_of
 
 
@@ -23,31 +21,33 @@ def upgrade(url: str, busy_seconds: float = 10) -> str:
     """
     kind = kind_of(url)
     store = kind.opened(url, busy_seconds, False)
-    with store.transaction(writing=True) as connection:
-        found = connection.execute(select(ledgers)).all()
-        if len(found) != 1 or found[0].format != 1:
+    with store.transaction(writing=True) as database:
+        found = list(database.rows(schema.select(LEDGERS)))
+        if len(found) != 1 or found[0][1] != 1:
             raise LedgerRefused(f"{store.path} {DAMAGED if len(found) != 1 else 'is no ledger of format 1'}")
-        _add_tables(connection)
-        pen = JournalWriter(connection, _replayed_journal(connection, found[0].id), store.now(connection), author())
-        row = pen.update_row(ledgers, update(ledgers).values(format=schema.FORMAT))
-        assert row is not None, "it is there"
-        stated = [pen.added(totals, each) for each in pen.seen.held.stated()]
-        pen.line("ledger.upgraded", found[0].id, None, [row, *stated])
-        return str(found[0].id)
+        ledger_id = str(found[0][0])
+        _add_tables(database)
+        pen = JournalWriter(database, _replayed_journal(database, ledger_id), store.now(database), author())
+        row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)
+        stated = [pen.put(TOTALS, **each) for each in pen.held.stated()]
+        pen.line("ledger.upgraded", ledger_id, None, [row, *stated])
+        return ledger_id
 
 
-def _add_tables(connection: Connection) -> None:
-    for column in ("holder", "since"):
-        kept = schema.entries.c[column].type.compile(connection.dialect)
-        connection.execute(text(f"ALTER TABLE {schema.entries.name} ADD COLUMN {column} {kept}"))
-    schema.metadata.create_all(connection)
+def _add_tables(database: Database) -> None:
+    database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN holder VARCHAR(300)")
+    database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN since VARCHAR(20)")
+    there = {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
+    for name, statement in schema.STATEMENTS.items():
+        if name not in there:
+            database.change(statement)
 
 
-def _replayed_journal(connection: Connection, ledger_id: str) -> JournalReplay:
+def _replayed_journal(database: Database, ledger_id: str) -> JournalReplay:
     seen = JournalReplay()
     try:
-        seen.follow(connection)
-        seen.compare(connection)
+        seen.follow(database)
+        seen.compare(database)
     except JournalMismatch as changed:
         raise LedgerRefused(f"the ledger {ledger_id} is not upgraded: {changed}") from None
     return seen

@@ -12,7 +12,7 @@ from crowdgate import report
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
 from crowdgate.kind.picture import Picture, PicturePoint, Series
-from crowdgate.ledger.schema import populations, totals
+from crowdgate.ledger.schema import POPULATIONS, TOTALS
 from crowdgate.number_text import AMOUNT, decimal
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.report.page_files import write_as
@@ -111,11 +111,11 @@ def _steps(journal: list[JournalLine], population: str) -> Iterator[BudgetStep]:
     spent = {"epsilon": Fraction(0), "delta": Fraction(0)}
     for line in journal:
         own = [(name, row) for name, row in line.rows() if row.get("population") == population]
-        rows = {name: row for name, row in own if name in (populations.name, totals.name)}
+        rows = {name: row for name, row in own if name in (POPULATIONS, TOTALS)}
         if not rows:
             continue
-        cap = _amounts(rows[populations.name]) if populations.name in rows else cap
-        spent = _amounts(rows[totals.name]) if totals.name in rows else spent
+        cap = _amounts(rows[POPULATIONS]) if POPULATIONS in rows else cap
+        spent = _amounts(rows[TOTALS]) if TOTALS in rows else spent
         if cap is not None:
             yield BudgetStep(line.number, str(line.detail_values.get("at") or ""), _event_text(line), cap, spent)
 

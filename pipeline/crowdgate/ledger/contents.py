@@ -1,0 +1,60 @@
+"""What a ledger holds, as values, by what its journal says."""
+
+from crowdgate.ledger.journal_rules import Cells, JournalState
+from crowdgate.ledger.schema import CONTRACTS, ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
+
+
+def budget(held: JournalState, population: str) -> Budget | None:
+    """The registered budget of a population, or None."""
+    row = held.rows[POPULATIONS].get(population)
+    return None if row is None else _budget(row)
+
+
+def budgets(held: JournalState) -> list[Budget]:
+    """Every registered budget, by population."""
+    return [_budget(row) for _, row in sorted(held.rows[POPULATIONS].items(), key=lambda item: str(item[0]))]
+
+
+def population_of(held: JournalState, contract: str) -> str | None:
+    """The population that a contract is bound to, or None."""
+    row = held.rows[CONTRACTS].get(contract)
+    return None if row is None else str(row[1])
+
+
+def spent(held: JournalState, population: str) -> Spend:
+    """What is charged to a population."""
+    row = held.rows[TOTALS].get(population)
+    if row is None:
+        return ZERO
+    _, epsilon, delta = row
+    return Spend(amount(epsilon), amount(delta))
+
+
+def is_frozen(held: JournalState, population: str) -> bool:
+    """Whether nothing may be charged to a population, nor read of it."""
+    row = held.rows[FREEZES].get(population)
+    return row is not None and bool(row[1])
+
+
+def live_entry(held: JournalState, release_id: str) -> Entry | None:
+    """The entry of this id that is not void, or None."""
+    number = held.charged.get(release_id)
+    return None if number is None else _entry(held.rows[ENTRIES][number])
+
+
+def entries(held: JournalState) -> list[Entry]:
+    """Every charge ever made, void ones too, in their order."""
+    return sorted(map(_entry, held.rows[ENTRIES].values()), key=lambda entry: entry.number)
+
+
+def _budget(row: Cells) -> Budget:
+    population, epsilon, delta, people, unit, relation = row
+    return Budget(population, Spend(amount(epsilon), amount(delta)), people, unit, relation)
+
+
+def _entry(row: Cells) -> Entry:
+    said = ChargeRow(*row)._asdict()
+    spend = Spend(amount(said.pop("epsilon")), amount(said.pop("delta")))
+    return Entry(spend=spend, state=State(said.pop("state")), **said)
