@@ -16,7 +16,7 @@ from crowdgate.audit.common.trials import processes
 from crowdgate.audit.confidential_table import audit_table
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
-from crowdgate.cli.output import print_json, print_table
+from crowdgate.cli.output import print_json, print_listing
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
 from crowdgate.report.page_files import check_name
@@ -89,8 +89,7 @@ def show(audit: Audit[Any, Any], found: FinishedAudit[Any, Any], page: Path | No
     setting = found.record.setting
     typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {audit.question}")
     for listing in audit.listings(found):
-        typer.echo(listing.title)
-        print_table(listing.titles, listing.rows, left=listing.text)
+        print_listing(listing)
     for line in audit.text(found):
         typer.echo(line)
     for path in filter(None, (page, found.path)):

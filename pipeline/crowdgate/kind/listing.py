@@ -7,6 +7,8 @@ from typing import Any
 
 from crowdgate.number_text import Value, format_value
 
+Column = str | tuple[str, str] | tuple[str, str, str]
+
 
 @dataclass(frozen=True)
 class ListingColumn:
@@ -62,13 +64,16 @@ class Listing:
         return next(iter(rows), None) if self.single else rows
 
 
-def text_listing(
-    title: str, columns: Sequence[str | tuple[str, str]], rows: Iterable[Iterable[Value]], note: str = ""
-) -> Listing:
-    """A listing for people alone: columns by their titles, or titles and styles; nothing stands for none."""
-    titled = (each if isinstance(each, tuple) else (each, ".4g") for each in columns)
-    named = tuple(ListingColumn(str(at), *each, absent="") for at, each in enumerate(titled))
+def text_listing(title: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]], note: str = "") -> Listing:
+    """A listing for people alone. A column is its title, or title, style and perhaps what stands for none: nothing
+    unless it is stated."""
+    parts = ((each,) if isinstance(each, str) else each for each in columns)
+    named = tuple(_text_column(str(at), *each) for at, each in enumerate(parts))
     return Listing(title, title, named, tuple({str(at): each for at, each in enumerate(row)} for row in rows), note)
+
+
+def _text_column(key: str, title: str, style: str = ".4g", absent: str = "") -> ListingColumn:
+    return ListingColumn(key, title, style, absent)
 
 
 def json_value(value: Value) -> Any:

@@ -14,7 +14,7 @@ from crowdgate.audit.common.findings import Findings
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.audit.common.record_io import parsed
 from crowdgate.audit.common.setting import common_fields, model_libraries, population_problem
-from crowdgate.audit.common.text import OUTCOMES, AuditListing, facts_of
+from crowdgate.audit.common.text import OUTCOMES, facts_of
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
@@ -24,6 +24,7 @@ from crowdgate.report.page_files import write_as
 if TYPE_CHECKING:
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
+    from crowdgate.kind.listing import Listing
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import AuditSpec
 
@@ -76,7 +77,7 @@ class Audit(Generic[R, F]):
     """A pass or a failure in a sentence."""
     lines: Callable[[FinishedAudit[R, F]], Sequence[str]]
     """All that must be known to read the figures, after the conclusion."""
-    listings: Callable[[FinishedAudit[R, F]], Sequence[AuditListing]]
+    listings: Callable[[FinishedAudit[R, F]], Sequence[Listing]]
     json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
     page_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
     pictures: Callable[[FinishedAudit[R, F]], list[SvgPicture]]

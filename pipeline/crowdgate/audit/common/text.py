@@ -1,7 +1,6 @@
 """What the words and pages of all audits share."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import isfinite
 
 from crowdgate.audit.common.findings import ControlResult
@@ -9,20 +8,12 @@ from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
-from crowdgate.number_text import Rounding, decimal
+from crowdgate.number_text import BOUND, LEAST, decimal
 
 OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
 """How an audit ended, for people."""
-
-
-@dataclass(frozen=True)
-class AuditListing:
-    """A table for people; `text` are the columns that hold text."""
-
-    title: str
-    titles: tuple[str, ...]
-    rows: list[list[str]]
-    text: tuple[int, ...]
+ENDS = (("from", LEAST), ("to", BOUND))
+"""Columns of the ends of a measured number, which are rounded away from it."""
 
 
 def facts_of(record: AnyRecord) -> Mapping[str, str]:
@@ -58,10 +49,9 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-def measurement_text(measured: Measurement, digits: int) -> tuple[str, str, str]:
-    """A measured number with its ends, which are rounded away from it."""
-    lower = decimal(float(measured.lower), digits, Rounding.DOWN)
-    return number_text(measured.value), lower, decimal(float(measured.upper), digits)
+def ends(measured: Measurement) -> tuple[Number, Number, Number]:
+    """A measured number with its ends: the cells of `ENDS`."""
+    return measured.value, measured.lower, measured.upper
 
 
 def measurement_json(measured: Measurement) -> dict[str, float | None]:

@@ -5,23 +5,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import (
-    AuditListing,
-    attempt_text,
-    controls_text,
-    measurement_json,
-    measurement_text,
-    number_text,
-)
+from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, ends, measurement_json, number_text
 from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
-from crowdgate.number_text import decimal
+from crowdgate.kind.listing import Listing, text_listing
+from crowdgate.number_text import Value, decimal
 
 Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
-RIGHT = ("secret", "whose", "coverage", "attack", "right", "from", "to")
-GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", "from", "to")
+RIGHT = ("secret", "whose", "coverage", "attack", "right", *ENDS)
+GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", *ENDS)
 QUESTIONS = (
     "How is the attack carried out?",
     "What can be learned?",
@@ -130,23 +124,21 @@ def _outside_text(found: Inferred) -> Iterator[str]:
             )
 
 
-def listings(found: Inferred) -> list[AuditListing]:
+def listings(found: Inferred) -> list[Listing]:
     """The precision of the best attacks; the baselines beside it; and what every attack reached."""
     every = found.findings.estimates
+    attacks = [
+        [secret.secret, name, *(_precision_text(*each) for each in own)]
+        for secret in found.record.policy_results.secrets
+        for name, own in secret.precision.items()
+    ]
     return [
-        AuditListing("How often the best attack is right", RIGHT, [_precision_row(each) for each in every], (0, 1, 3)),
-        AuditListing(
-            "What is known without the person, and the gain", GAIN, [_improvement_row(each) for each in every], (0, 1)
-        ),
-        AuditListing(
+        text_listing("How often the best attack is right", RIGHT, map(_precision_row, every)),
+        text_listing("What is known without the person, and the gain", GAIN, map(_improvement_row, every)),
+        text_listing(
             "All attacks: how often they are right, and in brackets for what share they guess, by coverage",
             ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
-            [
-                [secret.secret, name, *(_precision_text(*each) for each in own)]
-                for secret in found.record.policy_results.secrets
-                for name, own in secret.precision.items()
-            ],
-            (0, 1),
+            attacks,
         ),
     ]
 
@@ -155,19 +147,13 @@ def _precision_text(precision: float | None, guessed: float | None) -> str:
     return "" if precision is None or guessed is None else f"{number_text(precision)} ({guessed:.2g})"
 
 
-def _precision_row(each: InferenceEstimate) -> list[str]:
-    return [each.secret, each.group, number_text(each.predicted), each.attack, *measurement_text(each.precision, 3)]
+def _precision_row(each: InferenceEstimate) -> list[Value]:
+    return [each.secret, each.group, each.predicted, each.attack, *ends(each.precision)]
 
 
-def _improvement_row(each: InferenceEstimate) -> list[str]:
-    return [
-        each.secret,
-        each.group,
-        number_text(each.predicted),
-        number_text(each.base_of_these.value),
-        number_text(each.base.value),
-        *(("", "", "") if each.gain is None else measurement_text(each.gain, 3)),
-    ]
+def _improvement_row(each: InferenceEstimate) -> list[Value]:
+    gain = (None, None, None) if each.gain is None else ends(each.gain)
+    return [each.secret, each.group, each.predicted, each.base_of_these.value, each.base.value, *gain]
 
 
 def json_fields(found: Inferred) -> dict[str, Any]:

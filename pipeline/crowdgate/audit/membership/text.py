@@ -5,14 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import (
-    AuditListing,
-    attempt_text,
-    controls_text,
-    measurement_json,
-    measurement_text,
-    number_text,
-)
+from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, ends, measurement_json
 from crowdgate.audit.membership.findings import (
     CAP_FORM,
     EPSILON_FORM,
@@ -24,12 +17,15 @@ from crowdgate.audit.membership.findings import (
 )
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
 from crowdgate.gate import Outcome
-from crowdgate.number_text import decimal, exact_text
+from crowdgate.kind.listing import Listing, text_listing
+from crowdgate.number_text import BOUND, Value, decimal, exact_text
 from crowdgate.risk.membership import SKEWS
 
 Claimed = FinishedAudit[MembershipRecord, MembershipFindings]
-POINTS = ("claimed", "attack", "members found", "from", "to", "others claimed", "allowed (*)", "seen from")
-RIGHT = ("claimed", "skew", "right", "from", "to", "allowed (*)")
+CLAIMED = ("claimed", ".3g")
+ALLOWED = ("allowed (*)", BOUND)
+POINTS = (CLAIMED, "attack", "members found", *ENDS, "others claimed", ALLOWED, ("seen from", BOUND))
+RIGHT = (CLAIMED, "skew", "right", *ENDS, ALLOWED)
 STARRED = (
     "(*) What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
     " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
@@ -109,37 +105,31 @@ def _refutable_share(each: MembershipEstimate) -> float | None:
     return min((rate for rate in each.refutable.values() if rate is not None), default=None)
 
 
-def point_listing(found: Claimed) -> AuditListing:
+def point_listing(found: Claimed) -> Listing:
     """Rates at every share that is claimed."""
-    every = setting_tradeoff_bounds(found.record.setting, found.record.setting.n)
-    rows = []
-    for each in found.findings.estimates:
-        allowed, seen = min(form.allowed(float(each.fpr.value)) for form in every), _refutable_share(each)
-        rows.append(
-            [
-                f"{each.claimed:.3g}",
-                each.attack,
-                *measurement_text(each.tpr, 4),
-                number_text(each.fpr.value),
-                decimal(allowed, 4),
-                "" if seen is None else decimal(seen, 4),
-            ]
-        )
-    return AuditListing(
-        "Members found, by the share of the population that is claimed to be in the table", POINTS, rows, (1,)
+    title = "Members found, by the share of the population that is claimed to be in the table"
+    bounds = setting_tradeoff_bounds(found.record.setting, found.record.setting.n)
+    rows = (
+        _point_row(each, min(form.allowed(float(each.fpr.value)) for form in bounds))
+        for each in found.findings.estimates
     )
+    return text_listing(title, POINTS, rows)
 
 
-def precision_listing(found: Claimed, *, judged: bool = False) -> AuditListing:
+def _point_row(each: MembershipEstimate, allowed: float) -> list[Value]:
+    return [each.claimed, each.attack, *ends(each.tpr), each.fpr.value, allowed, _refutable_share(each)]
+
+
+def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
     """Precision at every skew: of all points, or of the one that is judged."""
     setting = found.record.setting
     own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
-    rows = [
-        [f"{each.claimed:.3g}", f"1:{exact_text(skew)}", *measurement_text(each.precision(skew), 4),
-         decimal(each.allowed(setting, skew), 4)]
-        for each in own for skew in skews(setting)
-    ]  # fmt: skip
-    return AuditListing("How often a claim is right, by non-members for each member", RIGHT, rows, (1,))
+    rows = (
+        (each.claimed, f"1:{exact_text(skew)}", *ends(each.precision(skew)), each.allowed(setting, skew))
+        for each in own
+        for skew in skews(setting)
+    )
+    return text_listing("How often a claim is right, by non-members for each member", RIGHT, rows)
 
 
 def skews(setting: MembershipSetting) -> list[Fraction]:
@@ -147,17 +137,16 @@ def skews(setting: MembershipSetting) -> list[Fraction]:
     return sorted({*map(Fraction, SKEWS), setting.skew})
 
 
-def listings(found: Claimed) -> list[AuditListing]:
+def listings(found: Claimed) -> list[Listing]:
     """What is shown first: rates, and precision at the recall that is judged."""
     return [point_listing(found), precision_listing(found, judged=True)]
 
 
-def attack_listing(found: Claimed) -> AuditListing:
+def attack_listing(found: Claimed) -> Listing:
     """What every attack found."""
-    own = found.record.policy_results
-    rows = [[name, *("" if each is None else number_text(each) for each in line)] for name, line in own.recall.items()]
+    rows = ((name, *line) for name, line in found.record.policy_results.recall.items())
     titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
-    return AuditListing("All attacks: members found, by the share that is claimed", titles, rows, (0,))
+    return text_listing("All attacks: members found, by the share that is claimed", titles, rows)
 
 
 def json_fields(found: Claimed) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.audit.singling_out.findings import RateAtWeight, baseline_of
-from crowdgate.audit.singling_out.text import CONTROL_TITLES, TITLES, SingledOut, attacker_rows, control_rows
+from crowdgate.audit.singling_out.text import SingledOut, listings
 from crowdgate.report.chart import MeasuredCurve, MeasuredShare, draw_curves
 from crowdgate.report.html import SvgPicture
 
@@ -17,10 +17,8 @@ STEPS = 100
 
 def page_fields(found: SingledOut) -> Mapping[str, Any]:
     """Values of the page's template."""
-    return {
-        "titles": TITLES, "attackers": attacker_rows(found),
-        "control_titles": CONTROL_TITLES, "controls": control_rows(found),
-    }  # fmt: skip
+    attackers, *controls = listings(found)
+    return {"attackers": attackers, "controls": controls}
 
 
 def pictures(found: SingledOut) -> list[SvgPicture]:

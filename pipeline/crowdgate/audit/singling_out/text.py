@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import AuditListing, attempt_text, measurement_json, number_text
+from crowdgate.audit.common.text import attempt_text, ends, measurement_json
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult
 from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, SinglingOutFindings
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
 from crowdgate.gate import Outcome
-from crowdgate.number_text import Rounding, decimal, exact_text
+from crowdgate.kind.listing import Listing, text_listing
+from crowdgate.number_text import BOUND, LEAST, Rounding, Value, decimal, exact_text
 
 SingledOut = FinishedAudit[SinglingOutRecord, SinglingOutFindings]
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
@@ -20,11 +21,8 @@ NEVER = (
 )
 RELIABLE = 0.9
 """How likely a mechanism passes at least, if a limit can be relied on."""
-TITLES = ("attacker", "rate", "lower end", "upper end", "baseline", "excess", "")
-TEXT = (0, 6)
-CONTROL_TITLES = ("control", "found", "attacker", "weight", "rate", "baseline", "power", "tables")
-CONTROL_TEXT = (0, 1, 2)
-"""The columns that hold text."""
+COLUMNS = ("attacker", "rate", ("lower end", LEAST), ("upper end", BOUND), ("baseline", BOUND), "excess", "")
+CONTROL_COLUMNS = ("control", "found", "attacker", ("weight", ".4g", "any"), "rate", "baseline", "power", "tables")
 
 
 def verdict(audited: SingledOut) -> str:
@@ -91,30 +89,19 @@ def _assumptions_text(audited: SingledOut) -> Iterator[str]:
         yield "To pass can't be relied on from the guarantee alone: a mechanism that leaks all that it allows can fail."
 
 
-def listings(audited: SingledOut) -> list[AuditListing]:
-    """Attackers that had something to attack, and controls."""
-    attackers = AuditListing("Attackers, at the weight that is judged", TITLES, attacker_rows(audited), TEXT)
-    controls = AuditListing("Controls", CONTROL_TITLES, control_rows(audited), CONTROL_TEXT)
-    return [attackers, controls] if controls.rows else [attackers]
-
-
-def attacker_rows(audited: SingledOut) -> list[list[str]]:
-    """Of every attacker that had something to attack, at the weight that is judged: the columns of TITLES."""
+def listings(audited: SingledOut) -> list[Listing]:
+    """Attackers that had something to attack, at the weight that is judged; and controls."""
     found = audited.findings
-    return [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
+    rows = [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
+    attackers = text_listing("Attackers, at the weight that is judged", COLUMNS, rows)
+    played = {each.mechanism: each for each in audited.record.controls}
+    judged = [_control(each, played[each.control]) for each in found.controls]
+    return [attackers, text_listing("Controls", CONTROL_COLUMNS, judged)] if judged else [attackers]
 
 
-def _row(line: AttackerRates, refuted: bool) -> list[str]:
+def _row(line: AttackerRates, refuted: bool) -> list[Value]:
     point = line.points[0]
-    ends = (decimal(point.rate.lower, 4, Rounding.DOWN), decimal(point.rate.upper, 4))
-    return [
-        line.attacker,
-        number_text(point.rate.value),
-        *ends,
-        decimal(point.baseline, 4),
-        number_text(point.excess.value),
-        "refutes" if refuted else "",
-    ]
+    return [line.attacker, *ends(point.rate), point.baseline, point.excess.value, "refutes" if refuted else ""]
 
 
 def idle_attackers(audited: SingledOut) -> list[str]:
@@ -122,19 +109,12 @@ def idle_attackers(audited: SingledOut) -> list[str]:
     return [line.attacker for line in audited.findings.lines if line.idle]
 
 
-def control_rows(audited: SingledOut) -> list[list[str]]:
-    """Of every control: the columns of CONTROL_TITLES."""
-    played = {each.mechanism: each for each in audited.record.controls}
-    return [_control(each, played[each.control]) for each in audited.findings.controls]
-
-
-def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> list[str]:
+def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> list[Value]:
     attack = judged.attack
-    where = "any" if attack.weight is None else number_text(float(attack.weight))
     found = ("caught" if judged.works else "not caught") if judged.must == "be caught" else (
         "held" if judged.works else "refuted"
     )  # fmt: skip
-    figures = (where, number_text(judged.rate.value), number_text(attack.baseline), number_text(judged.power))
+    figures = (attack.weight, judged.rate.value, attack.baseline, judged.power)
     return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
 
 
