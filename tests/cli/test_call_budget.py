@@ -1,0 +1,63 @@
+"""What commands on the bundled policies cost, in numbers that no load of the machine moves: how often functions of
+ours are called, and how many of our modules are imported.
+
+A number may be a tenth above what is stated here. One that grew for a good reason is stated anew, in the commit that
+says why; one that fell by more is stated anew as well, so that what was won is kept.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crowdgate.manifest import FORMAT
+
+ROOM = 0.1
+KEPT = Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT)
+STATED = {
+    "--help": (33, 14),
+    "check policies/census_income.yaml": (46_280, 192),
+    "check policies/census_income_tables.yaml": (45_800, 184),
+    "plan policies/census_income.yaml": (382_437, 214),
+    "plan policies/census_income_tables.yaml": (84_770, 220),
+    f"verify {KEPT / 'dp_tables'}": (12_060, 253),
+}
+"""Calls and modules of each command, of Python 3.11: later ones call less."""
+COUNTED = """
+import json, sys
+calls = 0
+def count(frame, event, _):
+    global calls
+    if event == "call" and "/crowdgate" in frame.f_code.co_filename:
+        calls += 1
+sys.setprofile(count)
+from crowdgate_flows.command import main
+try:
+    main()
+except SystemExit as end:
+    sys.setprofile(None)
+    own = sum(name.partition(".")[0] in ("crowdgate", "crowdgate_flows") for name in sys.modules)
+    print(json.dumps([end.code or 0, calls, own]), file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("copy") / "own"
+    main = "from crowdgate_flows.command import main; main()"
+    subprocess.run([sys.executable, "-c", main, "init", made], check=True, capture_output=True)
+    return made
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", STATED, ids=lambda line: " ".join(Path(word).stem for word in line.split()))
+def test_a_command_calls_and_imports_no_more_than_is_stated(command: str, copy: Path) -> None:
+    line = [sys.executable, "-c", COUNTED, *command.split()]
+    ended = subprocess.run(line, cwd=copy, capture_output=True, text=True, check=True)
+    code, *found = json.loads(ended.stderr.splitlines()[-1])
+    assert code == 0
+    for what, number, stated in zip(("calls", "modules"), found, STATED[command], strict=True):
+        assert number <= (1 + ROOM) * stated, f"{number} {what}, and {stated} are stated"
+        assert number >= stated / (1 + ROOM) ** 2, f"only {number} {what}, and {stated} are stated: state them"
