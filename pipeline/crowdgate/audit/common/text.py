@@ -49,7 +49,7 @@ def number_text(value: Number) -> str:
     return f"{float(value):.4g}"
 
 
-def ends(measured: Measurement) -> tuple[Number, Number, Number]:
+def measurement_cells(measured: Measurement) -> tuple[Number, Number, Number]:
     """A measured number with its ends: the cells of `ENDS`."""
     return measured.value, measured.lower, measured.upper
 

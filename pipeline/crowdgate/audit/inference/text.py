@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, ends, measurement_json, number_text
+from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, measurement_cells, measurement_json, number_text
 from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
@@ -148,11 +148,11 @@ def _precision_text(precision: float | None, guessed: float | None) -> str:
 
 
 def _precision_row(each: InferenceEstimate) -> list[Value]:
-    return [each.secret, each.group, each.predicted, each.attack, *ends(each.precision)]
+    return [each.secret, each.group, each.predicted, each.attack, *measurement_cells(each.precision)]
 
 
 def _improvement_row(each: InferenceEstimate) -> list[Value]:
-    gain = (None, None, None) if each.gain is None else ends(each.gain)
+    gain = (None, None, None) if each.gain is None else measurement_cells(each.gain)
     return [each.secret, each.group, each.predicted, each.base_of_these.value, each.base.value, *gain]
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, ends, measurement_json
+from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, measurement_cells, measurement_json
 from crowdgate.audit.membership.findings import (
     CAP_FORM,
     EPSILON_FORM,
@@ -117,7 +117,7 @@ def point_listing(found: Claimed) -> Listing:
 
 
 def _point_row(each: MembershipEstimate, allowed: float) -> list[Value]:
-    return [each.claimed, each.attack, *ends(each.tpr), each.fpr.value, allowed, _refutable_share(each)]
+    return [each.claimed, each.attack, *measurement_cells(each.tpr), each.fpr.value, allowed, _refutable_share(each)]
 
 
 def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
@@ -125,7 +125,7 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
     setting = found.record.setting
     own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
     rows = (
-        (each.claimed, f"1:{exact_text(skew)}", *ends(each.precision(skew)), each.allowed(setting, skew))
+        (each.claimed, f"1:{exact_text(skew)}", *measurement_cells(each.precision(skew)), each.allowed(setting, skew))
         for each in own
         for skew in skews(setting)
     )

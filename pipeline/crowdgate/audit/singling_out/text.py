@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import attempt_text, ends, measurement_json
+from crowdgate.audit.common.text import attempt_text, measurement_cells, measurement_json
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult
 from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, SinglingOutFindings
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
@@ -101,7 +101,7 @@ def listings(audited: SingledOut) -> list[Listing]:
 
 def _row(line: AttackerRates, refuted: bool) -> list[Value]:
     point = line.points[0]
-    return [line.attacker, *ends(point.rate), point.baseline, point.excess.value, "refutes" if refuted else ""]
+    return [line.attacker, *measurement_cells(point.rate), point.baseline, point.excess.value, "refutes" if refuted else ""]
 
 
 def idle_attackers(audited: SingledOut) -> list[str]:
