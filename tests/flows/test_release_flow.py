@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import cloudpickle
 import pytest
@@ -340,8 +341,10 @@ def test_the_flow_of_a_deployment_refuses_each_parameter_that_its_policy_locks(
 ) -> None:
     monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "5c5c5c5c-0000-4000-8000-000000000000")
     monkeypatch.setattr(tasks, "rehearse", fails)
-    ended = flow_file.release.fn(str(workshop.policy), SLOT, **{parameter: "elsewhere"})
-    assert (ended.name, f"deployments_may_set: [{name}]" in ended.message) == ("Refused", True)
+    given: dict[str, Any] = {parameter: "elsewhere"}
+    ended = flow_file.release.fn(str(workshop.policy), SLOT, **given)
+    assert ended.name == "Refused"
+    assert f"deployments_may_set: [{name}]" in str(ended.message)
 
 
 def test_a_dry_run_is_rehearsed_and_never_completed(workshop: Workshop, server: Server) -> None:
