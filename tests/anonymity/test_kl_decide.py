@@ -241,7 +241,7 @@ def test_two_decisions_neither_of_which_replaces_the_other_are_refused_without_a
 def test_a_decision_replaces_none_on_another_subject(workshop: Workshop, subject: str, other: str) -> None:
     assert decided(workshop, "do-not-collect", of="note") == 0
     assert decided(workshop, "collect", of="note") == 0
-    replacing = next(each for each in files(workshop) if "replaces: null" not in each.read_text(encoding="utf-8"))
+    (replacing,) = (each for each in files(workshop) if "replaces: " in each.read_text(encoding="utf-8"))
     workshop.edit(replacing, subject, other)
     with pytest.raises(ConfigurationError, match="has the digest"):
         in_force(read_decisions(workshop.root), plan_policy(workshop.policy).bundle.contract)

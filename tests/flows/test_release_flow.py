@@ -345,8 +345,8 @@ def test_the_flow_of_a_deployment_refuses_each_parameter_that_its_policy_locks(
 ) -> None:
     monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "5c5c5c5c-0000-4000-8000-000000000000")
     monkeypatch.setattr(tasks, "rehearse", fails)
-    elsewhere: dict[str, Any] = {parameter: "elsewhere"}
-    ended = flow_file.release.fn(str(workshop.policy), SLOT, **elsewhere)
+    given: dict[str, Any] = {parameter: "elsewhere"}
+    ended = flow_file.release.fn(str(workshop.policy), SLOT, **given)
     assert ended.name == "Refused"
     assert f"deployments_may_set: [{name}]" in str(ended.message)
 

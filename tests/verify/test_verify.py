@@ -235,7 +235,7 @@ def test_a_further_file_is_found_even_when_the_manifest_names_it(copy: Path) -> 
         verify(copy)
 
 
-def _cut_first_class(copy: Path, size: int) -> None:
+def _cut_first_class(copy: Path, size: int) -> Path:
     """A release whose first class has so many rows, with everything else that a release says of its rows."""
     with (copy / "data.csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
@@ -251,18 +251,14 @@ def _cut_first_class(copy: Path, size: int) -> None:
             _verdict(claims, measure).update(value=str(value), low=str(value), high=str(value))
 
     reseal_with_page(copy, recounted)
+    return copy
 
 
 def test_a_class_of_k_rows_verifies_and_one_of_a_row_less_does_not(copy: Path) -> None:
     k = stated(copy)["mechanism"]["k"]
-    assert _verified_with_first_class_of(copy, k)
+    assert verify(_cut_first_class(copy, k))
     with pytest.raises(VerificationFailed, match=f"a class has fewer than {k} rows"):
-        _verified_with_first_class_of(copy, k - 1)
-
-
-def _verified_with_first_class_of(copy: Path, size: int) -> object:
-    _cut_first_class(copy, size)
-    return verify(copy)
+        verify(_cut_first_class(copy, k - 1))
 
 
 def reseal_without(copy: Path, name: str) -> None:

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
-from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, measurement_cells, measurement_json, number_text
+from crowdgate.audit.common.text import (
+    ENDS,
+    attempt_text,
+    controls_text,
+    measurement_cells,
+    measurement_json,
+    number_text,
+)
 from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement

@@ -101,7 +101,13 @@ def listings(audited: SingledOut) -> list[Listing]:
 
 def _row(line: AttackerRates, refuted: bool) -> list[Value]:
     point = line.points[0]
-    return [line.attacker, *measurement_cells(point.rate), point.baseline, point.excess.value, "refutes" if refuted else ""]
+    return [
+        line.attacker,
+        *measurement_cells(point.rate),
+        point.baseline,
+        point.excess.value,
+        "refutes" if refuted else "",
+    ]
 
 
 def idle_attackers(audited: SingledOut) -> list[str]:
