@@ -26,6 +26,8 @@ from crowdgate.noise import Selector, noisy_max
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
 from tests.mechanisms.rows.choosing import permute_and_flip
 
+pytestmark = pytest.mark.thorough
+
 BETA, TOTAL, PRICE, DELTA = Fraction(3, 4), Fraction(1), Fraction(1, 2), Fraction(1, 200)
 SIX = Level("exact", tuple("012345"), np.arange(6, dtype=np.int32))
 FIVE = Level("last two as one", ("0", "1", "2", "3", "4 or 5"), np.array([0, 1, 2, 3, 4, 4], dtype=np.int32))
@@ -161,7 +163,6 @@ def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> No
 # false-alarm rate at most 1e-6. Power above 1 - 1e-9 against both faults. The best for nothing: "a is exact" has
 # probability 1 without the row (a tie, the first is taken) and 0 with it. One row: .5 without it and less than .07 with
 # it, where e^1 .07 + .005 = .195 is the most that is allowed, 19 standard errors off.
-@pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_guarantee_is_not_refuted_and_two_faults_are() -> None:
     assert refuted(noisy_max, 3000) == []
