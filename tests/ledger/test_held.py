@@ -140,7 +140,6 @@ def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) ->
     ledger.attest()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("what", FORGED)
 def test_what_it_would_not_write_is_refused(ledger: Ledger, what: str) -> None:
     """Though chain and tables agree: by a ledger that is opened anew, and by one that has looked before."""
