@@ -30,7 +30,7 @@ class JournalWriter:
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> JournalLine:
-        """Adds a line to the journal, of rows that were written. Raises Changed for one that nobody could follow."""
+        """Adds a line to the journal, of rows that were written. Raises JournalMismatch for one that nobody could follow."""
         written = {**said, "at": self.at, "by": self.by}
         self.last = next_line((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
         self.seen.add(*self.last)
@@ -39,7 +39,7 @@ class JournalWriter:
 
     def put(self, table: str, **values: Any) -> Row:
         """Writes a row: a new one, or these columns of the one whose key they state, which must be as the journal has
-        it. Raises Changed."""
+        it. Raises JournalMismatch."""
         key = values[KEYS[table]]
         self.seen.row(self.database, table, key)
         before = self.held.rows[table].get(key)
