@@ -30,7 +30,8 @@ class JournalWriter:
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> JournalLine:
-        """Adds a line to the journal, of rows that were written. Raises JournalMismatch for one that nobody could follow."""
+        """Adds a line to the journal, of rows that were written. Raises JournalMismatch for one that could not be
+        followed."""
         written = {**said, "at": self.at, "by": self.by}
         self.last = next_line((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
         self.seen.add(*self.last)
@@ -38,8 +39,10 @@ class JournalWriter:
         return self.last
 
     def put(self, table: str, **values: Any) -> Row:
-        """Writes a row: a new one, or these columns of the one whose key they state, which must be as the journal has
-        it. Raises JournalMismatch."""
+        """Writes a new row, or these columns of the row whose key they state.
+
+        Raises JournalMismatch where the row is not as the journal has it.
+        """
         key = values[KEYS[table]]
         self.seen.row(self.database, table, key)
         before = self.held.rows[table].get(key)

@@ -23,7 +23,7 @@ class JournalReplay:
         self.number, self.digest, self.held = 0, "", JournalState()
 
     def follow(self, database: Database) -> None:
-        """All lines since the last one that was seen, each of which must follow from those before. Raises JournalMismatch."""
+        """Reads all lines after the last one that was seen. Raises JournalMismatch unless each follows from those before."""
         if self.number:
             last = line_at(database, self.number)
             if last is None or last.digest != self.digest:
@@ -34,7 +34,7 @@ class JournalReplay:
     def add(
         self, number: int, event: str, subject: str, commitment: str | None, detail: str | None, digest: str
     ) -> None:
-        """The next line. Raises JournalMismatch; then this object is of no use any more."""
+        """Takes the next line in. Raises JournalMismatch; then this object is of no use any more."""
         at = self.number + 1
         try:
             if number != at or digest != digest_of(self.digest, number, event, subject, commitment, detail):
@@ -45,7 +45,7 @@ class JournalReplay:
         self.number, self.digest = number, digest
 
     def compare(self, database: Database) -> None:
-        """Every row of every table with what the journal says. Raises JournalMismatch."""
+        """Compares every row of every table with what the journal says. Raises JournalMismatch."""
         wrong = [table for table in KEYS if not self._agrees(database, table)]
         if wrong:
             raise JournalMismatch(f"{', '.join(sorted(wrong))} differ from its journal")
@@ -55,14 +55,14 @@ class JournalReplay:
         return {row[at]: row for row in database.rows(select(table))} == rows
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
-        """One row, or that there is none. Raises JournalMismatch."""
+        """Compares one row, or that there is none, with what the journal says. Raises JournalMismatch."""
         found = list(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key))
         said = self.held.rows[table].get(key)
         if found != ([] if said is None else [said]):
             raise JournalMismatch(f"{table} differ from its journal")
 
     def charge(self, database: Database, release_id: str) -> None:
-        """The charge of a release, or that there is none. Raises JournalMismatch."""
+        """Compares the charge of a release, or that there is none, with what the journal says. Raises JournalMismatch."""
         live = f"SELECT number FROM {ENTRIES} WHERE release_id = ? AND state <> 'void'"
         found, said = list(database.rows(live, release_id)), self.held.charged.get(release_id)
         if found != ([] if said is None else [(said,)]):

@@ -128,7 +128,7 @@ def refuse_frozen(held: JournalState, population: str) -> None:
 
 
 def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
-    """The rows that decide are those of the journal. Raises JournalMismatch."""
+    """Compares the rows that decide with what the journal says. Raises JournalMismatch."""
     for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract)):
         pen.seen.row(pen.database, table, key)
 
