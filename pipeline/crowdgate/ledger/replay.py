@@ -23,7 +23,7 @@ class JournalReplay:
         self.number, self.digest, self.held = 0, "", JournalState()
 
     def follow(self, database: Database) -> None:
-        """Reads all lines after the last one that was seen. Raises JournalMismatch unless each follows from those before."""
+        """Reads the lines after the last one that was seen. Raises JournalMismatch unless each follows."""
         if self.number:
             last = line_at(database, self.number)
             if last is None or last.digest != self.digest:
@@ -62,7 +62,7 @@ class JournalReplay:
             raise JournalMismatch(f"{table} differ from its journal")
 
     def charge(self, database: Database, release_id: str) -> None:
-        """Compares the charge of a release, or that there is none, with what the journal says. Raises JournalMismatch."""
+        """Compares the charge of a release, or that there is none, with the journal. Raises JournalMismatch."""
         live = f"SELECT number FROM {ENTRIES} WHERE release_id = ? AND state <> 'void'"
         found, said = list(database.rows(live, release_id)), self.held.charged.get(release_id)
         if found != ([] if said is None else [(said,)]):
