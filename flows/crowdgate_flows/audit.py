@@ -58,5 +58,5 @@ def audit(
 def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
     """What was found, as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        page = AUDITS[question].markdown(found).replace(PICTURES, "")
+        page = AUDITS[question].report(found).markdown().replace(PICTURES, "")
         create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-findings")

@@ -290,7 +290,7 @@ def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, hold
 def test_a_run_that_stops_leaves_no_older_page(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert say("anonymity", there.contract, "--up-to", 1).code == 0
     assert len(private(there)) == 2
-    monkeypatch.setattr(measure, "anonymity_page", lambda _: 1 / 0)
+    monkeypatch.setattr(measure, "anonymity_report", lambda _: 1 / 0)
     assert say("anonymity", there.contract, "--up-to", 1).out == f"{STORED_PRIVATELY}\n"
     (record,) = private(there)
     assert json.loads(record.read_text())["stopped"] == "ZeroDivisionError: division by zero"

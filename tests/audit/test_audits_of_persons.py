@@ -94,7 +94,7 @@ def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> 
     assert first.path != second.path
     assert [each.record.attempt for each in (first, second)] == [1, 1]
     for each, name in ((first, "clinic"), (second, "wards")):
-        page = MEMBERSHIP.markdown(each)
+        page = MEMBERSHIP.report(each).markdown()
         assert page.startswith(f"# Membership audit of {name}, version 1")
         assert "units of towns" in page
     smaller = claim(town.policy, units="220")

@@ -1,6 +1,7 @@
 """`plan --from` and `predict --from` where counts are coarser than what is asked for."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_a_plan_finer_than_its_counts_says_what_is_unknown_and_bounds_what_stays
     assert crowdgate("plan", workshop.policy, "--from", finer) == 0
     shown = capsys.readouterr().out
     assert f"Figures that need age at '10 years' are unknown: {COARSER}. Give 'age' at '50 years'" in shown
-    assert "stay, at most: what stays by ward, age (50 years): 1 " in shown
+    assert re.search(r"stay, at most: what stays by ward, age \(50 years\) +1 ", shown)
     assert crowdgate("plan", workshop.policy, "--from", finer, "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert said["from"]["attributes_with_unknown_shares"] == {"age": "50 years"}

@@ -10,7 +10,7 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.pages import index
-from crowdgate.pages.budget import budget_page
+from crowdgate.pages.budget import budget_page, budget_steps
 from crowdgate.pages.index import write_index
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases.release import release
@@ -31,20 +31,21 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def test_each_step_is_what_the_ledger_had(clinic: Workshop) -> None:
-    found = budget_page(ledger_at(clinic.root, None), "clinic-patients")
-    left = [(step.cap["epsilon"] - step.spent["epsilon"], step.what) for step in found.steps]
+    ledger = ledger_at(clinic.root, None)
+    steps = list(budget_steps(ledger.journal(), "clinic-patients"))
+    left = [(step.cap["epsilon"] - step.spent["epsilon"], step.what) for step in steps]
     assert left == [
         (Fraction(6), "registered"),
         (Fraction(4), "clinic/1/2026-01-01 charged"),
         (Fraction(6), "raised"),
         (Fraction(4), "clinic/2/2026-02-01 charged"),
     ]
-    text = found.markdown()
+    text = budget_page(ledger, "clinic-patients").markdown()
     assert "has 33 % of its budget for life left" in text
     assert re.search(r"- Raised to epsilon 8, delta 0\.03: a second survey \(line \d+, ", text)
     assert re.search(r"\| clinic/2/2026-02-01 \| withheld \| 2 \|", text)
-    own = ledger_at(clinic.root, None).spent("clinic-patients")
-    assert found.steps[-1].spent == {"epsilon": own.epsilon, "delta": own.delta}
+    own = ledger.spent("clinic-patients")
+    assert steps[-1].spent == {"epsilon": own.epsilon, "delta": own.delta}
 
 
 def test_an_unknown_population_is_refused_with_those_that_are_known(clinic: Workshop) -> None:
@@ -79,7 +80,7 @@ def test_a_release_that_was_changed_has_no_page_and_the_index_says_so(clinic: Wo
 @pytest.mark.thorough
 def test_nothing_half_written_stays(clinic: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     before = sorted(clinic.root.iterdir())
-    monkeypatch.setattr(index, "index_markdown", lambda *_: 1 / 0)
+    monkeypatch.setattr(index, "_sections", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_index(ledger_at(clinic.root, None), clinic.root, clinic.root / "pages")
     assert sorted(clinic.root.iterdir()) == before

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.forecast.outlook import outlook
-from crowdgate.pages.plan import plan_markdown
+from crowdgate.pages.plan import PlanReport
 from crowdgate.report import code, line, paragraph_text, safe_cell
 from crowdgate.report.html import as_html
 from crowdgate.review.explain import explain_policy
@@ -75,7 +75,7 @@ def test_a_column_is_called_on_every_page_what_it_is_called(name: str, workshop:
     workshop.edit(workshop.contract, "name: ward", f"name: {stated}")
     workshop.edit(workshop.policy, "ward: exact", f"{stated}: exact")
     workshop.edit(workshop.policy, "over: [ward]", f"over: [{stated}]")
-    for page in (explain_policy(workshop.policy), plan_markdown(outlook(workshop.policy))):
+    for page in (explain_policy(workshop.policy), PlanReport(outlook(workshop.policy)).report().markdown()):
         whole = as_html("title", page)
         text = html.unescape(re.sub(r"<[^>]*>", "", whole))
         assert name in text

@@ -44,10 +44,9 @@ SINGLING_OUT: Audit[SinglingOutRecord, singling_out_findings.SinglingOutFindings
     measurement=singling_out_findings.measurement,
     verdict=singling_out_text.verdict,
     lines=singling_out_text.lines,
-    listings=singling_out_text.listings,
+    sections=singling_out_page.sections,
     json_fields=singling_out_text.json_fields,
-    page_fields=singling_out_page.page_fields,
-    pictures=singling_out_page.pictures,
+    charts=singling_out_page.charts,
     needs_models=False,
     oddities=singling_out_findings.oddities,
 )
@@ -68,10 +67,9 @@ INFERENCE: Audit[InferenceRecord, inference_findings.InferenceFindings] = Audit(
     measurement=inference_findings.measurement,
     verdict=inference_text.verdict,
     lines=inference_text.lines,
-    listings=inference_text.listings,
+    sections=inference_page.sections,
     json_fields=inference_text.json_fields,
-    page_fields=inference_page.page_fields,
-    pictures=inference_page.pictures,
+    charts=inference_page.charts,
     other_attributes=inference_setting.other_attributes,
 )
 """Can an attacker infer a secret attribute?"""
@@ -91,10 +89,9 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     measurement=membership_findings.measurement,
     verdict=membership_text.verdict,
     lines=membership_text.lines,
-    listings=membership_text.listings,
+    sections=membership_page.sections,
     json_fields=membership_text.json_fields,
-    page_fields=membership_page.page_fields,
-    pictures=membership_page.pictures,
+    charts=membership_page.charts,
 )
 """Can an attacker tell who is in the table?"""
 AUDITS: Mapping[AuditQuestion, Audit[Any, Any]] = {

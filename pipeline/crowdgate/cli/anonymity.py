@@ -6,16 +6,12 @@ from typing import Annotated
 import typer
 
 from crowdgate.anonymity.measure.measure import measure_anonymity as run
+from crowdgate.anonymity.measure.page import SHOWN, anonymity_report
 from crowdgate.anonymity.measure.request import AnonymityRequest
-from crowdgate.anonymity.measure.result import AnonymityResult
-from crowdgate.anonymity.measure.text import sentences, tables
 from crowdgate.cli.options import AsJson, LedgerUrl
-from crowdgate.cli.output import print_json, print_listing
+from crowdgate.cli.output import print_json, print_report
 from crowdgate.cli.paths import path_option
 from crowdgate.report.page_files import check_name
-
-SHOWN = 15
-"""Groupings in a table of the terminal."""
 
 
 def anonymity(
@@ -69,17 +65,7 @@ def anonymity(
             print_json({"outcome": "ended", "plain": found})
         else:
             typer.echo(found)
-    elif as_json:
-        print_json(found.to_json())
     else:
-        _show(found, page)
-
-
-def _show(found: AnonymityResult, page: Path | None) -> None:
-    for line in sentences(found):
-        typer.echo(line)
-    for table in tables(found, SHOWN):
-        if table.rows:
-            print_listing(table, f"{table.title}." + (f" {table.note}" if table.note else ""))
-    if page is not None:
-        typer.echo(str(page))
+        print_report(anonymity_report(found, SHOWN), None, as_json)
+        if page is not None and not as_json:
+            typer.echo(str(page))

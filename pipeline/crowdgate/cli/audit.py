@@ -7,16 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from crowdgate.audit.audits import AUDITS
-from crowdgate.audit.common.audit import Audit, FinishedAudit
+from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.run import AuditRequest
 from crowdgate.audit.common.run import audit as run_audit
 from crowdgate.audit.common.stored_records import AuditRuntime
-from crowdgate.audit.common.text import OUTCOMES
 from crowdgate.audit.common.trials import processes
 from crowdgate.audit.confidential_table import audit_table
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
-from crowdgate.cli.output import print_json, print_listing
+from crowdgate.cli.output import print_json, print_report
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
 from crowdgate.report.page_files import check_name
@@ -59,9 +58,10 @@ def audit(
     if found is None:
         _print_outcome(str(ended), as_json)
         return
-    if page is not None:
-        of.write_page(found, page)
-    show(of, found, page, as_json)
+    print_report(of.report(found), page, as_json)
+    if not as_json:
+        for path in filter(None, (page, found.path)):
+            typer.echo(str(path))
     if found.findings.outcome is not Outcome.PASS:
         raise typer.Exit(WITHHELD)
 
@@ -79,18 +79,3 @@ def _refuse_other_options(audit: Audit[Any, Any], request: AuditRequest) -> None
     if given:
         found, expected = f"beside --of {audit.question}", "only for singling out"
         raise ConfigurationError([Problem("command line", None, f"--{name}", found, expected) for name in given])
-
-
-def show(audit: Audit[Any, Any], found: FinishedAudit[Any, Any], page: Path | None, as_json: bool) -> None:
-    """What was found, for people or for programs."""
-    if as_json:
-        print_json(audit.json(found))
-        return
-    setting = found.record.setting
-    typer.echo(f"{OUTCOMES[found.findings.outcome]} {setting.policy}/{setting.version}, {audit.question}")
-    for listing in audit.listings(found):
-        print_listing(listing)
-    for line in audit.text(found):
-        typer.echo(line)
-    for path in filter(None, (page, found.path)):
-        typer.echo(str(path))

@@ -88,11 +88,11 @@ def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(found.to_json())
         return
-    for line in (found.sentence, *found.notes):
-        typer.echo(line)
-    for listing in found.listings:
-        if not listing.further:
-            print_listing(listing)
+    for each in found.shown():
+        if isinstance(each, str):
+            typer.echo(each)
+        else:
+            print_listing(each)
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:

@@ -40,6 +40,21 @@ class Basis(StrEnum):
     RELATED = "expected from given counts of two attributes at least, at these levels"
     COUNTED = "expected from a table that is known as a whole"
 
+    @property
+    def label(self) -> str:
+        """The same in two words."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    Basis.EXACT: "the policy",
+    Basis.MARGINS: "public margins",
+    Basis.PARTLY: "some counts",
+    Basis.COARSER: "coarser counts",
+    Basis.RELATED: "given counts",
+    Basis.COUNTED: "known table",
+}
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate import report
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
+from crowdgate.kind.listing import text_listing
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.ledger.schema import POPULATIONS, TOTALS
-from crowdgate.number_text import AMOUNT, decimal
+from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
-from crowdgate.report.page_files import write_as
-from crowdgate.report.pictures import draw_all, picture_values
+from crowdgate.report.report import Report, Section
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal import JournalLine
     from crowdgate.ledger.ledger import Ledger
 
-TEMPLATE = "report/pages/budget.md.j2"
+AMOUNTS = ("epsilon", "delta")
+FROZEN = "It is frozen: nothing is charged to it or read of it until it is thawed."
 EVENTS = {
     "entry.reserved": "charged",
     "entry.void": "given back",
@@ -42,71 +41,86 @@ class BudgetStep:
     spent: dict[str, Fraction]
 
 
-@dataclass(frozen=True, eq=False)
-class BudgetPage:
-    """A population's budget as the ledger has it."""
-
-    population: str
-    listing: dict[str, Any]
-    steps: tuple[BudgetStep, ...]
-
-    @property
-    def title(self) -> str:
-        """What the page is of."""
-        return f"Budget of {self.population}"
-
-    @property
-    def pictures(self) -> list[Picture]:
-        """What was left after each change, beside what was registered; delta too, where there is any."""
-        names = [name for name in ("epsilon", "delta") if any(step.cap[name] for step in self.steps)]
-        return [self._burn_down(name) for name in names]
-
-    def _burn_down(self, name: str) -> Picture:
-        places = [f"{step.line}: {step.what}" for step in self.steps]
-        left = [float(max(Fraction(0), step.cap[name] - step.spent[name])) for step in self.steps]
-        caps = [float(step.cap[name]) for step in self.steps]
-        series = tuple(
-            Series(words, tuple(map(PicturePoint, places, values)), "steps")
-            for words, values in (("left", left), ("registered", caps))
-        )
-        return Picture(
-            f"burn down {name}", f"What was left of {name} after each change", "line of the ledger", name, series,
-            across=True, format=AMOUNT,
-        )  # fmt: skip
-
-    def markdown(self) -> str:
-        """The page as Markdown."""
-        (budget,) = (each for each in self.listing["budgets"] if each["population"] == self.population)
-        own = [each for each in self.listing["releases"] if each["population"] == self.population]
-        values = {
-            "title": self.title,
-            "left": budget_left_text(budget),
-            "budget": {of: _short(budget[of]) for of in ("registered", "spent", "left")},
-            "people": f"{budget['people']:,}",
-            "unit": budget["unit"],
-            "frozen": budget["frozen"],
-            "changes": [each for each in self.listing["changes"] if each["population"] == self.population],
-            "releases": [{**each, **_short(each)} for each in own],
-            "looks": [each for each in self.listing["records_opened"] if each["release_id"] in _ids(own)],
-            "pictures": [picture_values(each) for each in self.pictures],
-            "ledger": self.listing["ledger"],
-        }
-        return report.markdown(TEMPLATE, values)
-
-    def write(self, path: Path) -> None:
-        """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-        write_as(path, self.title, self.markdown, lambda: draw_all(self.pictures))
-
-
-def budget_page(ledger: Ledger, population: str) -> BudgetPage:
+def budget_page(ledger: Ledger, population: str) -> Report:
     """The page of a registered population. Raises LedgerRefused for another."""
     if ledger.budget(population) is None:
         known = ", ".join(each.population for each in ledger.budgets()) or "none yet"
         raise LedgerRefused(f"{population} is not registered in the ledger {ledger.id}; registered: {known}")
-    return BudgetPage(population, ledger_summary(ledger), tuple(_steps(ledger.journal(), population)))
+    summary, steps = ledger_summary(ledger), tuple(budget_steps(ledger.journal(), population))
+    (budget,) = (each for each in summary["budgets"] if each["population"] == population)
+    return Report(
+        f"Budget of {population}",
+        lambda: list(_sections(summary, budget, steps)),
+        lambda: {"outcome": "shown", **budget},
+    )
 
 
-def _steps(journal: list[JournalLine], population: str) -> Iterator[BudgetStep]:
+def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[BudgetStep]) -> Iterator[Section]:
+    """What is left, how it went down, and everything that the ledger says of these people."""
+    changes, releases = _own(summary["changes"], budget), _own(summary["releases"], budget)
+    ids = {each["release_id"] for each in releases}
+    amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left"))
+    lines = [f"{budget_left_text(budget)}.", *([FROZEN] if budget["frozen"] else []), _life_text(budget)]
+    yield Section("", lines, pictures=_burn_downs(steps))
+    yield Section("Amounts", listings=[text_listing("Amounts", ("", *AMOUNTS), amounts)])
+    yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
+    rows = ((each["release_id"], each["state"], *_short(each)) for each in releases)
+    yield Section("Releases", listings=[text_listing("Releases", ("release", "ended", *AMOUNTS), rows)])
+    looks = (
+        f"{each['release_id']} ({_where(each)})" for each in summary["records_opened"] if each["release_id"] in ids
+    )
+    yield _section("Looks at private records", looks, "None.")
+    yield Section("", [f"From the ledger {summary['ledger']}."])
+
+
+def _own(rows: Sequence[dict[str, Any]], budget: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in rows if each["population"] == budget["population"]]
+
+
+def _section(heading: str, points: Iterable[str], nothing: str) -> Section:
+    said = list(points)
+    return Section(heading, [] if said else [nothing], said)
+
+
+def _life_text(budget: dict[str, Any]) -> str:
+    about = "row" if budget["unit"] == "row" else f"person ({budget['unit']})"
+    return (
+        "What people lose adds up over all releases, and never comes back. This is the budget of at most"
+        f" {format_value(budget['people'], PEOPLE)} people for life; a {about} is what each promise is about."
+    )
+
+
+def _change_text(change: dict[str, Any]) -> str:
+    to = f" to epsilon {change['epsilon']}, delta {change['delta']}" if "epsilon" in change else ""
+    return f"{change['change'].capitalize()}{to}: {change['reason']} ({_where(change)})."
+
+
+def _where(event: dict[str, Any]) -> str:
+    """The line of the ledger, when it was written, and by whom."""
+    return ", ".join([f"line {event['line']}", *(str(event[name]) for name in ("at", "by") if event.get(name))])
+
+
+def _burn_downs(steps: Sequence[BudgetStep]) -> list[Picture]:
+    """What was left after each change, beside what was registered; delta too, where there is any."""
+    return [_burn_down(name, steps) for name in AMOUNTS if any(step.cap[name] for step in steps)]
+
+
+def _burn_down(name: str, steps: Sequence[BudgetStep]) -> Picture:
+    places = [f"{step.line}: {step.what}" for step in steps]
+    left = [float(max(Fraction(0), step.cap[name] - step.spent[name])) for step in steps]
+    caps = [float(step.cap[name]) for step in steps]
+    series = tuple(
+        Series(words, tuple(map(PicturePoint, places, values)), "steps")
+        for words, values in (("left", left), ("registered", caps))
+    )
+    return Picture(
+        f"burn down {name}", f"What was left of {name} after each change", "line of the ledger", name, series,
+        across=True, format=AMOUNT,
+    )  # fmt: skip
+
+
+def budget_steps(journal: list[JournalLine], population: str) -> Iterator[BudgetStep]:
+    """How the budget of a population changed, line by line of the journal."""
     cap: dict[str, Fraction] | None = None
     spent = {"epsilon": Fraction(0), "delta": Fraction(0)}
     for line in journal:
@@ -126,12 +140,8 @@ def _event_text(line: JournalLine) -> str:
 
 
 def _amounts(row: dict[str, Any]) -> dict[str, Fraction]:
-    return {name: Fraction(row[name]) for name in ("epsilon", "delta")}
+    return {name: Fraction(row[name]) for name in AMOUNTS}
 
 
-def _short(amounts: dict[str, Any]) -> dict[str, str]:
-    return {name: decimal(Fraction(amounts[name])) for name in ("epsilon", "delta")}
-
-
-def _ids(releases: list[dict[str, Any]]) -> set[str]:
-    return {each["release_id"] for each in releases}
+def _short(amounts: dict[str, Any]) -> list[str]:
+    return [decimal(Fraction(amounts[name])) for name in AMOUNTS]

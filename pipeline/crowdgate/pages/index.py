@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate import report
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.history.ended_run import of_entry
+from crowdgate.kind.listing import text_listing
 from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in
-from crowdgate.report.page_files import write_as
+from crowdgate.report.report import Report, Section
 from crowdgate.system import permissions
 
 if TYPE_CHECKING:
     from crowdgate.history.ended_run import EndedRun
     from crowdgate.ledger.ledger import Ledger
 
-TEMPLATE = "report/pages/index.md.j2"
+RUNS = ("release", "outcome", "of whom", "epsilon", "delta", "what stood against it")
 NAME = "index.html"
 WITH_PAGES = (State.PUBLISHED, State.WITHHELD)
 
@@ -68,25 +68,33 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
     for name, page in pages.items():
         budget_page(ledger, name).write(folder / page)
     links = {row.told.release_id: row.page for row in rows if row.page is not None} | pages
-    write_as(folder / NAME, "Releases", lambda: index_markdown(ledger, rows, budgets), links=links)
+    _index(ledger.id, rows, budgets, links).write(folder / NAME)
 
 
-def index_markdown(ledger: Ledger, rows: list[IndexRow], budgets: list[str]) -> str:
-    """The index as Markdown: the last run first."""
-    listed = [
-        {
-            "release": row.told.release_id, "outcome": row.told.outcome, "population": row.population,
-            "epsilon": decimal(row.told.epsilon), "delta": decimal(row.told.delta),
-            "why": row.refused or "; ".join(opposing_gates(row.told.verdicts or ())),
-        }
-        for row in reversed(rows)
-    ]  # fmt: skip
+def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[str, str]) -> Report:
+    """The index: the last run first."""
+    listed = [{"release": each.told.release_id, "outcome": each.told.outcome, "page": each.page} for each in rows]
+    return Report(
+        "Releases", lambda: _sections(ledger, rows, budgets), lambda: {"outcome": "shown", "runs": listed}, links=links
+    )
+
+
+def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Section]:
     ended = [row.told.outcome for row in rows]
-    values = {
-        "rows": listed, "budgets": budgets, "ledger": ledger.id, "published": ended.count("published"),
-        "withheld": ended.count("withheld"), "runs": len(rows),
-    }  # fmt: skip
-    return report.markdown(TEMPLATE, values)
+    runs = f"{len(rows)} {'run is' if len(rows) == 1 else 'runs are'} in the ledger {ledger}"
+    said = f"{runs}: {ended.count('published')} published, {ended.count('withheld')} withheld."
+    populations = text_listing("Budgets", ("population",), ([each] for each in budgets))
+    return [
+        Section(sentences=[said]),
+        Section("Budgets", listings=[populations]),
+        Section("Runs, the last one first", listings=[text_listing("Runs", RUNS, map(_row, reversed(rows)))]),
+    ]
+
+
+def _row(row: IndexRow) -> list[str]:
+    told = row.told
+    why = row.refused or "; ".join(opposing_gates(told.verdicts or ()))
+    return [told.release_id, told.outcome, row.population, decimal(told.epsilon), decimal(told.delta), why]
 
 
 def _rows(ledger: Ledger, root: Path, folder: Path) -> Iterator[IndexRow]:

@@ -1,65 +1,175 @@
-"""The outlook of a policy as a page: Markdown, or the same as HTML with a chart."""
+"""The outlook of a policy as a report: whether a release can be let through, what it costs and what it gives, and its
+alternatives."""
 
-from pathlib import Path
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
 
-from crowdgate import report
+from crowdgate.forecast.compare import KindComparison
 from crowdgate.forecast.outlook import Outlook
-from crowdgate.kind.picture import Picture
-from crowdgate.number_text import decimal, format_value
+from crowdgate.forecast.target_search import MechanismProposal, TargetAnswer
+from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
+from crowdgate.kind.listing import Column, Listing, json_value, text_listing
+from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
-from crowdgate.report.page_files import write_as
-from crowdgate.report.pictures import draw_all, picture_values
+from crowdgate.report.report import Report, Section
 
-TEMPLATE = "report/plan.md.j2"
-
-
-def write_plan_page(found: Outlook, path: Path) -> None:
-    """Write a new file: Markdown if its name ends in .md, HTML if in .html.
-
-    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending, or when
-    charts can't be drawn.
-    """
-    write_as(path, f"Plan of {_title(found)}", lambda: plan_markdown(found), lambda: draw_all(_pictures(found)))
+BY_WEIGHT = (
+    "By weight, up to 1 in as many as there are rows: how likely a predicate that is chosen without any release fits"
+    " exactly one row, how likely at most one that is chosen with them does, or fits exactly one of the sampled rows."
+)
+TOO_LITTLE = (
+    "Nothing: too little is known of the released attributes (public margins, or counts that are given), or they have"
+    " too many classes."
+)
 
 
-def plan_markdown(found: Outlook) -> str:
-    """The page as Markdown."""
-    figures = [
-        {
-            "label": each.label,
-            "value": format_value(each.value, each.format),
-            "range": each.range_text,
-            "basis": each.basis,
-        }
-        for each in found.forecast.figures
+@dataclass(frozen=True, eq=False)
+class PlanReport:
+    """An outlook with what was asked beside it: answers to wishes, and other kinds of release."""
+
+    found: Outlook
+    answers: Sequence[TargetAnswer] = ()
+    beside: KindComparison | None = None
+
+    def report(self) -> Report:
+        """The plan for people and for programs."""
+        title = f"Plan of {self.found.plan.bundle.policy.metadata.name}"
+        return Report(title, lambda: list(self._sections()), self._json)
+
+    def _json(self) -> dict[str, Any]:
+        compared = {} if self.beside is None else {"compared": self.beside.to_json()}
+        wishes = {"wishes": [answer.to_json() for answer in self.answers]} if self.answers else {}
+        return {**self.found.to_json(), **compared, **wishes}
+
+    def _sections(self) -> Iterator[Section]:
+        found = self.found
+        chance = found.chances.words()
+        yield Section(sentences=[f"{chance[0].upper()}{chance[1:]}.", *_budget(found), *_promise(found)])
+        rules = ((each.gate, each.words()) for each in found.chances.gates)
+        yield _table("What each rule is expected to say", ("rule", "of the next release"), rules)
+        yield from _figures(found.forecast.figures)
+        yield from _singling_out(found)
+        yield Section("What is expected of the release", pictures=found.forecast.pictures(), further=True)
+        yield from _forecast(found)
+        yield from map(_wish, self.answers)
+        if self.beside is not None:
+            yield _comparison(self.beside)
+
+
+def _budget(found: Outlook) -> list[str]:
+    name = found.plan.bundle.budget.metadata.name
+    return [f"Budget {name}: {found.releases} such releases for life.", *map(_sentence, found.standing.left.words())]
+
+
+def _sentence(words: str) -> str:
+    return words if words.endswith(".") else f"{words}."
+
+
+def _promise(found: Outlook) -> list[str]:
+    return [
+        *guarantee_sentences(found.plan, found.standing.left),
+        *found.plan.protection.kind.notes(found.plan.protection.mechanism),
+        *found.rests_on(),
+        *found.charges,
+        *informed_text(found.informed),
     ]
-    values = {
-        "title": _title(found),
-        "promise": [
-            *guarantee_sentences(found.plan, found.standing.left),
-            *found.plan.protection.kind.notes(found.plan.protection.mechanism),
-            *found.rests_on(),
-            *found.charges,
-            *informed_text(found.informed),
-        ],
-        "figures": figures,
-        "people_times_delta": decimal(found.people_times_delta, 4),
-        "releases": found.releases,
-        "pso_bounds": [decimal(bound, 4) for bound in found.pso_bounds],
-        "singling_out": picture_values(found.singling_out),
-        "pictures": [picture_values(each) for each in found.forecast.pictures()],
-        "left": found.standing.left.words(),
-        "chance": found.chances.words(),
-        "chances": [{"gate": each.gate, "words": each.words()} for each in found.chances.gates],
-        "curve": found.pso_curve,
-        "listings": [found.prediction, *found.forecast.listings],
-    }
-    return report.markdown(TEMPLATE, values)
 
 
-def _pictures(found: Outlook) -> list[Picture]:
-    return [found.singling_out, *found.forecast.pictures()]
+def _table(heading: str, columns: Sequence[Column], rows: Iterator[Sequence[Value]]) -> Section:
+    return Section(heading, listings=[text_listing(heading, columns, rows)])
 
 
-def _title(found: Outlook) -> str:
-    return found.plan.bundle.policy.metadata.name
+def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
+    """What is expected of the release; what figures rest on has a short name, which is explained below."""
+    title = "What is expected of the release"
+    rows = ((each.label, format_value(each.value, each.format), each.range_text, each.basis.label) for each in figures)
+    yield _table(title, ("figure", "value", "range", "rests on"), rows)
+    bases = dict.fromkeys(each.basis for each in figures if each.basis is not Basis.EXACT)
+    if bases:
+        yield Section("", points=[f"{each.label}: {each}." for each in bases])
+
+
+def _singling_out(found: Outlook) -> Iterator[Section]:
+    harm = (
+        f"People times delta is {decimal(found.people_times_delta, 4)}: where it is near 1, the bound on singling out"
+    )
+    says = f"{harm} says nothing, whatever epsilon is."
+    titles = (("after so many such releases, and no others", "d"), ("succeeds with probability at most", BOUND))
+    bounds = text_listing("Predicate singling out at weight 1e-9", titles, enumerate(found.pso_bounds, start=1))
+    yield Section("Singling out", [says], pictures=[found.singling_out], listings=[bounds])
+    yield Section("", [BY_WEIGHT], further=True)
+    yield Section(listings=[found.pso_curve])
+
+
+def _forecast(found: Outlook) -> Iterator[Section]:
+    chart = found.forecast.chart
+    for listing in (found.prediction, *found.forecast.listings):
+        if chart is not None and chart.listing == listing.name:
+            yield Section(listings=[_grid(listing, chart)])
+        shown = replace(listing, further=listing.further or (chart is not None and chart.listing == listing.name))
+        title = f"{listing.title[0].upper()}{listing.title[1:]}"
+        yield Section(listings=[shown]) if listing.rows else Section(title, [TOO_LITTLE], further=True)
+
+
+def _grid(listing: Listing, chart: Chart) -> Listing:
+    """What the chart draws: a row for each line, a column for each place. Further lines stand in brackets."""
+    cells = {(json_value(row[chart.by]), json_value(row[chart.x])): row for row in listing.rows}
+    across, down = (sorted({at[side] for at in cells}) for side in (1, 0))
+    rows = [[format_value(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
+    titles = (f"{chart.by} \\ {chart.x}", *map(format_value, across))
+    return text_listing(listing.title, titles, rows, f"{listing.note}; in brackets" if listing.note else "")
+
+
+def _grid_cell(row: Any, chart: Chart) -> str:
+    first, *further = (format_value(row[name], "d") for name in chart.lines)
+    return first + (f" ({', '.join(further)})" if further else "")
+
+
+def _wish(answer: TargetAnswer) -> Section:
+    """What comes nearest to a wish, and what to do."""
+    return Section(f"Wish: {answer.wish}", [answer.advice], list(map(_proposal, answer.proposals)))
+
+
+def _proposal(found: MechanismProposal) -> str:
+    reached = "unknown" if found.reached is None else format_value(found.reached)
+    met = "meets it" if found.met else "does not meet it"
+    return f"{met} ({reached}): mechanism: {json.dumps(found.mechanism)}"
+
+
+def _comparison(found: KindComparison) -> Section:
+    """Other kinds of release beside this one, at the same epsilon and delta."""
+    said = [
+        f"Beside {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
+        for rival in found.rivals
+    ]
+    every = (found.own, *found.rivals)
+    lost = [(f"{rival.kind}: lost rows", SHARE) for rival in every]
+    columns: list[Column] = ["table", ("cells", "d"), *(rival.kind for rival in every), *lost]
+    title = f"Error of a cell, median / greatest: {found.assumed}"
+    sentences = [*said, "Which to use (errors are root mean squares over all cells):"]
+    return Section(
+        "Other kinds of release", sentences, found.which, listings=[text_listing(title, columns, _compared(found))]
+    )
+
+
+def _figures_text(figures: Sequence[Figure]) -> str:
+    told = ", ".join(f"{figure.name} {format_value(figure.value, figure.format)}" for figure in figures)
+    return f" ({told})" if told else ""
+
+
+def _compared(found: KindComparison) -> Iterator[list[Value]]:
+    every = (found.own, *found.rivals)
+    for at, levels in enumerate(found.tables):
+        names = ", ".join(f"{name} ({level.name})" for name, level in levels.items())
+        errors = [rival.errors[at] for rival in every]
+        lost = [None if each is None else each.lost for each in errors]
+        yield [names, len(found.counts[at]), *map(_middle_and_most, errors), *lost]
+
+
+def _middle_and_most(errors: CellErrors | None) -> str:
+    if errors is None:
+        return "not told"
+    return f"{format_value(median(errors.error.tolist()))} / {format_value(max(errors.error.tolist()))}"

@@ -1,41 +1,104 @@
-"""A report as people and programs read it: a plain sentence, what it rests on, tables, pictures. Commands print it, and
-write it as a page."""
+"""A report as people and programs read it: sections of sentences, tables and pictures. The same value is printed at a
+terminal, written as a page, and given to programs."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crowdgate import report
 from crowdgate.kind.listing import Listing
+from crowdgate.kind.picture import Picture
 from crowdgate.report.html import PICTURES, SvgPicture
-from crowdgate.report.page_files import write_as
+from crowdgate.report.page_files import html_page, write_as
+from crowdgate.report.pictures import draw_all, picture_values
 
 TEMPLATE = "report/report.md.j2"
 
 
 @dataclass(frozen=True, eq=False)
+class Section:
+    """Part of a report, in this order: sentences, points of a list, pictures, listings. `charts` says that the charts
+    of the report stand here. What is `further` is for pages; a terminal shows neither that nor headings."""
+
+    heading: str = ""
+    sentences: Sequence[str] = ()
+    points: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    listings: Sequence[Listing] = ()
+    charts: bool = False
+    further: bool = False
+
+    def values(self) -> dict[str, object]:
+        """What the template of pages reads. A listing alone under a heading has no title of its own."""
+        alone = bool(self.heading) and len(self.listings) == 1
+        return {
+            "heading": self.heading, "sentences": self.sentences, "points": self.points,
+            "pictures": [picture_values(each) for each in self.pictures], "listings": self.listings,
+            "charts": PICTURES if self.charts else "", "titles": "" if alone else "###" if self.heading else "##",
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class Report:
-    """All sentences, listings and pictures of a report; `about` is what it is of, for programs."""
+    """A report of which everything is made where it is written: sections, with the decimal mark that holds there; the
+    object of `--json` (`data`); and its charts. A terminal begins with `opening`, a page with its title."""
 
     title: str
-    sentence: str
-    notes: tuple[str, ...]
-    listings: tuple[Listing, ...]
-    about: dict[str, Any]
-    pictures: Callable[[], Sequence[SvgPicture]] = tuple
-    outcome: str = "predicted"
+    sections: Callable[[], Sequence[Section]]
+    data: Callable[[], dict[str, Any]]
+    charts: Callable[[], Sequence[SvgPicture]] = tuple
+    opening: str = ""
+    links: dict[str, str] = field(default_factory=dict)
+    """Files beside the page, by the cells that lead to them."""
+
+    def shown(self) -> Iterator[str | Listing]:
+        """What a terminal shows, in its order."""
+        if self.opening:
+            yield self.opening
+        for section in self.sections():
+            if not section.further:
+                yield from (*section.sentences, *section.points)
+                yield from (each for each in section.listings if not each.further)
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
-        rows = {each.name: each.to_json() for each in self.listings}
-        return {"outcome": self.outcome, **self.about, "plain": self.sentence, "notes": list(self.notes), **rows}
+        return self.data()
 
     def markdown(self) -> str:
         """The page as Markdown."""
-        values = {"title": self.title, "sentence": self.sentence, "notes": self.notes, "listings": self.listings}
-        return report.markdown(TEMPLATE, {**values, "pictures": PICTURES})
+        values = {"title": self.title, "sections": [section.values() for section in self.sections()]}
+        return report.markdown(TEMPLATE, values)
+
+    def html(self) -> str:
+        """The page as HTML."""
+        return html_page(self.title, self.markdown, self._drawn, self.links)
 
     def write(self, path: Path) -> None:
         """Write the page as a new file: HTML with its pictures, or Markdown (.md). Raises as `write_as`."""
-        write_as(path, self.title, self.markdown, self.pictures)
+        write_as(path, self.title, self.markdown, self._drawn, links=self.links)
+
+    def _drawn(self) -> list[SvgPicture]:
+        return [*self.charts(), *draw_all([each for section in self.sections() for each in section.pictures])]
+
+
+def short_report(
+    title: str,
+    words: Callable[[], Sequence[str]],
+    listings: Sequence[Listing],
+    about: dict[str, Any],
+    charts: Callable[[], Sequence[SvgPicture]] = tuple,
+    outcome: str = "predicted",
+) -> Report:
+    """A plain sentence and notes that say what it rests on (`words`), charts and listings. `about` is what the report
+    is of, for programs."""
+
+    def sections() -> list[Section]:
+        sentence, *notes = words()
+        return [Section("", [sentence], notes, charts=True), *(Section(listings=[each]) for each in listings)]
+
+    def data() -> dict[str, Any]:
+        (sentence, *notes), rows = words(), {each.name: each.to_json() for each in listings}
+        return {"outcome": outcome, **about, "plain": sentence, "notes": notes, **rows}
+
+    return Report(title, sections, data, charts)

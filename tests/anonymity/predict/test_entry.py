@@ -27,6 +27,7 @@ from tests.examples import examples
 from tests.forecast.test_plan_from import public
 from tests.kl_repository.shelves import TODAY, entry, said
 from tests.oracles.koot import outliers
+from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate
 
 Row = dict[str, Any]
@@ -55,7 +56,7 @@ def foretold(holder: Path, stated: Row, people: str | None) -> Report:
 
 
 def rows_of(found: Report, name: str = "alone") -> list[Row]:
-    return [dict(row) for listing in found.listings if listing.name == name for row in listing.rows]
+    return [dict(row) for listing in listings_of(found) if listing.name == name for row in listing.rows]
 
 
 def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: float = 0.0, **changes: Any) -> Row:
@@ -85,7 +86,7 @@ def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts:
         return
     found = foretold(holder, of_one(len(parts), kl_to_uniform(bins), collision_excess(bins)), str(people))
     exact = predict_singletons(bins, people)
-    assert f"at most {SINGLETON_ERROR.kl} by KL" in " ".join(found.notes) or people == 1
+    assert f"at most {SINGLETON_ERROR.kl} by KL" in " ".join(found.to_json()["notes"]) or people == 1
     for row in rows_of(found):
         alone = SINGLETON_ERROR.kl if row["by"] == KL else SINGLETON_ERROR.collisions
         told = (("share_alone", exact.singletons / people, alone), *_together(bins, people))
@@ -147,11 +148,11 @@ def test_figures_are_the_formulas_with_the_ends_of_the_entry(holder: Path) -> No
 def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -> None:
     found = foretold(holder, of_one(1000, 1.2, 1.4), "40")
     assert all(row["singletons"] is None for row in rows_of(found))
-    assert "the entry does not tell how many are alone" in found.sentence
+    assert "the entry does not tell how many are alone" in found.to_json()["plain"]
     why = {(row["by"], row["figure"]): row["why"] for row in rows_of(found, "refused")}
     assert "kappa must be at most 0.25, not 1.2" in why[KL, "alone"]
     assert "kappa must be at most 0.25, not 1.4" in why[COLLISION, "alone"]
-    assert "A contract's margins have no such range" in " ".join(found.notes)
+    assert "A contract's margins have no such range" in " ".join(found.to_json()["notes"])
     assert "not told" in found.markdown()
     few = foretold(holder, of_one(LEAST_BINS - 1, 0.01, 0.01), "5")
     assert "N must be at least 20, not 19" in rows_of(few, "refused")[0]["why"]
@@ -172,24 +173,25 @@ def test_where_one_law_is_left_the_figures_are_exact(holder: Path, bins: int, pe
     if bins == 1:
         assert row["singletons"] == (1 if people == 1 else 0)
     found = foretold(holder, of_one(bins, 0, 0), str(people))
-    assert "exactly" not in found.sentence
-    assert found.sentence.startswith("Of 1 person who is asked" if people == 1 else f"Of {people} people who are asked")
-    notes = " ".join(found.notes)
+    sentence = found.to_json()["plain"]
+    assert "exactly" not in sentence
+    assert sentence.startswith("Of 1 person who is asked" if people == 1 else f"Of {people} people who are asked")
+    notes = " ".join(found.to_json()["notes"])
     assert "The figures are exact" in notes
     assert not any(words in notes for words in ("off by at most", "far likelier", "chance"))
 
 
 def test_chance_outliers_and_restrictions_are_said(holder: Path) -> None:
     few = foretold(holder, of_one(1000, 0.5, 0.55, rows=2000), "40")
-    assert "about 0.25 each is chance" in " ".join(few.notes)
+    assert "about 0.25 each is chance" in " ".join(few.to_json()["notes"])
     many = foretold(holder, of_one(1000, 0.5, 0.55, rows=10**6), "40")
-    assert "chance" not in " ".join(many.notes)
-    assert "Two distances do not rule out" in " ".join(many.notes)
+    assert "chance" not in " ".join(many.to_json()["notes"])
+    assert "Two distances do not rule out" in " ".join(many.to_json()["notes"])
     skew = foretold(holder, of_one(1000, 0.5, 0.9), "40")
-    assert "far likelier or far less likely" in " ".join(skew.notes)
+    assert "far likelier or far less likely" in " ".join(skew.to_json()["notes"])
     only = [{"name": "sex", "level": "exact", "value": "female"}]
     some = of_one(1000, 0.1, 0.1, population={"words": "Patients", "id": "p", "restrictions": only})
-    assert "Patients, sex female" in foretold(holder, some, "40").notes[0]
+    assert "Patients, sex female" in foretold(holder, some, "40").to_json()["notes"][0]
 
 
 def test_groups_are_of_the_population_that_the_entry_covers_a_part_of(holder: Path) -> None:

@@ -23,6 +23,7 @@ from crowdgate.risk.singletons import expected
 from tests.examples import examples
 from tests.forecast.test_plan_from import public, released
 from tests.kinds.registers import register_workshop
+from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate
 
 CENSUS = bundled("data_contracts") / "census_income.yaml"
@@ -211,11 +212,12 @@ def test_a_plan_foretells_who_is_alone_with_what_is_counted(
     capsys.readouterr()
     assert crowdgate("plan", workshop.policy, "--json", "--page", tmp_path / "plan.md") == 0
     (row,) = json.loads(capsys.readouterr().out)["prediction"]
-    alone = predict_group(workshop.contract, "age=50 years,ward", None, None, PredictionTargets()).listings[0].rows[0]
+    found = predict_group(workshop.contract, "age=50 years,ward", None, None, PredictionTargets())
+    alone = listings_of(found)[0].rows[0]
     assert row["singletons"] == alone["singletons"]
     assert row["people"] == 1000
     page = (tmp_path / "plan.md").read_text(encoding="utf-8")
-    assert "people expected to be alone in the table by all that is counted" in page
+    assert "People expected to be alone in the table by all that is counted" in page
     assert crowdgate("plan", workshop.policy) == 0
     assert "people expected to be alone in the table" in capsys.readouterr().out
 

@@ -21,6 +21,7 @@ from crowdgate.risk.products import product
 from crowdgate.risk.singletons import expected
 from crowdgate.risk.widths import normal
 from tests.anonymity.predict.forms import Text, form_of, written
+from tests.reports import listings_of
 
 HEIGHT: Text = {"law": "normal", "mean": "170", "sd": "9.5", "width": "2"}
 WEIGHT: Text = {"law": "normal", "mean": "70", "sd": "12", "width": "4"}
@@ -86,7 +87,9 @@ def test_own_answers_to_numbers_that_go_together() -> None:
 @pytest.mark.thorough
 def test_the_finest_intervals_that_leave_few_enough_alone(tmp_path: Path) -> None:
     found = predict_questionnaire(written(tmp_path, HEIGHT_AND_WEIGHT), None, PredictionTargets("100", "0.3"))
-    rows: list[dict[str, Any]] = [dict(row) for each in found.listings if each.name == "widths" for row in each.rows]
+    rows: list[dict[str, Any]] = [
+        dict(row) for each in listings_of(found) if each.name == "widths" for row in each.rows
+    ]
     form = form_of(HEIGHT_AND_WEIGHT)
     for row, (name, step) in zip(rows, (("height", 2), ("weight", 4)), strict=True):
         alone = {
@@ -94,7 +97,7 @@ def test_the_finest_intervals_that_leave_few_enough_alone(tmp_path: Path) -> Non
         }
         enough = [width for width, share in alone.items() if share <= 0.3]
         assert (row["width"], row["share_alone"]) == (enough[0], alone[enough[0]])
-    assert "taken together, as bivariate Normal with correlation 0.5" in " ".join(found.notes)
+    assert "taken together, as bivariate Normal with correlation 0.5" in " ".join(found.to_json()["notes"])
     with pytest.raises(ConfigurationError, match="asks for no number"):
         predict_questionnaire(
             written(tmp_path, [{"name": "sex", "answers": {"f": "0.5", "m": "0.5"}}]),

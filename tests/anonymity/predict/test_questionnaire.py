@@ -28,6 +28,7 @@ from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.singletons import expected
 from tests.anonymity.predict.forms import Text, form_of, forms, written
 from tests.examples import examples
+from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate
 
 UNSIGNED = TrustedKeys((), date(2030, 1, 1))
@@ -102,7 +103,7 @@ def test_table_b_3_is_recomputed_and_its_text_has_a_slip_of_arithmetic() -> None
     """Of income the text says "the anonymity set size is reduced to 94k citizens". 16e6 over the table's own factors
     (3.33, 1.26, 3, 2.7, 2.3) is 204,688; the table prints 204,347; by the shares that the factors are made of it is
     203,721."""
-    steps = _rows(predict_questionnaire(CONCERTGEBOUW, None, PredictionTargets()).listings[0].rows)
+    steps = _rows(listings_of(predict_questionnaire(CONCERTGEBOUW, None, PredictionTargets()))[0].rows)
     best = [number(row["best"]) for row in steps]
     printed = [4_804_804, 3_813_337, 1_271_112, 470_782, 204_347, 4]
     assert best == pytest.approx(printed, rel=0.02)
@@ -116,11 +117,13 @@ def test_table_b_3_is_recomputed_and_its_text_has_a_slip_of_arithmetic() -> None
 
 def test_the_form_says_what_it_leaves_out_and_takes_as_independent() -> None:
     found = predict_questionnaire(CONCERTGEBOUW, None, PredictionTargets())
-    said = " ".join(found.notes)
+    said = " ".join(found.to_json()["notes"])
     assert "Question children is left out: no statistics could be linked to its answers." in said
     assert "independent of each other" in said
-    assert found.sentence.startswith("Whoever answers all 6 questions shares the answers with 3 others at best")
-    assert "children" not in {row["question"] for row in found.listings[0].rows}
+    assert found.to_json()["plain"].startswith(
+        "Whoever answers all 6 questions shares the answers with 3 others at best"
+    )
+    assert "children" not in {row["question"] for row in listings_of(found)[0].rows}
 
 
 def _rows(rows: Any) -> list[dict[str, Any]]:
@@ -165,7 +168,7 @@ def test_ways_are_ranked_by_who_is_left_alone(tmp_path: Path) -> None:
         {"name": "wide", "answers": {f"a{i}": "0.05" for i in range(20)}},
         {"name": "narrow", "answers": {"yes": "0.5", "no": "0.5"}},
     ], 40)  # fmt: skip
-    less = _rows(predict_questionnaire(path, None, PredictionTargets()).listings[-1].rows)
+    less = _rows(listings_of(predict_questionnaire(path, None, PredictionTargets()))[-1].rows)
     assert [(row["question"], row["way"]) for row in less][:2] == [("wide", "left out"), ("narrow", "left out")]
     shares = [row["share_alone"] for row in less]
     assert shares == sorted(shares)
@@ -184,17 +187,17 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
         {"name": "sex", "answers": {"f": "0.5", "m": "0.5"}},
     ]
     path = written(workshop.policy.parent, asked, 600, "clinic")
-    steps = _rows(predict_questionnaire(path, None, PredictionTargets()).listings[0].rows)
+    steps = _rows(listings_of(predict_questionnaire(path, None, PredictionTargets()))[0].rows)
     assert [row["best"] for row in steps] == pytest.approx([600 * 0.5 * 0.8, 600 * 0.25 * 0.8])
     asked.append({"name": "age", "attribute": "age", "level": "50 years"})
     path = written(workshop.policy.parent, asked, 600, "clinic")
     found = predict_questionnaire(path, workshop.data, PredictionTargets())
-    steps = _rows(found.listings[0].rows)
+    steps = _rows(listings_of(found)[0].rows)
     assert [row["by"] for row in steps] == ["joint figures"] * 3 + ["independence"] * 3
     # 600 people, 100 of each pair of age and ward; a fifth does not say the ward
     assert steps[2]["best"] == pytest.approx(600 / 6 * 0.8 / 2)
     assert steps[2]["worst"] == pytest.approx(600 / 2 * 0.2 / 2)
-    alone = [row for row in _rows(found.listings[1].rows) if row["by"] == "joint figures"]
+    alone = [row for row in _rows(listings_of(found)[1].rows) if row["by"] == "joint figures"]
     assert alone[0]["low"] <= alone[0]["singletons"] <= alone[0]["high"]
 
 
@@ -249,15 +252,12 @@ def test_an_unknown_attribute_or_level_names_the_nearest(workshop: Workshop, que
 
 
 def test_one_bin_and_a_million_million_bins_have_exact_limits(tmp_path: Path) -> None:
-    (step,) = _rows(
-        predict_questionnaire(written(tmp_path, [{"name": "q", "answers": {"a": "1"}}]), None, PredictionTargets())
-        .listings[0]
-        .rows
-    )
+    path = written(tmp_path, [{"name": "q", "answers": {"a": "1"}}])
+    (step,) = _rows(listings_of(predict_questionnaire(path, None, PredictionTargets()))[0].rows)
     assert (step["best"], step["worst"], step["alone"]) == (1000, 1000, 0)
     asked = [{"name": "q", "answers": {"a": "1e-12"}, "others": "999999999999"}]
     found = predict_questionnaire(written(tmp_path, asked, 10**6), None, PredictionTargets())
-    (row,) = _rows(found.listings[1].rows)
+    (row,) = _rows(listings_of(found)[1].rows)
     n, k = 10**12, 10**6
     assert row["singletons"] == pytest.approx(k * math.exp((k - 1) * math.log1p(-1 / n)), rel=1e-13)
     assert row["all_alone"] == pytest.approx(0.6065, abs=1e-3)  # exp(-k(k - 1)/2N)

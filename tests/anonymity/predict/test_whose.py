@@ -75,18 +75,20 @@ def test_a_public_table_of_another_contract_names_its_population(workshop: Works
     of_town(workshop)
     workshop.edit(workshop.contract, "id: clinic", "id: others")
     found = predict_group(workshop.contract, "ward,age=50 years", None, workshop.data, PredictionTargets())
-    assert OTHER in found.notes[0]
-    assert found.about["from"]["population"] == "clinic-patients"
+    assert OTHER in found.to_json()["notes"][0]
+    assert found.to_json()["from"]["population"] == "clinic-patients"
 
 
 def test_more_people_than_the_population_has_are_warned_of(workshop: Workshop) -> None:
     few, many = (
         predict_group(workshop.contract, "ward", people, None, PredictionTargets()) for people in ("1000", "1001")
     )
-    assert few.notes[0] == "Public margins of ward are of the population clinic-patients."
-    assert many.notes[0].startswith("Warning: 1,001 people are more than the population clinic-patients has")
-    assert "1,000" in many.notes[0]
-    assert many.notes[1:2] == few.notes[:1]
+    assert few.to_json()["notes"][0] == "Public margins of ward are of the population clinic-patients."
+    assert many.to_json()["notes"][0].startswith(
+        "Warning: 1,001 people are more than the population clinic-patients has"
+    )
+    assert "1,000" in many.to_json()["notes"][0]
+    assert many.to_json()["notes"][1:2] == few.to_json()["notes"][:1]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,9 @@ def test_a_form_for_other_people_than_the_contracts_is_warned_of(
 ) -> None:
     path = form(workshop, people, **stated)
     found = [
-        note for note in predict_questionnaire(path, None, PredictionTargets()).notes if note.startswith("Warning")
+        note
+        for note in predict_questionnaire(path, None, PredictionTargets()).to_json()["notes"]
+        if note.startswith("Warning")
     ]
     assert len(found) == len(warned)
     assert all(words in note for words, note in zip(warned, found, strict=True))
@@ -132,7 +136,7 @@ def test_the_form_in_the_readme_is_for_the_people_of_its_contract(tmp_path: Path
         (tmp_path / folder).symlink_to(bundled(folder))
     path = tmp_path / "form.yaml"
     path.write_text(block.split("```")[0], encoding="utf-8")
-    notes = predict_questionnaire(path, None, PredictionTargets()).notes
+    notes = predict_questionnaire(path, None, PredictionTargets()).to_json()["notes"]
     assert not any("Warning" in note for note in notes)
     assert "Public margins of age are of the population us-cps-1994-95." in notes
 
@@ -163,6 +167,6 @@ def test_joint_counts_that_contradict_each_other_are_warned_of(
         (workshop.contract.parent / name).write_text(text, encoding="utf-8")
     workshop.edit(workshop.policy, "ward: exact}", "ward: exact, sex: exact}")
     found = predict_group(workshop.contract, "age=50 years,ward,sex", None, None, PredictionTargets())
-    assert any("counts contradict one another" in note for note in found.notes) == warned
+    assert any("counts contradict one another" in note for note in found.to_json()["notes"]) == warned
     assert crowdgate("plan", workshop.policy) == 0
     assert ("counts contradict one another" in capsys.readouterr().out) == warned

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from crowdgate.anonymity.measure.page import anonymity_page, write_anonymity_page
+from crowdgate.anonymity.measure.page import anonymity_report
 from crowdgate.anonymity.measure.register_match import RegisterLink, register_link
 from crowdgate.anonymity.measure.request import AnonymityRequest, AttributeSelection, select_attributes
 from crowdgate.anonymity.measure.result import AnonymityResult, anonymity_result
@@ -50,7 +50,7 @@ def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> Anon
         return _measure_privately(asked, what, source, link, confidential)
     measured = anonymity_result(what, source, link)
     if page is not None:
-        write_anonymity_page(measured, page)
+        anonymity_report(measured).write(page)
     return measured
 
 
@@ -110,7 +110,7 @@ def _record_and_page(
     """The record and its page; what stopped it, and none."""
     try:
         found = anonymity_result(what, source, link)
-        return found.to_json(), anonymity_page(found)
+        return found.to_json(), anonymity_report(found).html()
     except Exception as error:
         return {"stopped": f"{type(error).__name__}: {error}"}, None
 

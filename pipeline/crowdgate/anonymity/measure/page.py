@@ -1,17 +1,16 @@
-"""What was found as a page: Markdown, or the same as HTML with box plots, in one file that asks nobody for anything."""
+"""What was found as a report: sentences, tables and box plots."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from crowdgate import report
 from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import levels_text, most_identifying, sentences, tables
 from crowdgate.report.chart import BoxSummary, draw_boxes
-from crowdgate.report.html import PICTURES, SvgPicture
-from crowdgate.report.page_files import html_page, write_as
+from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Report, Section
 from crowdgate.risk.anonymity_sets import SizeSummary
 
-TEMPLATE = "report/anonymity.md.j2"
+SHOWN = 15
+"""Groupings in a table of the terminal."""
 GROUPINGS_IN_TABLES = 40
 """Groupings in a page's tables."""
 GROUPINGS_IN_PICTURE = 12
@@ -19,27 +18,25 @@ GROUPINGS_IN_PICTURE = 12
 LABEL = "people in a set: least, quartiles, greatest"
 MOST_BOXES = 40
 """Values of an attribute in the picture: those with the smallest medians."""
+HOW_TO_READ = (
+    "An anonymity set is everybody who shares a combination of values; its size is called k. Whoever is alone (k = 1)"
+    " is found by anybody who knows these values of him or her. Quartiles and means are taken over sets, so a large set"
+    " counts as much as a small one: a median of 3 says that half of the sets hold at most three people. Quartiles lie"
+    " between two sizes where these fall between them (type 7 of R's quantile). Levels are how coarsely an attribute is"
+    " told; exact is as the table has it."
+)
 
 
-def write_anonymity_page(found: AnonymityResult, path: Path) -> None:
-    """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-    write_as(path, _title(found), lambda: anonymity_markdown(found), lambda: _pictures(found))
+def anonymity_report(found: AnonymityResult, most: int = GROUPINGS_IN_TABLES) -> Report:
+    """The report, with so many groupings of attributes in a table."""
+    title = f"Anonymity sets of {found.chosen.contract.id}"
+    return Report(title, lambda: list(_sections(found, most)), found.to_json, lambda: _pictures(found))
 
 
-def anonymity_page(found: AnonymityResult) -> str:
-    """The page as HTML."""
-    return html_page(_title(found), lambda: anonymity_markdown(found), lambda: _pictures(found))
-
-
-def _title(found: AnonymityResult) -> str:
-    return f"Anonymity sets of {found.chosen.contract.id}"
-
-
-def anonymity_markdown(found: AnonymityResult) -> str:
-    """The page as Markdown."""
-    shown = [each for each in tables(found, GROUPINGS_IN_TABLES) if each.rows]
-    values = {"title": found.chosen.contract.id, "words": list(sentences(found)), "pictures": PICTURES, "tables": shown}
-    return report.markdown(TEMPLATE, values)
+def _sections(found: AnonymityResult, most: int) -> Iterator[Section]:
+    yield Section(sentences=list(sentences(found)), charts=True)
+    yield from (Section(listings=[each]) for each in tables(found, most) if each.rows)
+    yield Section("How to read this", [HOW_TO_READ], further=True)
 
 
 def _pictures(found: AnonymityResult) -> Sequence[SvgPicture]:

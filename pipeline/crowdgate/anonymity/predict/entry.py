@@ -25,7 +25,7 @@ from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Report
+from crowdgate.report.report import Report, short_report
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
 from crowdgate.risk.approximations.validity import LOGARITHM_ERROR, VARIANCE_ERROR
@@ -126,10 +126,9 @@ def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Report:
     levels = {each.name: each.level for each in entry.vocabulary.attributes}
     own = [row for row in rows if row["people"] == sizes[0]]
     about = {"contract": entry.vocabulary.contract, "population": entry.population.id, "levels": levels}
-    return Report(
+    return short_report(
         f"Prediction of an entry on {entry.vocabulary.contract}",
-        _sentence(own, levels_phrase(levels)),
-        tuple(_notes(entry, rows, bool(refused))),
+        lambda: (_sentence(own, levels_phrase(levels)), *_notes(entry, rows, bool(refused))),
         tuple(_listings(rows, refused)),
         {"entry": digest, **about, "bins": entry.bins},
         lambda: _picture(entry, sizes),

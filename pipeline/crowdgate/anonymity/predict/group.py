@@ -21,7 +21,7 @@ from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Report
+from crowdgate.report.report import Report, short_report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 from crowdgate.risk.prediction import SIZES
@@ -75,10 +75,10 @@ def predict_group(
     more = [widths_listing(subject, known, sizes[0], float(limit))] if limit is not None else []
     if limit is not None or cost is not None:
         more.append(_group_sizes(found, subject.people, limit, cost))
-    return Report(
+    return short_report(
         f"Prediction of {subject.contract.id}",
-        sentence(rows[0], subject_attributes(subject)),
-        (
+        lambda: (
+            sentence(rows[0], subject_attributes(subject)),
             *population_notes(subject, known, greatest_population(path, subject.contract), None),
             *notes(found, known, subject.people, sizes),
         ),

@@ -27,7 +27,7 @@ from crowdgate.number_text import PEOPLE, SHARE, Value, percent
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
 from crowdgate.report.chart import PlotLine, draw_steps
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Report
+from crowdgate.report.report import Report, short_report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.groups import share_in_groups_up_to
@@ -75,10 +75,9 @@ def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTarge
     rows, steps = list(prediction_rows(every, form.bounds, sizes)), list(_steps(form))
     more = [] if limit is None else [_best_widths(form, sizes[0], limit)]
     title = form.file.metadata.title
-    return Report(
+    return short_report(
         f"Questionnaire: {title}",
-        _sentence(form, every[form.bases[0]]),
-        tuple(_notes(form, every)),
+        lambda: (_sentence(form, every[form.bases[0]]), *_notes(form, every)),
         (
             _question_listing(form, steps),
             *listings(rows),

@@ -21,7 +21,7 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import PEOPLE, format_value
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Report
+from crowdgate.report.report import Report, short_report
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
 
@@ -56,10 +56,16 @@ def convert(asked: CurveRequest) -> Report:
         _listing("greatest", "greatest recall at a wanted precision", GREATEST, greatest),
         replace(_listing("points", "the points at each skew", columns, rows), further=len(rows) > MOST_SHOWN),
     )
-    notes = tuple(_notes(curve, asked, (*greatest, *rows)))
     title = f"Membership claims of {asked.file.name}"
     about = _about(curve, asked)
-    return Report(title, _sentence(claims), notes, listings, about, lambda: _picture(claims), "converted")
+    return short_report(
+        title,
+        lambda: (_sentence(claims), *_notes(curve, asked, (*greatest, *rows))),
+        listings,
+        about,
+        lambda: _picture(claims),
+        "converted",
+    )
 
 
 def _listing(name: str, title: str, columns: tuple[ListingColumn, ...], rows: tuple[Row, ...]) -> Listing:

@@ -9,24 +9,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from crowdgate import report
 from crowdgate.audit.common.findings import Findings
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.audit.common.record_io import parsed
 from crowdgate.audit.common.setting import common_fields, model_libraries, population_problem
-from crowdgate.audit.common.text import OUTCOMES, facts_of
+from crowdgate.audit.common.text import OUTCOMES, facts_listing
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.report.html import PICTURES, SvgPicture
-from crowdgate.report.page_files import write_as
+from crowdgate.report.report import Report, Section
 
 if TYPE_CHECKING:
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
-    from crowdgate.kind.listing import Listing
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import AuditSpec
+    from crowdgate.report.html import SvgPicture
 
 R = TypeVar("R", bound=AnyRecord)
 F = TypeVar("F", bound=Findings)
@@ -50,7 +48,7 @@ class Audit(Generic[R, F]):
 
     question: AuditQuestion
     name: str
-    """Beside a release its record is `name`.json; its page is made by report/`name`.md.j2."""
+    """Beside a release its record is `name`.json."""
     title: str
     """Beginning of its page's title."""
     options: frozenset[str]
@@ -77,10 +75,10 @@ class Audit(Generic[R, F]):
     """A pass or a failure in a sentence."""
     lines: Callable[[FinishedAudit[R, F]], Sequence[str]]
     """All that must be known to read the figures, after the conclusion."""
-    listings: Callable[[FinishedAudit[R, F]], Sequence[Listing]]
+    sections: Callable[[FinishedAudit[R, F]], Sequence[Section]]
+    """What was found, between the conclusion and what must be known to read it."""
     json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
-    page_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
-    pictures: Callable[[FinishedAudit[R, F]], list[SvgPicture]]
+    charts: Callable[[FinishedAudit[R, F]], list[SvgPicture]]
 
     needs_models: bool = True
     """Whether attacks fit models, with scikit-learn."""
@@ -148,17 +146,22 @@ class Audit(Generic[R, F]):
             **self.json_fields(found), "record": found.record.model_dump(mode="json"),
         }  # fmt: skip
 
-    def markdown(self, found: FinishedAudit[R, F]) -> str:
-        """The page as Markdown."""
-        setting = found.record.setting
-        values = {
-            "title": f"{setting.policy}, version {setting.version}", "outcome": OUTCOMES[found.findings.outcome],
-            "words": self.text(found), "pictures": PICTURES, "facts": facts_of(found.record),
-            "notes": [(each.mechanism, each.note) for each in found.record.controls], **self.page_fields(found),
-        }  # fmt: skip
-        return report.markdown(f"report/{self.name}.md.j2", values)
+    def report(self, found: FinishedAudit[R, F]) -> Report:
+        """The audit for people and for programs."""
+        setting, outcome = found.record.setting, OUTCOMES[found.findings.outcome]
+        return Report(
+            f"{self.title} of {setting.policy}, version {setting.version}: {outcome}",
+            lambda: list(self._sections(found)),
+            lambda: self.json(found),
+            lambda: self.charts(found),
+            f"{outcome} {setting.policy}/{setting.version}, {self.question}",
+        )
 
-    def write_page(self, found: FinishedAudit[R, F], path: Path) -> None:
-        """Write a new file: Markdown if its name ends in .md, HTML if in .html. Raises as `write_as`."""
-        title = f"{self.title} of {found.record.setting.policy}"
-        write_as(path, title, lambda: self.markdown(found), lambda: self.pictures(found))
+    def _sections(self, found: FinishedAudit[R, F]) -> Iterator[Section]:
+        conclusion, *further = self.text(found)
+        yield Section(sentences=[conclusion])
+        yield from self.sections(found)
+        yield Section("What this says, and what it does not", further)
+        if notes := [f"{each.mechanism}: {each.note}" for each in found.record.controls]:
+            yield Section("Controls that were played", points=notes, further=True)
+        yield Section("What repeats it", listings=[facts_listing(found.record)], further=True)

@@ -1,6 +1,6 @@
 """What the words and pages of all audits share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import isfinite
 
 from crowdgate.audit.common.findings import ControlResult
@@ -8,6 +8,7 @@ from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.candidate import Measurement, Number
 from crowdgate.gate import Outcome
+from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import BOUND, LEAST, decimal
 
 OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
@@ -16,14 +17,15 @@ ENDS = (("from", LEAST), ("to", BOUND))
 """Columns of the ends of a measured number, which are rounded away from it."""
 
 
-def facts_of(record: AnyRecord) -> Mapping[str, str]:
+def facts_listing(record: AnyRecord) -> Listing:
     """What repeats an audit."""
     setting: AuditSetting = record.setting
-    return {
+    facts = {
         "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
         "population digest": setting.population_digest, "seed": record.seed, "made": str(record.made),
         "setting digest": record.digest, "code": setting.code, **setting.libraries,
     }  # fmt: skip
+    return text_listing("What repeats it", ("fact", "value"), facts.items())
 
 
 def attempt_text(record: AnyRecord) -> str:

@@ -1,7 +1,6 @@
 """The page of an inference audit: its tables, and a chart for every secret."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
@@ -10,22 +9,28 @@ from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Section
+
+SEEN = "Attacks see that and a release; baselines see that and the same table without the person."
 
 
-def page_fields(found: Inferred) -> Mapping[str, Any]:
-    """Values of the page's template."""
-    *likely, attacks = listings(found)
-    described = {
-        "Attacks": [(name, summary) for name, summary, _ in ATTACKS],
-        "Baselines": [(name, summary) for name, summary, _ in BASELINES],
-    }
-    return {
-        "questions": QUESTIONS, "likely": likely, "attacks": attacks, "described": described.items(),
-        "known": found.record.setting.known, "secrets": found.record.setting.secrets,
-    }  # fmt: skip
+def sections(found: Inferred) -> list[Section]:
+    """Answers to the four questions."""
+    setting, (*likely, attacks) = found.record.setting, listings(found)
+    carried_out, learned, right, share = QUESTIONS
+    attacked = f"Of everybody in one table it is known: {', '.join(setting.known)}; never what is asked. {SEEN}"
+    secrets = [f"{name}, at the level {level}" for name, level in setting.secrets]
+    return [
+        Section(carried_out, [attacked], further=True),
+        Section("", ["Attacks:"], [f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
+        Section("", ["Baselines:"], [f"{name}: {summary}" for name, summary, _ in BASELINES], further=True),
+        Section(learned, points=secrets, further=True),
+        Section(right, charts=True, listings=likely),
+        Section(share, listings=[attacks]),
+    ]
 
 
-def pictures(found: Inferred) -> list[SvgPicture]:
+def charts(found: Inferred) -> list[SvgPicture]:
     """Precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:

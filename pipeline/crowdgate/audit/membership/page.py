@@ -1,28 +1,38 @@
 """The page of a membership audit: its tables, and precision over recall."""
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from crowdgate.audit.inference.text import QUESTIONS
 from crowdgate.audit.membership.attacks import ATTACKS
 from crowdgate.audit.membership.text import Claimed, attack_listing, point_listing, precision_listing
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Section
 
+LEARNED = "Who is in the table that a release was made of."
+SCORED = (
+    "Each attack scores every unit of the population by one release and claims a share of the population that is fixed"
+    " beforehand. At each share the attack is reported that found most members in every tenth release; figures are of"
+    " the others."
+)
 DRAWN = (1, 30, 240, 2400)
 """Skews of the picture, with the policy's."""
 
 
-def page_fields(found: Claimed) -> Mapping[str, Any]:
-    """Values of the page's template."""
-    return {
-        "questions": QUESTIONS, "described": [(name, summary) for name, summary, _ in ATTACKS],
-        "points": point_listing(found), "precision": precision_listing(found), "attacks": attack_listing(found),
-    }  # fmt: skip
+def sections(found: Claimed) -> list[Section]:
+    """Answers to the four questions."""
+    carried_out, learned, right, share = QUESTIONS
+    judged, every = precision_listing(found, judged=True), precision_listing(found)
+    return [
+        Section(carried_out, points=[f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
+        Section("", [SCORED], further=True),
+        Section(learned, [LEARNED], listings=[point_listing(found)]),
+        Section(right, charts=True, listings=[judged, every]),
+        Section(share, listings=[attack_listing(found)]),
+    ]
 
 
-def pictures(found: Claimed) -> list[SvgPicture]:
+def charts(found: Claimed) -> list[SvgPicture]:
     """Precision over recall, both axes logarithmic, beside what the guarantee allows."""
     setting, every = found.record.setting, [each for each in found.findings.estimates if each.tpr.value]
     lines = []

@@ -1,6 +1,7 @@
 """What a membership audit found, in words and rows for people, and as JSON for programs."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +30,7 @@ RIGHT = (CLAIMED, "skew", "right", *ENDS, ALLOWED)
 STARRED = (
     "(*) What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
     " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
-    " who are not in the sample can hardly be told from others. `seen from` is the least share that this audit would"
+    " who are not in the sample can hardly be told from others. Seen from is the least share that this audit would"
     " have refuted, if it were found in every release, and fewer others were claimed."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
@@ -129,7 +130,8 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
         for each in own
         for skew in skews(setting)
     )
-    return text_listing("How often a claim is right, by non-members for each member", RIGHT, rows)
+    which = "at the recall that is judged" if judged else "at every share that is claimed"
+    return replace(text_listing(f"How often a claim is right, {which}", RIGHT, rows), further=not judged)
 
 
 def skews(setting: MembershipSetting) -> list[Fraction]:
@@ -137,16 +139,11 @@ def skews(setting: MembershipSetting) -> list[Fraction]:
     return sorted({*map(Fraction, SKEWS), setting.skew})
 
 
-def listings(found: Claimed) -> list[Listing]:
-    """What is shown first: rates, and precision at the recall that is judged."""
-    return [point_listing(found), precision_listing(found, judged=True)]
-
-
 def attack_listing(found: Claimed) -> Listing:
     """What every attack found."""
     rows = ((name, *line) for name, line in found.record.policy_results.recall.items())
     titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
-    return text_listing("All attacks: members found, by the share that is claimed", titles, rows)
+    return replace(text_listing("All attacks: members found, by the share that is claimed", titles, rows), further=True)
 
 
 def json_fields(found: Claimed) -> dict[str, Any]:

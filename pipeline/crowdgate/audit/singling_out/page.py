@@ -1,27 +1,36 @@
 """The page of an audit of singling out: its tables, and success against weight."""
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from crowdgate.audit.singling_out.findings import RateAtWeight, baseline_of
 from crowdgate.audit.singling_out.text import SingledOut, listings
 from crowdgate.report.chart import MeasuredCurve, MeasuredShare, draw_curves
 from crowdgate.report.html import SvgPicture
+from crowdgate.report.report import Section
 
 DRAWN = 6
 """Attackers in the picture: the best ones, whose intervals can still be told apart."""
 STEPS = 100
 """Of the baseline's curve."""
+RATES = "At the weight that is judged. Rates are over all trials; their ends are exact, each one-sided."
+JUDGED = (
+    "Mechanisms of which it is known what must be found: that they are caught, or that they hold. One that must be"
+    " caught is judged where it was farthest above its baseline in a tenth of the trials (any: whatever the weight), by"
+    " the others. Tables are given with the units of each."
+)
 
 
-def page_fields(found: SingledOut) -> Mapping[str, Any]:
-    """Values of the page's template."""
+def sections(found: SingledOut) -> list[Section]:
+    """Charts, attackers, and controls where some were played."""
     attackers, *controls = listings(found)
-    return {"attackers": attackers, "controls": controls}
+    return [
+        Section(charts=True),
+        Section("Attackers", [RATES], listings=[attackers]),
+        *(Section("Controls", [JUDGED], listings=[each]) for each in controls),
+    ]
 
 
-def pictures(found: SingledOut) -> list[SvgPicture]:
+def charts(found: SingledOut) -> list[SvgPicture]:
     """Success against weight: the baseline, the limit, and the best attackers with their intervals."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]

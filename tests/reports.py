@@ -1,0 +1,9 @@
+"""What tests ask of a report."""
+
+from crowdgate.kind.listing import Listing
+from crowdgate.report.report import Report
+
+
+def listings_of(found: Report) -> list[Listing]:
+    """All listings of a report, in their order."""
+    return [each for section in found.sections() for each in section.listings]
