@@ -99,6 +99,16 @@ def nearest_number(number: Fraction) -> str:
     return _marked(str(number) if _in_full(number) else f"{float(number):.4g}")
 
 
+def rounded(number: float | Fraction, digits: int = 4) -> str:
+    """A measured number in so many significant digits, to the nearest."""
+    return _marked(f"{float(number):.{digits}g}")
+
+
+def whole(number: int) -> str:
+    """A whole number in full, thousands apart."""
+    return _marked(f"{number:,}")
+
+
 def percent(share: float | Fraction) -> str:
     """A share that was stated, as it was."""
     return _marked(f"{float(100 * share):.6g} %")

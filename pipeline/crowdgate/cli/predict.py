@@ -16,7 +16,7 @@ from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.cli.options import AsJson, today
 from crowdgate.cli.output import print_json, print_report, print_table
 from crowdgate.errors import ConfigurationError
-from crowdgate.number_text import PEOPLE, format_value
+from crowdgate.number_text import PEOPLE, format_value, whole
 from crowdgate.report.page_files import check_name
 
 
@@ -82,7 +82,7 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
     for note in shared.notes:
         typer.echo(note)
     rows = [[each.question, format_value(each.people, PEOPLE)] for each in shared.steps]
-    print_table(["after the question", f"people of {shared.population:,} who could answer the same"], rows, [0])
+    print_table(["after the question", f"people of {whole(shared.population)} who could answer the same"], rows, [0])
 
 
 def ask(question: str) -> str | None:

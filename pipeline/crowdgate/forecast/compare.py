@@ -21,7 +21,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.limits import MOST_CELLS_COMPARED
-from crowdgate.number_text import Value, decimal
+from crowdgate.number_text import Value, decimal, rounded
 from crowdgate.public_counts.unknown_shares import unknown_shares
 
 ERROR = (
@@ -69,7 +69,7 @@ class KindComparison:
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
-        return f"{float(np.sqrt(np.concatenate(squares).mean())):.4g}" if known else "not told"
+        return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "not told"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""

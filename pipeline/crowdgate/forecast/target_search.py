@@ -25,7 +25,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior
 from crowdgate.kinds import KINDS
 from crowdgate.limits import MOST_CELLS_FITTED
-from crowdgate.number_text import Value
+from crowdgate.number_text import Value, format_value, rounded
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.public_counts.unknown_shares import unknown_shares
 
@@ -128,7 +128,8 @@ def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: Erro
             "--within", "attributes of which too little is known", "public margins of each, or --from counts"
         )
     said = (
-        f"cells of at least {wish.above} people within {float(wish.error):.3g}, in all tables of one and two attributes"
+        f"cells of at least {wish.above} people within {rounded(wish.error, 3)}, in all tables of one and two"
+        " attributes"
     )
     found = [_nearest_proposal(_table_proposals(plan, prior, name, levels, wish)) for name in KINDS]
     proposals = tuple(each for each in found if each is not None)
@@ -184,13 +185,15 @@ def _advice(
 ) -> str:
     own = _worst(forecast, prior, levels, wish)
     if own is not None and own <= wish.error:
-        return f"the policy as it is meets the wish: {own:.3g} at the most"
+        return f"the policy as it is meets the wish: {rounded(own, 3)} at the most"
     met = [each for each in found if each.met]
     if not met:
         return "no kind of release meets it at this guarantee: ask for fewer attributes, coarser levels or larger cells"
     if len(met) == len(found):
         return f"use {met[0].mechanism['kind']}: {'both' if len(met) == 2 else 'all'} meet the wish"
-    missed = ", ".join(f"{each.mechanism['kind']} reaches {each.reached:.3g}" for each in found if not each.met)
+    missed = ", ".join(
+        f"{each.mechanism['kind']} reaches {format_value(each.reached, '.3g')}" for each in found if not each.met
+    )
     return f"use {met[0].mechanism['kind']}: {missed}"
 
 
@@ -201,14 +204,14 @@ def columns_as_rows(plan: Plan, prior: Prior, wish: RowsTarget) -> TargetAnswer:
     _check_shares("--rows", prior, levels)
     found = [proposal for name in KINDS for proposal in _row_proposals(plan, prior, name, levels, wish)]
     best = max(found, key=lambda each: (each[1].met, each[0]), default=None)
-    said = f"{', '.join(wish.columns)} as rows, of which {float(wish.keep):.3g} stay"
+    said = f"{', '.join(wish.columns)} as rows, of which {rounded(wish.keep, 3)} stay"
     if best is not None and best[1].met:
         return TargetAnswer(said, (best[1],), f"rows of {best[1].rows} a person at these levels meet the wish")
     return TargetAnswer(said, () if best is None else (best[1],), _instead(best[1] if best else None))
 
 
 def _instead(best: MechanismProposal | None) -> str:
-    kept = "nothing" if best is None or best.reached is None else f"{best.reached:.3g} of the rows"
+    kept = "nothing" if best is None or best.reached is None else f"{rounded(best.reached, 3)} of the rows"
     least = f"rows of these columns keep {kept} at the most, even at coarser levels"
     return f"use tables: {least} (kind: dp_tables); or rows that are nobody's (kind: dp_synthetic)"
 
@@ -284,7 +287,7 @@ def _plain(value: object) -> Any:
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return f"{float(value):g}" if isinstance(value, Fraction) else value
+    return rounded(value, 6) if isinstance(value, Fraction) else value
 
 
 def _check_shares(option: str, prior: Prior, levels: Axes) -> None:

@@ -10,7 +10,7 @@ from crowdgate.ledger.audits import audits
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger
 from crowdgate.ledger.schema import ENTRIES, POPULATIONS, TOTALS
-from crowdgate.number_text import exact_text
+from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
 REASONED = {"budget.raised": "raised", "population.frozen": "frozen", "population.thawed": "thawed"}
@@ -64,7 +64,7 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
 
 def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
     cap, spent = (Fraction(of["epsilon"]) for of in (budget["registered"], each["spent"]))
-    left = f"{float(cap - spent):.6g} of {float(cap):.6g}"
+    left = f"{rounded(cap - spent, 6)} of {rounded(cap, 6)}"
     return f"    epsilon {left} left after {each['release_id']} was {each['change']} ({_written_by(each)})"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdgate import report
 from crowdgate.manifest import GateFields
+from crowdgate.number_text import rounded
 from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.report.page_files import write_as
 from crowdgate.system import permissions
@@ -46,7 +47,7 @@ def record_markdown(found: PrivateRecord) -> str:
 
 def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
     reasons = ", ".join(f"{each['reason']} {each['cells']}" for each in counted["reasons"])
-    return {**counted, "name": name, "share": f"{counted['share']:.4g}", "reasons": reasons}
+    return {**counted, "name": name, "share": rounded(counted["share"]), "reasons": reasons}
 
 
 def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:

@@ -16,7 +16,7 @@ from crowdgate.forecast.singling_out_curve import curve_of_release
 from crowdgate.history.ended_run import EndedRun, of_entry, of_manifest, of_result
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
-from crowdgate.number_text import decimal
+from crowdgate.number_text import decimal, whole
 from crowdgate.pages import four_questions
 from crowdgate.pages.criteria import criteria
 from crowdgate.pages.gates import gate_rows, margins, withholding_gates
@@ -191,7 +191,7 @@ def _published_values(told: EndedRun, said: Manifest) -> dict[str, object]:
         "serves": KINDS[said.mechanism.kind].serves,
         "spent": {"epsilon": decimal(facts.spent.epsilon), "delta": decimal(facts.spent.delta)},
         "budget": {"epsilon": decimal(facts.budget.epsilon), "delta": decimal(facts.budget.delta)},
-        "people": f"{facts.people:,}",
+        "people": whole(facts.people),
         "estimand": [] if said.estimand is None else said.estimand.words(),
         "plain": said.guarantee.plain or (),
         "words": said.guarantee.words,

@@ -17,6 +17,7 @@ from crowdgate.histogram import Histogram, View, split
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.manifest import canonical
 from crowdgate.manifest.values import Count, Digest, Label, ManifestFields
+from crowdgate.number_text import whole
 from crowdgate.risk.linkage import usable
 
 REGISTER = "register.json"
@@ -55,7 +56,8 @@ class RegisterFields(ManifestFields):
 def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
     """How many records of a register can be compared in these attributes, of how many rows."""
     return (
-        f"Of the {rows:,} rows of the public register {register}, {usable:,} have a value of every attribute that is "
+        f"Of the {whole(rows)} rows of the public register {register}, {whole(usable)} have a value of"
+        " every attribute that is "
         f"compared ({', '.join(names)})."
     )
 

@@ -13,7 +13,7 @@ from crowdgate.gate import gate_text, limit_text
 from crowdgate.guarantee import group
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.measures.options import DEFAULTS
-from crowdgate.number_text import decimal, stated_number
+from crowdgate.number_text import decimal, stated_number, whole
 from crowdgate.planning.budget_left import BudgetLeft, informed_text, next_release_sentences, releases_in_budget
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.review.check import check
@@ -67,7 +67,7 @@ def _head(plan: Plan) -> dict[str, object]:
         "serves": kind.serves,
         "contract": contract.id,
         "population": contract.population,
-        "people": f"{plan.bundle.budget.spec.people:,}",
+        "people": whole(plan.bundle.budget.spec.people),
         "person": contract.unit.person,
         "rows": contract.unit.rows,
         "to": policy.spec.publish.to,
@@ -150,7 +150,7 @@ def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
     options = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     over = rule.over or tuple(plan.protection.figures.levels)
     return {
-        **{name: f"{int(value):,}" if name == "people" else stated_number(value) for name, value in options.items()},
+        **{name: whole(int(value)) if name == "people" else stated_number(value) for name, value in options.items()},
         "of": report.paragraph_text(rule.of or ""),
         "over": report.paragraph_text(", ".join(over)),
     }

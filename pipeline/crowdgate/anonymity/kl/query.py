@@ -14,7 +14,7 @@ from crowdgate.anonymity.kl.subject import split_options
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
-from crowdgate.number_text import Rounding, decimal, exact_text
+from crowdgate.number_text import Rounding, decimal, exact_text, rounded
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
@@ -158,9 +158,9 @@ def entry_row(each: SignedEntry) -> list[str]:
         population_text(entry),
         *_figure_cells(entry.kl, entry.basis),
         *_figure_cells(entry.collision, entry.basis),
-        f"{log(entry.bins):.4g}",
-        f"{entry.source.coverage:.4g}",
-        f"{entry.source.error:.4g}",
+        rounded(log(entry.bins)),
+        rounded(entry.source.coverage),
+        rounded(entry.source.error),
         entry.date,
         basis_text(entry),
     ]
@@ -170,7 +170,7 @@ def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[str, str]:
     """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
     are."""
     low, high = decimal(ends.low, 4, Rounding.DOWN), decimal(ends.high, 4)
-    return f"{ends.value:.4g}", "" if isinstance(basis, PublicTable) else f"{low} to {high}"
+    return rounded(ends.value), "" if isinstance(basis, PublicTable) else f"{low} to {high}"
 
 
 def attributes_text(entry: KlEntry) -> str:

@@ -8,7 +8,7 @@ from crowdgate.anonymity.measure.ingestion_summary import ingestion_table, inges
 from crowdgate.anonymity.measure.request import fraction_text
 from crowdgate.anonymity.measure.result import BANDS, AnonymityResult, MinimalUniqueRecord
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import COUNT, COUNTED_SHARE, Value, format_value
+from crowdgate.number_text import COUNT, COUNTED_SHARE, Value, format_value, rounded
 from crowdgate.risk.anonymity_sets import SIZES, Grouping, SizeSummary, correlation
 from crowdgate.risk.linkage import AT_MOST
 
@@ -108,7 +108,8 @@ def _linkage_sentences(found: AnonymityResult) -> Iterator[str]:
     )
     if linked.found < 1:
         yield (
-            f"If a register has the person of a row, without an error, with probability {linked.found:.4g}, nobody is "
+            "If a register has the person of a row, without an error, with probability"
+            f" {rounded(linked.found)}, nobody is "
             f"right for more than {_count(_rounded_up(linked.found_rows))} rows on average over such registers."
         )
 
@@ -167,7 +168,7 @@ def _by_value_table(found: AnonymityResult) -> Iterator[Listing]:
     groups = sorted(found.measured.by, key=lambda group: -(group.summary.median or 0))
     of = levels_text({each: level.name for each, level in found.chosen.finest.items()})
     together = correlation(found.measured.by)
-    said = "is none, since one of the two does not vary" if together is None else f"is {together:.2f}"
+    said = "is none, since one of the two does not vary" if together is None else f"is {format_value(together, '.2f')}"
     note = f"Sets of {of}, ordered by median. The correlation of people with the median set {said}."
     if len(groups) > MOST_GROUPS:
         note += f" The last {MOST_GROUPS} of {len(groups)}; --json has them all."
@@ -185,7 +186,10 @@ def _minimal_unique_tables(found: AnonymityResult) -> Iterator[Listing]:
     note = "A minimal unique is a set of attributes in which a record is the only one, and is not without any of them."
     sizes = ((str(size), many) for size, many in enumerate(special.by_size, start=1))
     yield text_listing("Minimal uniques", ("attributes", ("minimal uniques", COUNT)), sizes, note)
-    note = f"An estimate of how likely a match with a record is right, at a sampling fraction of {special.fraction:g}."
+    note = (
+        "An estimate of how likely a match with a record is right, at a sampling fraction of"
+        f" {rounded(special.fraction, 6)}."
+    )
     bands = zip(_band_titles(), special.bands, strict=True)
     yield text_listing("DIS-SUDA scores", ("score", ("records", COUNT)), bands, note)
     note = "Each attribute's share of all SUDA scores; they overlap."
@@ -196,7 +200,11 @@ def _minimal_unique_tables(found: AnonymityResult) -> Iterator[Listing]:
 
 
 def _band_titles() -> list[str]:
-    return ["0", *(f"above {low:g} to {high:g}" for low, high in pairwise(BANDS)), f"above {BANDS[-1]:g}"]
+    return [
+        "0",
+        *(f"above {rounded(low, 6)} to {rounded(high, 6)}" for low, high in pairwise(BANDS)),
+        f"above {rounded(BANDS[-1], 6)}",
+    ]
 
 
 def _record_cells(each: MinimalUniqueRecord) -> tuple[Value, ...]:

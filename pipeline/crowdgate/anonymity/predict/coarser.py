@@ -9,7 +9,7 @@ from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import number_label
 from crowdgate.hierarchy import ANY, EXACT, Level, by_width, hierarchy, nests
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, SHARE, Value, percent
+from crowdgate.number_text import PEOPLE, SHARE, Value, percent, whole
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject
 from crowdgate.risk.group_size import singleton_share
 
@@ -27,7 +27,7 @@ def widths_listing(subject: PriorSubject, figures: PriorFigures, people: int, mo
     """For every attribute, the others as they are: its levels and widths with the share of people expected to be alone
     among so many (unknown where counts are too coarse), and the finest at which it is known to be at most `most`."""
     rows = [row for name in subject.levels for row in _attribute_rows(subject, figures, name, people, most)]
-    note = f"of {people:,} people at most {percent(most)} alone; the other attributes as they are asked"
+    note = f"of {whole(people)} people at most {percent(most)} alone; the other attributes as they are asked"
     return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
 
 

@@ -22,7 +22,7 @@ from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
-from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value, rounded, whole
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
@@ -65,8 +65,8 @@ OUTLIERS = (
     " others, and approximations are inaccurate there (Koot 2012, section 7.5)."
 )
 CHANCE = (
-    "The entry's people are few: of KL and the collision quantity about {chance:.3g} each is chance, (N - 1) / (2n),"
-    " because {rows:,} rows fall unevenly into {bins:,} bins even if all are alike. Among others than these people more"
+    "The entry's people are few: of KL and the collision quantity about {chance} each is chance, (N - 1) / (2n),"
+    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more"
     " are alone than is said, while there are fewer than two for each bin."
 )
 ATTACKER_KNOWLEDGE = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
@@ -246,9 +246,10 @@ def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
     said = entry.source
     only = "".join(f", {each.name} {each.value}" for each in entry.population.restrictions)
     yield (
-        f"The entry is of {entry.population.words}{only}, of {entry.date}: {entry.people.rows:,} rows"
-        f" ({entry.people.known}) and {entry.bins:,} bins; its holder says that the data cover {said.coverage:.4g}"
-        f" of the people, and that {said.error:.4g} of the cells are wrong."
+        f"The entry is of {entry.population.words}{only}, of {entry.date}: {whole(entry.people.rows)} rows"
+        f" ({entry.people.known}) and {whole(entry.bins)} bins; its holder says that the data cover"
+        f" {rounded(said.coverage)}"
+        f" of the people, and that {rounded(said.error)} of the cells are wrong."
     )
     yield from [ALIKE] if all(row["by"] == EXACT for row in rows) else _expansion_notes(entry, refused)
     yield ATTACKER_KNOWLEDGE
@@ -265,7 +266,7 @@ def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
     yield OUTLIERS if apart > entry.collision.value / 4 else OUTLIERS_POSSIBLE
     chance = (entry.bins - 1) / (2 * entry.people.rows)
     if chance > NOTABLE_SHARE * entry.kl.value:
-        yield CHANCE.format(chance=chance, rows=entry.people.rows, bins=entry.bins)
+        yield CHANCE.format(chance=rounded(chance, 3), rows=whole(entry.people.rows), bins=whole(entry.bins))
 
 
 def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crowdgate.anonymity.predict.independence_bounds import BOUND_NAMES, SMALL
 from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, Value
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, Value, format_value, whole
 from crowdgate.risk import degrees
 from crowdgate.risk.prediction import SIZES, Prediction, predict_singletons
 
@@ -102,7 +102,7 @@ def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
         }
         for by, each in bins.items()
     ]  # fmt: skip
-    note = f"to name one of {population:,} people takes {log2(population):.1f} bits"
+    note = f"to name one of {whole(population)} people takes {format_value(log2(population), '.1f')} bits"
     columns = DEGREE_COLUMNS if len(rows) > 1 else DEGREE_COLUMNS[1:]
     return Listing("degrees", "bits that the answers tell of a person", columns, tuple(rows), note, further=True)
 

@@ -17,7 +17,7 @@ from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
 from crowdgate.hierarchy import EXACT
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent
+from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent, rounded, whole
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
@@ -145,7 +145,7 @@ def attacker_knowledge_note(bins: Bins, population: int) -> str:
     """For whom the figures hold, and what everybody else must single a person out of."""
     alone, share = expected(bins, population), singleton_share(bins, population)
     return ATTACKER_KNOWLEDGE.format(
-        population=f"{population:,}", alone=format_value(alone, PEOPLE), share=format_value(share, SHARE)
+        population=whole(population), alone=format_value(alone, PEOPLE), share=format_value(share, SHARE)
     )
 
 
@@ -158,7 +158,7 @@ def _group_sizes(found: Laws, population: int, limit: Fraction | None, cost: Fra
             _group_size_row(what, least, found) if least else {"question": what, "people": None, "share_alone": None}
         )
     if cost is not None:
-        what = f"the group size at which most are alone, at a cost of {float(cost):.4g} for each group"
+        what = f"the group size at which most are alone, at a cost of {rounded(cost)} for each group"
         rows.append(_group_size_row(what, best_group_size(found.best, cost, population), found))
     note = "none: more of the whole population are alone" if any(row["people"] is None for row in rows) else ""
     return Listing("group_sizes", "best group size", GROUP_SIZES, tuple(rows), note)

@@ -10,7 +10,7 @@ from crowdgate.anonymity.predict.laws import laws
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE
+from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, whole
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.risk.prediction import SIZES, predict_singletons
 
@@ -37,7 +37,10 @@ def prediction(plan: Plan, known: PriorFigures) -> Listing:
     rows = _rows(subject, known)
     by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
     ends = f"; {bounds_note(rows)}" if bounds_note(rows) else ""
-    note = f"of {subject.people:,} people{by}, before anything is protected; and the share in groups up to a size{ends}"
+    note = (
+        f"of {whole(subject.people)} people{by}, before anything is protected; and the share in groups up to a"
+        f" size{ends}"
+    )
     title = "people expected to be alone in the table by all that is counted"
     return Listing("prediction", title, informative_columns(COLUMNS, rows), rows, note)
 

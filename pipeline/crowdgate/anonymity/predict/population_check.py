@@ -10,13 +10,13 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.prior import Prior, coarsened
-from crowdgate.number_text import SHARE, format_value
+from crowdgate.number_text import SHARE, format_value, whole
 from crowdgate.policy.files import budget_of_contract
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, other_population
 
 OTHER = "Warning: {found}; the figures hold only as far as both are alike."
 MORE = (
-    "Warning: {people:,} people are more than the population {population} has, at most {most:,} by its budget: the"
+    "Warning: {people} people are more than the population {population} has, at most {most} by its budget: the"
     " shares are of other people than are asked."
 )
 APART = (
@@ -35,7 +35,7 @@ def population_notes(subject: PriorSubject, known: PriorFigures, most: int | Non
         yield OTHER.format(found=f"shares of {', '.join(subject.levels)} are of the population {own}, {asked}")
     yield from population_warnings(known, subject)
     if most is not None and subject.people > most:
-        yield MORE.format(people=subject.people, population=own, most=most)
+        yield MORE.format(people=whole(subject.people), population=own, most=whole(most))
     yield f"{_sources_text(subject, known)}."
 
 

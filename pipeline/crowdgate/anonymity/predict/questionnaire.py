@@ -23,7 +23,7 @@ from crowdgate.anonymity.predict.questionnaire_file import AS_ASKED, Questionnai
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, SHARE, Value, percent
+from crowdgate.number_text import PEOPLE, SHARE, Value, percent, rounded, whole
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
 from crowdgate.report.chart import PlotLine, draw_steps
 from crowdgate.report.html import SvgPicture
@@ -113,7 +113,7 @@ def _steps(form: QuestionnaireModel) -> Iterator[Row]:
 
 
 def _question_listing(form: QuestionnaireModel, rows: Sequence[Row]) -> Listing:
-    note = f"people of {form.people:,} who give the same answers so far; below 1 nobody else is expected to"
+    note = f"people of {whole(form.people)} who give the same answers so far; below 1 nobody else is expected to"
     return Listing(
         "questions",
         "possible identities, question by question",
@@ -129,7 +129,9 @@ def _best_widths(form: QuestionnaireModel, people: int, limit: Fraction) -> List
     if not rows:
         found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
         raise ConfigurationError(option_problem("--at-most", found, expected_))
-    note = f"of {people:,} people at most {percent(limit)} alone, by {form.bases[0]}; the other questions as they are"
+    note = (
+        f"of {whole(people)} people at most {percent(limit)} alone, by {form.bases[0]}; the other questions as they are"
+    )
     return Listing("widths", "the finest intervals that leave so few alone", BEST_WIDTH_COLUMNS, tuple(rows), note)
 
 
@@ -152,7 +154,7 @@ def _coarser_listing(form: QuestionnaireModel, people: int) -> Listing:
     now = singleton_share(form.bins(basis, form.questions), people)
     rows = [_coarser_row(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]
     rows.sort(key=lambda row: (number(row["share_alone"]), -number(row["median"])))
-    note = f"of {people:,} people, by {basis}; the other questions as they are"
+    note = f"of {whole(people)} people, by {basis}; the other questions as they are"
     return Listing(
         "less", "one question asked less exactly, the most helpful first", COARSER_COLUMNS, tuple(rows), note
     )
@@ -171,14 +173,14 @@ def _sentence(form: QuestionnaireModel, bins: Bins) -> str:
     best, median, _ = respondents_alike(bins, form.people)
     return (
         f"Whoever answers all {len(form.questions)} questions shares the answers with {_others_text(best)} at best, and"
-        f" with {_others_text(median)} as the median respondent, of {form.people:,} people"
+        f" with {_others_text(median)} as the median respondent, of {whole(form.people)} people"
         f" ({form.file.spec.population.who})."
     )
 
 
 def _others_text(people: float) -> str:
     others = round(people) - 1
-    return "nobody else" if others < 1 else "one other" if others == 1 else f"{others:,} others"
+    return "nobody else" if others < 1 else "one other" if others == 1 else f"{whole(others)} others"
 
 
 def _about(form: QuestionnaireModel) -> dict[str, Any]:
@@ -195,7 +197,7 @@ def _notes(form: QuestionnaireModel, every: dict[str, Bins]) -> Iterator[str]:
         yield INDEPENDENCE_ASSUMED
     for one, other, rho in form.pairs:
         both = f"Questions {one.name} and {other.name} are taken together"
-        yield f"{both}, as bivariate Normal with correlation {float(rho):.4g}."
+        yield f"{both}, as bivariate Normal with correlation {rounded(rho)}."
     for question in form.skipped:
         yield f"Question {question.name} is left out: {question.skip}."
     for question in form.questions:
@@ -208,7 +210,7 @@ def _assumptions(question: QuestionSpec) -> Iterator[str]:
     if question.several:
         yield f"Question {question.name} allows several answers: each is taken as given independently of the others."
     if question.others:
-        yield f"Question {question.name}: what is left is shared equally by {question.others:,} further answers."
+        yield f"Question {question.name}: what is left is shared equally by {whole(question.others)} further answers."
     if question.decline:
         yield f"Question {question.name}: who would rather not say is a class of its own."
 

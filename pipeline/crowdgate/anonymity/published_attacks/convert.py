@@ -18,7 +18,7 @@ from crowdgate.anonymity.published_attacks.claims import (
 from crowdgate.anonymity.published_attacks.curve import RocCurve, read_curve
 from crowdgate.anonymity.published_attacks.request import CurveRequest
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import PEOPLE, format_value
+from crowdgate.number_text import PEOPLE, format_value, rounded
 from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
@@ -94,13 +94,19 @@ def _sentence(claims: CurveFindings) -> str:
     more = " Where no false positive was seen it may be more precise." if seen and claims.without_false_positive else ""
     claim = at_skew(point, skew)
     each = f"at {skew_text(skew)} ({_number_text(float(skew))} non-member{'s' if skew != 1 else ''} for each member)"
-    right = f"{claim.precision:.4g} of its claims" if seen else f"more than {float(LEAST_PRECISION):g} of its claims"
+    right = (
+        f"{rounded(claim.precision)} of its claims"
+        if seen
+        else f"more than {rounded(LEAST_PRECISION, 6)} of its claims"
+    )
     members, targets = _number_text(1 / claim.recall), _number_text(1 / claim.true_positives)
     found = f", and finds 1 in {members} members, 1 in {targets} of all targets"
-    balanced = f" At 1:1 the same point is right in {at_skew(point, 1).precision:.4g}." if seen and skew != 1 else ""
+    balanced = (
+        f" At 1:1 the same point is right in {rounded(at_skew(point, 1).precision)}." if seen and skew != 1 else ""
+    )
     return (
         f"At its most precise, {each}, this attack is right in {right}{found if claim.recall else ''}.{more}{balanced} "
-        f"Claiming that everybody is a member is right in {base_rate(skew):.4g}."
+        f"Claiming that everybody is a member is right in {rounded(base_rate(skew))}."
     )
 
 

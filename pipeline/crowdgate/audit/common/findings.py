@@ -7,6 +7,7 @@ from fractions import Fraction
 from crowdgate.audit.common.levels import POWER, level
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
+from crowdgate.number_text import rounded, whole
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ def control_reasons(controls: Sequence[ControlResult]) -> Iterator[str]:
 
 def too_few(key: str, played: int, needed: int) -> str:
     """Reason why nothing is concluded where nothing was found, with the number to write at `key` of the policy."""
-    hardly = f"a harmless mechanism passes with a probability below {float(POWER):g}"
-    return f"nothing was found in {played:,} {key}, but {hardly} in so few; write {key}: {needed}"
+    hardly = f"a harmless mechanism passes with a probability below {rounded(POWER, 6)}"
+    return f"nothing was found in {whole(played)} {key}, but {hardly} in so few; write {key}: {needed}"
 
 
 def too_few_releases(needed: Callable[[Fraction], int | None], played: int, attempt: int) -> Iterator[str]:

@@ -46,11 +46,6 @@ def _control_outcome(control: ControlResult) -> str:
     return works if control.works else fails
 
 
-def number_text(value: Number) -> str:
-    """A measured number, to the nearest."""
-    return f"{float(value):.4g}"
-
-
 def measurement_cells(measured: Measurement) -> tuple[Number, Number, Number]:
     """A measured number with its ends: the cells of `ENDS`."""
     return measured.value, measured.lower, measured.upper

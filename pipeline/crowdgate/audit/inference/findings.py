@@ -35,6 +35,7 @@ from crowdgate.audit.inference.record import (
 from crowdgate.audit.inference.releases_needed import inference_releases
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
+from crowdgate.number_text import rounded, whole
 from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
@@ -290,9 +291,15 @@ def _reasons(
             yield f"no attack on {secret.secret!r} reads every release"
         elif not own:
             need = math.ceil(LEAST_TARGETS / record.setting.coverage)
-            yield f"too few targets at coverage {coverage:g} to speak of {secret.secret!r}: {need:,} are needed"
+            yield (
+                f"too few targets at coverage {rounded(coverage, 6)} to speak of {secret.secret!r}:"
+                f" {whole(need)} are needed"
+            )
     if gain is None and all(each.found for each in record.policy_results.secrets):
-        yield f"a baseline is always right at coverage {coverage:g}: there is nothing that a release could improve"
+        yield (
+            f"a baseline is always right at coverage {rounded(coverage, 6)}: there is nothing that a release"
+            " could improve"
+        )
 
 
 def _wrong(record: InferenceRecord) -> Iterator[float]:

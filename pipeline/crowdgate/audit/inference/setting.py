@@ -20,6 +20,7 @@ from crowdgate.hierarchy import EXACT
 from crowdgate.histogram import joint
 from crowdgate.kind.plan import Plan
 from crowdgate.limits import MOST_SECRETS
+from crowdgate.number_text import rounded, whole
 from crowdgate.policy.policy import AuditSpec
 
 LEAST_UNITS = 200
@@ -64,7 +65,7 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
         yield problem("attributes", "none that is secret is released", expected)
     if len(found) > MOST_SECRETS:
-        yield problem("attributes", f"{len(found):,} secrets", f"{MOST_SECRETS} at most, others secret: false")
+        yield problem("attributes", f"{whole(len(found))} secrets", f"{MOST_SECRETS} at most, others secret: false")
     if not known_attributes(contract):
         expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
         yield problem("attributes", "none is known to attackers", expected)
@@ -126,10 +127,16 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> 
     tuples = min(n, len(population.cells))
     for secret in secrets_of(plan):
         if tuples * len(secret) > MOST_NUMBERS:
-            found = f"{secret.name!r} of {len(secret):,} values at level {secret.level.name!r}, and {tuples:,} tuples"
+            found = (
+                f"{secret.name!r} of {whole(len(secret))} values at level {secret.level.name!r}, and"
+                f" {whole(tuples)} tuples"
+            )
             raise setting_problem(
-                plan, spec, "inference", found, f"a level of {MOST_NUMBERS // tuples:,} values at most"
+                plan, spec, "inference", found, f"a level of {whole(MOST_NUMBERS // tuples)} values at most"
             )
     if coverage not in COVERAGES:
-        found, expected = f"a coverage of {coverage:g}", f"one of {', '.join(f'{each:g}' for each in COVERAGES)}"
+        found, expected = (
+            f"a coverage of {rounded(coverage, 6)}",
+            f"one of {', '.join(f'{rounded(each, 6)}' for each in COVERAGES)}",
+        )
         raise setting_problem(plan, spec, "inference", found, expected)

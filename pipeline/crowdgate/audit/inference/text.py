@@ -11,14 +11,13 @@ from crowdgate.audit.common.text import (
     controls_text,
     measurement_cells,
     measurement_json,
-    number_text,
 )
 from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import Value, decimal
+from crowdgate.number_text import Value, decimal, rounded, whole
 
 Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
 RIGHT = ("secret", "whose", "coverage", "attack", "right", *ENDS)
@@ -54,7 +53,9 @@ def verdict(found: Inferred) -> str:
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
     if said.outcome is Outcome.FAIL and said.beyond:
-        where = "; ".join(f"{each.secret}, {each.group}, at coverage {each.coverage:g}" for each in said.beyond)
+        where = "; ".join(
+            f"{each.secret}, {each.group}, at coverage {rounded(each.coverage, 6)}" for each in said.beyond
+        )
         return f"Not within the limit: a gain beyond it is proven of {where}; {limit}."
     if said.outcome is Outcome.FAIL:
         return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
@@ -75,7 +76,8 @@ def lines(found: Inferred) -> list[str]:
     return [
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
-        f"One table of n = {setting.n:,} units of {setting.population}, of which {setting.releases:,} releases were"
+        f"One table of n = {whole(setting.n)} units of {setting.population}, of which"
+        f" {whole(setting.releases)} releases were"
         f" made. Everybody in it is a target. {_left_out_text(setting)} Attacks and baselines are chosen on a fifth of"
         " the targets and a tenth of the releases, and figures are of the others. Ends are one-sided, and hold for the"
         " mean over releases whatever their law.",
@@ -103,14 +105,17 @@ def _left_out_text(setting: InferenceSetting) -> str:
 
 def _refutations_text(found: Inferred) -> Iterator[str]:
     for each in found.findings.refuted:
-        yield f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage {each.coverage:g}."
+        yield (
+            f"Above both baselines: {each.attack} of {each.secret}, {each.group}, at coverage"
+            f" {rounded(each.coverage, 6)}."
+        )
 
 
 def _small_groups_text(found: Inferred) -> Iterator[str]:
     for each in found.findings.few:
         yield (
-            f"Inconclusive of {each.secret}, {each.group}: figures would be of {each.targets:,} such people, and"
-            f" {each.needed:,} are needed."
+            f"Inconclusive of {each.secret}, {each.group}: figures would be of {whole(each.targets)} such people, and"
+            f" {whole(each.needed)} are needed."
         )
 
 
@@ -126,7 +131,7 @@ def _outside_text(found: Inferred) -> Iterator[str]:
         if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
             yield (
                 "Another way to choose a baseline, the same attack on people who were not in the release, gives"
-                f" {number_text(each.outside)} for {each.secret} in place of {number_text(each.base_of_these.value)}: a"
+                f" {rounded(each.outside)} for {each.secret} in place of {rounded(each.base_of_these.value)}: a"
                 " baseline from released data can be as weak as the release (section 4.7)."
             )
 
@@ -144,14 +149,14 @@ def listings(found: Inferred) -> list[Listing]:
         text_listing("What is known without the person, and the gain", GAIN, map(_improvement_row, every)),
         text_listing(
             "All attacks: how often they are right, and in brackets for what share they guess, by coverage",
-            ("secret", "attack", *(f"{each:g}" for each in (1, 0.1, 0.01, 0.001))),
+            ("secret", "attack", *(rounded(each, 6) for each in (1, 0.1, 0.01, 0.001))),
             attacks,
         ),
     ]
 
 
 def _precision_text(precision: float | None, guessed: float | None) -> str:
-    return "" if precision is None or guessed is None else f"{number_text(precision)} ({guessed:.2g})"
+    return "" if precision is None or guessed is None else f"{rounded(precision)} ({rounded(guessed, 2)})"
 
 
 def _precision_row(each: InferenceEstimate) -> list[Value]:

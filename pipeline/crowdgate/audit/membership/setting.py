@@ -13,7 +13,7 @@ from crowdgate.audit.membership.findings import LEAST_FOUND
 from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.kind.plan import Plan
-from crowdgate.number_text import decimal, exact_text
+from crowdgate.number_text import decimal, exact_text, whole
 from crowdgate.policy.policy import AuditSpec
 from crowdgate.risk.membership import base_rate, non_members_needed
 
@@ -105,11 +105,13 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     size, wanted = population.size, spec.membership
     n = units_of(spec, size)
     if not LEAST_UNITS <= n <= size // 2:
-        found = f"{n:,} units, of a population of {size:,}: the others are the non-members"
-        expected = f"from {LEAST_UNITS} units to half of the population, {size // 2:,}"
+        found = f"{whole(n)} units, of a population of {whole(size)}: the others are the non-members"
+        expected = f"from {LEAST_UNITS} units to half of the population, {whole(size // 2)}"
         raise setting_problem(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
     if wanted.recall * n < LEAST_FOUND:
-        found = f"a recall of {exact_text(wanted.recall)} in a table of {n:,} units: fewer than {LEAST_FOUND} people"
+        found = (
+            f"a recall of {exact_text(wanted.recall)} in a table of {whole(n)} units: fewer than {LEAST_FOUND} people"
+        )
         expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
         raise setting_problem(plan, spec, "membership", found, expected)
     blind = base_rate(wanted.skew)
@@ -120,6 +122,8 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
         at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
-        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {size - n:,} non-members"
-        expected = f"{needed:,} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
+        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {whole(size - n)} non-members"
+        expected = (
+            f"{whole(needed)} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
+        )
         raise setting_problem(plan, spec, "membership", found, expected)

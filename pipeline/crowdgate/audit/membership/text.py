@@ -19,7 +19,7 @@ from crowdgate.audit.membership.findings import (
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import BOUND, Value, decimal, exact_text
+from crowdgate.number_text import BOUND, Value, decimal, exact_text, rounded, whole
 from crowdgate.risk.membership import SKEWS
 
 Claimed = FinishedAudit[MembershipRecord, MembershipFindings]
@@ -57,7 +57,8 @@ def lines(found: Claimed) -> list[str]:
     return [
         STARRED,
         "Members are those of the table, whether or not they are in a sample that is drawn of it.",
-        f"{setting.releases:,} releases, each of a fresh table of n = {setting.n:,} of the {setting.population_size:,}"
+        f"{whole(setting.releases)} releases, each of a fresh table of n = {whole(setting.n)} of the"
+        f" {whole(setting.population_size)}"
         f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An"
         " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided"
         " and hold for the mean over releases, whatever their law.",
@@ -142,7 +143,7 @@ def skews(setting: MembershipSetting) -> list[Fraction]:
 def attack_listing(found: Claimed) -> Listing:
     """What every attack found."""
     rows = ((name, *line) for name, line in found.record.policy_results.recall.items())
-    titles = ("attack", *(f"{each:.3g}" for each in found.record.setting.claimed))
+    titles = ("attack", *(rounded(each, 3) for each in found.record.setting.claimed))
     return replace(text_listing("All attacks: members found, by the share that is claimed", titles, rows), further=True)
 
 

@@ -17,6 +17,7 @@ from crowdgate.audit.common.findings import ControlResult
 from crowdgate.audit.common.levels import ALPHA, POWER
 from crowdgate.audit.singling_out.record import AttackerCounts, SinglingOutResults
 from crowdgate.candidate import Measurement
+from crowdgate.number_text import rounded
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class SinglingOutControlResult(ControlResult):
     def reason(self) -> str | None:
         """Why the audit is inconclusive: the control failed, or would hardly have been found."""
         if self.works and self.power < POWER:
-            likely = f"{self.power:.2g} only, under {float(POWER)}"
+            likely = f"{rounded(self.power, 2)} only, under {float(POWER)}"
             return f"the control {self.control!r} would be found with probability {likely}"
         return super().reason
 

@@ -10,7 +10,7 @@ from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, S
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import BOUND, LEAST, Rounding, Value, decimal, exact_text
+from crowdgate.number_text import BOUND, LEAST, Rounding, Value, decimal, exact_text, rounded, whole
 
 SingledOut = FinishedAudit[SinglingOutRecord, SinglingOutFindings]
 NOT_REFUTED = "Not refuted on this population, by these attackers, at this n."
@@ -38,7 +38,7 @@ def verdict(audited: SingledOut) -> str:
 
 def _above_baseline_text(name: str, point: RateAtWeight) -> str:
     weight, rate, baseline = float(point.weight), float(point.rate.value), point.baseline
-    return f"{name} at weight {weight:.3g} ({rate:.3g} beside {baseline:.3g})"
+    return f"{name} at weight {rounded(weight, 3)} ({rounded(rate, 3)} beside {rounded(baseline, 3)})"
 
 
 def lines(audited: SingledOut) -> list[str]:
@@ -53,8 +53,9 @@ def lines(audited: SingledOut) -> list[str]:
         " that is tested."
     )
     return [
-        f"Played on {setting.population}: {setting.trials:,} tables of n = {setting.n:,} units, drawn {drawn} from"
-        f" {setting.population_size:,}; predicates of weight {decimal(setting.weight, 4)} at most. An excess"
+        f"Played on {setting.population}: {whole(setting.trials)} tables of n = {whole(setting.n)} units,"
+        f" drawn {drawn} from"
+        f" {whole(setting.population_size)}; predicates of weight {decimal(setting.weight, 4)} at most. An excess"
         f" of {decimal(setting.limit, 4)} over the baseline passes.",
         NEVER,
         seen,
@@ -121,7 +122,7 @@ def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> li
         "held" if judged.works else "refuted"
     )  # fmt: skip
     figures = (attack.weight, judged.rate.value, attack.baseline, judged.power)
-    return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {played.n:,}"]
+    return [judged.control, found, attack.attacker, *figures, f"{played.trials} of {whole(played.n)}"]
 
 
 def json_fields(audited: SingledOut) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.kind import KindPage
-from crowdgate.number_text import decimal, stated_number
+from crowdgate.number_text import decimal, rounded, stated_number
 
 if TYPE_CHECKING:
     from crowdgate.guarantee import Part
@@ -19,7 +19,7 @@ def explanation(safe: SafeK) -> KindPage:
     values = {
         "inherited": safe.inherited,
         "beta": stated_number(safe.beta),
-        "beta_of_100": f"{float(100 * safe.beta):.4g}",
+        "beta_of_100": rounded(100 * safe.beta),
         "columns": [{"name": name, "level": each.name, "size": len(each)} for name, each in safe.levels.items()],
         "choice": [] if safe.choice is None else [safe.choice.words()],
         "k": safe.k,

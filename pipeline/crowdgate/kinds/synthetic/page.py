@@ -10,7 +10,7 @@ from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.files import certificate_of
 from crowdgate.kinds.synthetic.manifest_fields import Combination, SyntheticManifest
 from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
-from crowdgate.number_text import Rounding, decimal
+from crowdgate.number_text import Rounding, decimal, rounded
 
 LISTED = 20
 """Pairs in the README at most; the others stand in the certificate."""
@@ -28,13 +28,13 @@ def page(said: SyntheticManifest, held: PublishedSynthetic) -> KindPage:
         "later": sum(each.round > 0 for each in measured),
         "rounds": measured[-1].round,
         "cells": sum(each.cells for each in measured),
-        "beta": f"{float(mechanism.beta):g}",
+        "beta": rounded(mechanism.beta, 6),
         "sampled": mechanism.beta != 1,
         "persons": mechanism.rows_per_unit,
         "impossible": [*map(_combination_text, mechanism.impossible)],
         "triples": [", ".join(each) for each in mechanism.triples],
         "seed": mechanism.seed,
-        "limit": f"{float(mechanism.pair_error):g}",
+        "limit": rounded(mechanism.pair_error, 6),
         "used": "the rows",
         "certified": None if certified is None else _certificate_values(held, certified),
     }
@@ -66,9 +66,9 @@ def _listed_pairs(held: PublishedSynthetic, certified: Certificate, places: list
     for at in places:
         one, other = held.pairs[at]
         interval = f"{decimal(certified.lower[at], 3, Rounding.DOWN)} to {decimal(certified.upper[at], 3)}"
-        error = f"{max(0.0, certified.errors[at]):.3g}"
+        error = rounded(max(0.0, certified.errors[at]), 3)
         yield {"column": one.column, "other": other.column, "error": error, "interval": interval}
 
 
 def _measurement_text(found: Measurement) -> str:
-    return f"{float(found.value):.3g} (at most {decimal(found.upper, 3)})"
+    return f"{rounded(found.value, 3)} (at most {decimal(found.upper, 3)})"
