@@ -13,12 +13,13 @@ from crowdgate.anonymity.kl.inventory import TITLES as INVENTORY
 from crowdgate.anonymity.kl.inventory import inventory as take_inventory
 from crowdgate.anonymity.kl.publish import PublicationRequest
 from crowdgate.anonymity.kl.publish import publish as publish_entry
-from crowdgate.anonymity.kl.query import MEANING, TEXT, TITLES, entry_json, entry_row, open_repository
+from crowdgate.anonymity.kl.query import MEANING, TITLES, entry_json, entry_row, open_repository
 from crowdgate.anonymity.kl.query import query as query_entries
 from crowdgate.anonymity.kl.reading import SignedEntry
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, slot, today
-from crowdgate.cli.output import announce, print_json, print_table
+from crowdgate.cli.output import announce, print_json, print_listing
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.kind.listing import text_listing
 from crowdgate.planning.decisions import unchecked_decisions_text
 from crowdgate.risk.kl import groups_needed
 
@@ -113,8 +114,7 @@ def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> Non
         entries = [entry_json(each) for each in found.entries]
         print_json({"outcome": "listed", "repository": found.place, "date": found.date, "entries": entries})
         return
-    typer.echo(f"{found.place}, as of {found.date}:")
-    _show("", found.entries)
+    print_listing(text_listing(f"{found.place}, as of {found.date}", TITLES, map(entry_row, found.entries)))
     typer.echo(MEANING)
 
 
@@ -126,11 +126,8 @@ def _print_result(said: Mapping[str, object], as_json: bool, plain: str) -> None
 
 
 def _show(title: str, entries: tuple[SignedEntry, ...]) -> None:
-    if not entries:
-        return
-    if title:
-        typer.echo(f"{title}:")
-    print_table(TITLES, map(entry_row, entries), left=TEXT)
+    if entries:
+        print_listing(text_listing(title, TITLES, map(entry_row, entries)))
 
 
 @app.command()
@@ -185,7 +182,8 @@ def inventory(
     if as_json:
         print_json({"outcome": "listed", "holders": [each.to_json() for each in found]})
         return
-    print_table(INVENTORY, (line for each in found for line in each.rows()), left=range(len(INVENTORY)))
+    rows = (line for each in found for line in each.rows())
+    print_listing(text_listing("Attributes that are held or asked", INVENTORY, rows))
     for each in found:
         for words in unchecked_decisions_text(each.unheld):
             typer.echo(f"{each.kind} {each.name}: {words}")

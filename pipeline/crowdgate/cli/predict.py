@@ -14,9 +14,10 @@ from crowdgate.anonymity.predict.predict import predict as predict_file
 from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
 from crowdgate.anonymity.predict.subject import option_problem
 from crowdgate.cli.options import AsJson, today
-from crowdgate.cli.output import print_json, print_report, print_table
+from crowdgate.cli.output import print_json, print_listing, print_report
 from crowdgate.errors import ConfigurationError
-from crowdgate.number_text import PEOPLE, format_value, whole
+from crowdgate.kind.listing import text_listing
+from crowdgate.number_text import PEOPLE, whole
 from crowdgate.report.page_files import check_name
 
 
@@ -81,8 +82,9 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
         return
     for note in shared.notes:
         typer.echo(note)
-    rows = [[each.question, format_value(each.people, PEOPLE)] for each in shared.steps]
-    print_table(["after the question", f"people of {whole(shared.population)} who could answer the same"], rows, [0])
+    title = f"People of {whole(shared.population)} who could answer the same"
+    rows = ((each.question, each.people) for each in shared.steps)
+    print_listing(text_listing(title, ("after the question", ("people", PEOPLE)), rows))
 
 
 def ask(question: str) -> str | None:

@@ -31,7 +31,7 @@ class Section:
 
     def values(self) -> dict[str, object]:
         """What the template of pages reads. A listing alone under a heading has no title of its own."""
-        alone = bool(self.heading) and len(self.listings) == 1
+        alone = bool(self.heading) and len(self.listings) == 1 and not self.pictures
         return {
             "heading": self.heading, "sentences": self.sentences, "points": self.points,
             "pictures": [picture_values(each) for each in self.pictures], "listings": self.listings,

@@ -14,7 +14,7 @@ from crowdgate.anonymity.kl.subject import split_options
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import EXACT
-from crowdgate.number_text import Rounding, decimal, exact_text, rounded
+from crowdgate.number_text import Rounding, Value, decimal, exact_text
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
@@ -140,7 +140,6 @@ TITLES = (
     "date",
     "basis",
 )
-TEXT = (0, 1, 2, 3, 5, 7, 11, 12)
 MEANING = (
     "KL: distance to the uniform law in nats, from 0 (all N values alike) to ln N (one value for all); "
     "collision: (N sum p^2 - 1)/2; no range: exact; covers, errors: shares, as the holder states them"
@@ -148,7 +147,7 @@ MEANING = (
 """What the columns of TITLES mean."""
 
 
-def entry_row(each: SignedEntry) -> list[str]:
+def entry_row(each: SignedEntry) -> list[Value]:
     """An entry as a row of a table under TITLES."""
     entry = each.entry
     return [
@@ -158,19 +157,19 @@ def entry_row(each: SignedEntry) -> list[str]:
         population_text(entry),
         *_figure_cells(entry.kl, entry.basis),
         *_figure_cells(entry.collision, entry.basis),
-        rounded(log(entry.bins)),
-        rounded(entry.source.coverage),
-        rounded(entry.source.error),
+        log(entry.bins),
+        entry.source.coverage,
+        entry.source.error,
         entry.date,
         basis_text(entry),
     ]
 
 
-def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[str, str]:
+def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[float, str]:
     """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
     are."""
     low, high = decimal(ends.low, 4, Rounding.DOWN), decimal(ends.high, 4)
-    return rounded(ends.value), "" if isinstance(basis, PublicTable) else f"{low} to {high}"
+    return ends.value, "" if isinstance(basis, PublicTable) else f"{low} to {high}"
 
 
 def attributes_text(entry: KlEntry) -> str:
