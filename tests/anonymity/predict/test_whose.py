@@ -125,7 +125,7 @@ def test_who_counts_his_own_answers_reads_whose_shares_they_are(
     assert crowdgate("predict", form(workshop, id="clinic-patients"), "--answers", "-") == 0
     text = capsys.readouterr().out
     assert "Public margins of ward are of the population clinic-patients." in text
-    assert "people of 600 who could answer the same" in text
+    assert "People of 600 who could answer the same" in text
 
 
 @pytest.mark.thorough
