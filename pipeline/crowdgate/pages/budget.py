@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
-from crowdgate.kind.listing import text_listing
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.ledger.schema import POPULATIONS, TOTALS
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
-from crowdgate.report.report import Report, Section
+from crowdgate.report.report import Report, Section, table_section
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal import JournalLine
@@ -62,10 +61,10 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left"))
     lines = [f"{budget_left_text(budget)}.", *([FROZEN] if budget["frozen"] else []), _life_text(budget)]
     yield Section("", lines, pictures=_burn_downs(steps))
-    yield Section("Amounts", listings=[text_listing("Amounts", ("", *AMOUNTS), amounts)])
+    yield table_section("Amounts", ("", *AMOUNTS), amounts)
     yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
     rows = ((each["release_id"], each["state"], *_short(each)) for each in releases)
-    yield Section("Releases", listings=[text_listing("Releases", ("release", "ended", *AMOUNTS), rows)])
+    yield table_section("Releases", ("release", "ended", *AMOUNTS), rows)
     looks = (
         f"{each['release_id']} ({_where(each)})" for each in summary["records_opened"] if each["release_id"] in ids
     )

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.history.ended_run import of_entry
-from crowdgate.kind.listing import text_listing
 from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in
-from crowdgate.report.report import Report, Section
+from crowdgate.report.report import Report, Section, table_section
 from crowdgate.system import permissions
 
 if TYPE_CHECKING:
@@ -83,11 +82,10 @@ def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Sec
     ended = [row.told.outcome for row in rows]
     runs = f"{len(rows)} {'run is' if len(rows) == 1 else 'runs are'} in the ledger {ledger}"
     said = f"{runs}: {ended.count('published')} published, {ended.count('withheld')} withheld."
-    populations = text_listing("Budgets", ("population",), ([each] for each in budgets))
     return [
         Section(sentences=[said]),
-        Section("Budgets", listings=[populations]),
-        Section("Runs, the last one first", listings=[text_listing("Runs", RUNS, map(_row, reversed(rows)))]),
+        table_section("Budgets", ("population",), ([each] for each in budgets)),
+        table_section("Runs, the last one first", RUNS, map(_row, reversed(rows))),
     ]
 
 

@@ -14,7 +14,7 @@ from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
 from crowdgate.kind.listing import Column, Listing, json_value, text_listing
 from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
-from crowdgate.report.report import Report, Section
+from crowdgate.report.report import Report, Section, table_section
 
 BY_WEIGHT = (
     "By weight, up to 1 in as many as there are rows: how likely a predicate that is chosen without any release fits"
@@ -49,7 +49,7 @@ class PlanReport:
         chance = found.chances.words()
         yield Section(sentences=[f"{chance[0].upper()}{chance[1:]}.", *_budget(found), *_promise(found)])
         rules = ((each.gate, each.words()) for each in found.chances.gates)
-        yield _table("What each rule is expected to say", ("rule", "of the next release"), rules)
+        yield table_section("What each rule is expected to say", ("rule", "of the next release"), rules)
         yield from _figures(found.forecast.figures)
         yield from _singling_out(found)
         yield Section("What is expected of the release", pictures=found.forecast.pictures(), further=True)
@@ -78,15 +78,11 @@ def _promise(found: Outlook) -> list[str]:
     ]
 
 
-def _table(heading: str, columns: Sequence[Column], rows: Iterator[Sequence[Value]]) -> Section:
-    return Section(heading, listings=[text_listing(heading, columns, rows)])
-
-
 def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
     """What is expected of the release; what figures rest on has a short name, which is explained below."""
     title = "What is expected of the release"
     rows = ((each.label, format_value(each.value, each.format), each.range_text, each.basis.label) for each in figures)
-    yield _table(title, ("figure", "value", "range", "rests on"), rows)
+    yield table_section(title, ("figure", "value", "range", "rests on"), rows)
     bases = dict.fromkeys(each.basis for each in figures if each.basis is not Basis.EXACT)
     if bases:
         yield Section("", points=[f"{each.label}: {each}." for each in bases])

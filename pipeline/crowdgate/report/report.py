@@ -1,14 +1,15 @@
 """A report as people and programs read it: sections of sentences, tables and pictures. The same value is printed at a
 terminal, written as a page, and given to programs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crowdgate import report
-from crowdgate.kind.listing import Listing
+from crowdgate.kind.listing import Column, Listing, text_listing
 from crowdgate.kind.picture import Picture
+from crowdgate.number_text import Value
 from crowdgate.report.html import PICTURES, SvgPicture
 from crowdgate.report.page_files import html_page, write_as
 from crowdgate.report.pictures import draw_all, picture_values
@@ -37,6 +38,12 @@ class Section:
             "pictures": [picture_values(each) for each in self.pictures], "listings": self.listings,
             "charts": PICTURES if self.charts else "", "titles": "" if alone else "###" if self.heading else "##",
         }  # fmt: skip
+
+
+def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]]) -> Section:
+    """A table for people under its heading; the word "None." where it has no rows."""
+    listing = text_listing(heading, columns, rows)
+    return Section(heading, listings=[listing]) if listing.rows else Section(heading, ["None."])
 
 
 @dataclass(frozen=True, eq=False)
