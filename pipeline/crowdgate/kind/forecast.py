@@ -7,9 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.kind.listing import Listing, json_value
 from crowdgate.kind.picture import Picture
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
-Floats = npt.NDArray[np.float64]
 Axes = Mapping[str, Level]
 
 

@@ -4,13 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from crowdgate.arrays import Bools, Floats
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID, Predicate, TagBits, TagRange
 from crowdgate.audit.common.unreleased_parts import DescribedGroups
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
-from crowdgate.audit.singling_out_attackers.best_predicate import Floats
 from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, one_member_predicate
-from crowdgate.histogram import Mask
 
 
 class DescribedGroup(Attacker):
@@ -101,12 +100,12 @@ def estimated_weights(groups: DescribedGroups, population: Population) -> Floats
     return found
 
 
-def cells_of(groups: DescribedGroups, at: int, population: Population) -> Mask | None:
+def cells_of(groups: DescribedGroups, at: int, population: Population) -> Bools | None:
     """The cells that a group's description allows; None for all."""
     if groups.low.shape[1] == 0:
         return None
     codes = np.column_stack(population.cells.codes)
-    found: Mask = np.all((codes >= groups.low[at]) & (codes <= groups.high[at]), axis=1)
+    found: Bools = np.all((codes >= groups.low[at]) & (codes <= groups.high[at]), axis=1)
     return found
 
 

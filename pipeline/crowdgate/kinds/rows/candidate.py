@@ -3,17 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Codes, Floats, Integers
 from crowdgate.candidate import Candidate
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.margins import DrawnMargins
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 Lookup = Mapping[tuple[str, str], Codes]
 """For every column at a level that margins have it at: the value's place there, for every value of the rows."""
 
@@ -47,7 +43,7 @@ class CalibratedMargins:
     not those of the rows: their values, and which value of a row belongs to which."""
 
     margins: tuple[PublishedMargin, ...]
-    weights: Counts
+    weights: Integers
     entries: tuple[DictionaryEntry, ...]
     coarser: Sequence[CoarserLine]
     lookup: Lookup

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from crowdgate.arrays import Integers
 from crowdgate.errors import VerificationFailed
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
 from crowdgate.kinds.rows.files import MARGINS
@@ -66,7 +67,7 @@ def read_weighting(
     said: RowsManifest,
     formats: Formats,
     rows: Histogram,
-    weights: Counts,
+    weights: Integers,
     columns: Sequence[DictionaryEntry],
     further: Sequence[DictionaryEntry],
 ) -> CalibratedMargins:

@@ -18,9 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from crowdgate.arrays import Floats
 
 MOST_DENSE = 3000
 """Up to here the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
