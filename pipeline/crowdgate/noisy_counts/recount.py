@@ -29,6 +29,11 @@ class CountCells:
     lower: Floats
     upper: Floats
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no number is empty or infinite."""
+        return all(np.isfinite(each).all() for each in (self.value, self.unbiased, self.error, self.lower, self.upper))
+
 
 @dataclass(frozen=True, eq=False)
 class CountsPlan:

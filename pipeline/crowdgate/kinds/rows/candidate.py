@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crowdgate.arrays import Codes, Floats, Integers
+from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
 from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.margins import DrawnMargins
+from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
@@ -24,17 +25,12 @@ class RowsCandidate(Candidate):
     margins: DrawnMargins | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedMargin:
-    """A published table of counts of the full table: its axes, each a column at a level, and its cells, flat: whole
-    numbers, the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublishedMargin(CountCells):
+    """A published table of counts of the full table, whose axes are columns at levels. Its cells are whole numbers,
+    with the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
 
     levels: Mapping[str, str]
-    value: Floats
-    unbiased: Floats
-    error: Floats
-    lower: Floats
-    upper: Floats
 
 
 @dataclass(frozen=True, eq=False)
