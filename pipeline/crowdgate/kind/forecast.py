@@ -65,16 +65,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture of a listing: `lines` over `x`, one of each for every value of `by`; the first is drawn whole, further
-    ones dashed. `x_scale` is linear or log."""
+    """How a listing is shown as a grid: the numbers `lines`, further ones in brackets, over `x`, for every value of
+    `by`."""
 
     listing: str
     x: str
-    x_label: str
     lines: tuple[str, ...]
-    y_label: str
     by: str
-    x_scale: str = "linear"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """What an attacker is shown: everything that is published, and everything that was public before."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Protocol
 
 from crowdgate.arrays import Integers
@@ -42,6 +41,3 @@ class Mechanism(Protocol):
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """What it tells of this table, with fresh randomness."""
-
-
-Weights = tuple[Fraction, ...]

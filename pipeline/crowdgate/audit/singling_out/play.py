@@ -172,14 +172,6 @@ def _is_tenth(batch: int, number: int) -> bool:
     return (SinglingOutGame.batch_size * batch + number) % 10 == 0
 
 
-def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
-    """All trials in this process."""
-    tally = IsolationTally.none(len(game.attackers), len(game.weights))
-    for at, size in game.batches(trials):
-        tally += game.batch(at, size)
-    return tally
-
-
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
     """The policy's own mechanism, and the mechanisms of which it is known what must be found."""
     known = public_knowledge(spec, population)

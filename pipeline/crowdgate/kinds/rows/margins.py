@@ -14,7 +14,6 @@ from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.number_text import HUNDREDTHS, format_value
 
 NUMBERS = ("estimate", "unbiased", "standard_error", "lower", "upper")
-OF_ROWS = ("rows", "weighted", "residual")
 Labels = Mapping[tuple[str, str], Sequence[str]]
 
 
