@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crowdgate import histogram as h
 from crowdgate import keys
+from crowdgate.arrays import AnyIntegers, Integers
 from crowdgate.histogram import Histogram, Records, View
 from tests.core_strategies import Batches, batches, level_of, levels
 from tests.examples import examples
@@ -122,7 +123,7 @@ def test_subsampling_keeps_so_many_rows_of_each_class_and_drops_empty_classes(
     heads = [data.draw(st.integers(0, count)) for _, count in listed(whole)]
     seen: list[list[int]] = []
 
-    def heads_of(sizes: h.Counts) -> h.Counts:
+    def heads_of(sizes: Integers) -> Integers:
         seen.append(sizes.tolist())
         return np.array(heads, dtype=np.int64)
 
@@ -190,7 +191,7 @@ def test_a_tuple_of_84_bits_in_one_word_would_be_another_tuple(monkeypatch: pyte
     assert len(made(rows, WIDE)) < 3
 
 
-def wrapping(_: keys.Packing, span: tuple[int, ...], columns: Iterator[keys.Codes], rows: int) -> keys.Word:
+def wrapping(_: keys.Packing, span: tuple[int, ...], columns: Iterator[AnyIntegers], rows: int) -> keys.Word:
     word = np.zeros(rows, dtype=np.int64)
     for size in span:
         word = word * size + next(columns)

@@ -12,7 +12,8 @@ from scipy.stats import binomtest
 
 from crowdgate import noise
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
-from crowdgate.noise import Vector, VectorNoise, gaussian_vector, laplace_vector
+from crowdgate.arrays import Integers
+from crowdgate.noise import VectorNoise, gaussian_vector, laplace_vector
 from tests.examples import examples
 
 budgets = st.fractions(Fraction(1, 1000), 30, max_denominator=10**6)
@@ -94,7 +95,7 @@ def test_anything_but_integers_of_64_bits_is_refused(kind: Any) -> None:
 def test_the_noise_follows_its_law_and_half_the_scale_is_refuted(draw: VectorNoise, law: Law, budget: Fraction) -> None:
     q = round(math.sqrt(law.variance))
 
-    def smallest(values: Vector) -> float:
+    def smallest(values: Integers) -> float:
         events = [(law.mass(0), values == 0), *((law.tail(t), values > t) for t in (0, q, 2 * q))]
         return min(binomtest(int(seen.sum()), len(values), p).pvalue for p, seen in events)
 

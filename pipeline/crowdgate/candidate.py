@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats
 from crowdgate.contracts.contract import Attribute, Role
 
 if TYPE_CHECKING:
@@ -176,9 +176,9 @@ class PublishedCells:
     trustworthy. `total` marks the count of all rows."""
 
     statistic: str
-    values: npt.NDArray[np.float64]
-    errors: npt.NDArray[np.float64]
-    trustworthy: npt.NDArray[np.bool_]
+    values: Floats
+    errors: Floats
+    trustworthy: Bools
     total: bool = False
 
 

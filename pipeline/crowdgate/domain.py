@@ -16,13 +16,12 @@ from functools import cached_property
 from math import lcm
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Codes, Floats
 from crowdgate.limits import MOST_VALUES
 
 INVALID = -1
 
-Codes = npt.NDArray[np.int32]
 _NUMBER = re.compile(r"\s*[-+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?\s*", re.ASCII)
 _INTEGER = re.compile(r"\s*[-+]?\d{1,15}\s*", re.ASCII)
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]00:00(:00(\.0+)?)?Z?)?", re.ASCII)
@@ -81,7 +80,7 @@ class Grid:
             return INVALID
         return min(max(int((value - self.first) / precision + Fraction(1, 2)), 0), self.codes - 1)
 
-    def rounded(self, values: npt.NDArray[np.float64]) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    def rounded(self, values: Floats) -> tuple[Codes, Bools]:
         """The codes of many numbers on a grid with a precision, and which of them a double tells for sure: not those
         near a tie or an end of the domain."""
         start, end, each = float(self.first), float(self.last + self.step), float(self.unit)

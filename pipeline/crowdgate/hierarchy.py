@@ -13,9 +13,9 @@ from itertools import pairwise
 from math import lcm
 
 import numpy as np
-import numpy.typing as npt
 
-from crowdgate.domain import Codes, Domain, Grid, number_label
+from crowdgate.arrays import Codes, Integers
+from crowdgate.domain import Domain, Grid, number_label
 
 EXACT, ANY = "exact", "any"
 ANY_LABEL = "*"
@@ -116,7 +116,7 @@ def value_groups(domain: Domain, level: Level) -> list[LevelValue]:
     ]
 
 
-def _members(domain: Domain, codes: npt.NDArray[np.int64]) -> Iterator[str]:
+def _members(domain: Domain, codes: Integers) -> Iterator[str]:
     if domain.grid is None and domain.first_day is None:
         yield from (domain.labels[code] for code in codes)
         return

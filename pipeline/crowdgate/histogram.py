@@ -12,19 +12,16 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import AnyIntegers, Bools, Integers
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import DENSE_CELLS
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
 
-Mask = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.integer]
-Counts = npt.NDArray[np.int64]
-Subsampler = Callable[[Counts], Counts]
+Subsampler = Callable[[Integers], Integers]
 """Given class sizes, how many rows of each class the sample keeps."""
 
 FEW_CELLS = 1 << 12
@@ -36,11 +33,11 @@ LEAST_PENDING = 1 << 20
 class Column:
     """Codes of one attribute on its domain: `lookup[indices]`, or `indices` themselves when there is no lookup."""
 
-    indices: Integers
+    indices: AnyIntegers
     lookup: Codes | None = None
 
     @property
-    def codes(self) -> Integers:
+    def codes(self) -> AnyIntegers:
         """One domain code per row."""
         return self.indices if self.lookup is None else self.lookup[self.indices]
 
@@ -53,8 +50,8 @@ class Records:
 
     rows: int
     columns: Mapping[str, Column]
-    keep: Mask | None = None
-    invalid: Mapping[str, Mask] = field(default_factory=dict)
+    keep: Bools | None = None
+    invalid: Mapping[str, Bools] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +82,8 @@ class Histogram:
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
-    codes: tuple[Integers, ...]
-    counts: Counts
+    codes: tuple[AnyIntegers, ...]
+    counts: Integers
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -227,7 +224,7 @@ def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
         yield np.concatenate(columns.pop(0))
 
 
-def _joined_counts(parts: list[Counts]) -> Counts:
+def _joined_counts(parts: list[Integers]) -> Integers:
     together = np.concatenate(parts)
     parts.clear()
     return together
@@ -238,12 +235,14 @@ def lookup_of(column: Column, level: Level) -> Codes:
     return level.codes if column.lookup is None else level.codes[column.lookup]
 
 
-def retained_values(values: Codes, keep: Mask | None) -> Codes:
+def retained_values(values: Codes, keep: Bools | None) -> Codes:
     """The values of the rows that are part of the table."""
     return values if keep is None else values[keep]
 
 
-def collapse(names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[Integers], counts: Counts) -> Histogram:
+def collapse(
+    names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
+) -> Histogram:
     """The histogram of tuples that may repeat: equal tuples become one, their counts are added."""
     if prod(sizes) <= min(DENSE_CELLS, max(FEW_CELLS, len(counts))):
         return _collapse_dense(names, sizes, codes, counts)
@@ -253,7 +252,7 @@ def collapse(names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[Int
 
 
 def _collapse_dense(
-    names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[Integers], counts: Counts
+    names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
 ) -> Histogram:
     """The same with a counter for every cell: no sorting."""
     key = np.zeros(len(counts), dtype=np.int64)
@@ -330,7 +329,7 @@ def at_least(histogram: Histogram, k: int) -> Histogram:
     return _select(histogram, histogram.counts, k)
 
 
-def _select(histogram: Histogram, counts: Counts, least: int) -> Histogram:
+def _select(histogram: Histogram, counts: Integers, least: int) -> Histogram:
     stays = counts >= least
     codes = tuple(column[stays] for column in histogram.codes)
     return Histogram(histogram.names, histogram.sizes, codes, counts[stays])
@@ -350,6 +349,6 @@ def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
         yield Histogram(histogram.names, histogram.sizes, codes, counts)
 
 
-def expand(histogram: Histogram, name: str) -> Integers:
+def expand(histogram: Histogram, name: str) -> AnyIntegers:
     """One column of the table of rows that the histogram counts, in canonical sorted order."""
     return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Word = npt.NDArray[np.integer]
-Counts = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.integer]
+from crowdgate.arrays import AnyIntegers, Integers
+
+Word = AnyIntegers
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
 
@@ -39,11 +39,11 @@ class Packing:
         """The words of no tuple."""
         return self.pack(iter([np.zeros(0, dtype=np.int64)] * sum(map(len, self.spans))), 0)
 
-    def pack(self, columns: Iterator[Codes], rows: int) -> tuple[Word, ...]:
+    def pack(self, columns: Iterator[AnyIntegers], rows: int) -> tuple[Word, ...]:
         """The words of the tuples, given column by column."""
         return tuple(self._word(span, columns, rows) for span in self.spans)
 
-    def _word(self, span: tuple[int, ...], columns: Iterator[Codes], rows: int) -> Word:
+    def _word(self, span: tuple[int, ...], columns: Iterator[AnyIntegers], rows: int) -> Word:
         # mixed radix, the first column the most significant
         word = np.zeros(rows, dtype=np.int64)
         for size in span:
@@ -51,7 +51,7 @@ class Packing:
             word += next(columns)
         return word.astype(_type_for(prod(span)), copy=False)
 
-    def unpack(self, words: Iterable[Word]) -> tuple[Codes, ...]:
+    def unpack(self, words: Iterable[Word]) -> tuple[AnyIntegers, ...]:
         """The columns again, each in the smallest integers that hold its codes."""
         return tuple(column for span, word in zip(self.spans, words, strict=True) for column in _columns(span, word))
 
@@ -61,7 +61,7 @@ def _type_for(size: int) -> np.dtype[Any]:
     return np.min_scalar_type(-size - 1)
 
 
-def _columns(span: tuple[int, ...], word: Word) -> list[Codes]:
+def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
     """The columns of a word, a stretch of it at a time: what is computed between is as large as the word itself."""
     found = [np.empty(len(word), dtype=_type_for(size)) for size in span]
     for start in range(0, len(word), _STRETCH):
@@ -74,7 +74,7 @@ def _columns(span: tuple[int, ...], word: Word) -> list[Codes]:
     return found
 
 
-def collapsed(tuples: Iterable[Word], counts: Counts) -> tuple[tuple[Word, ...], Counts]:
+def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...], Integers]:
     """Distinct tuples in order, the counts of equal ones added. Quick where the tuples are a few sorted runs."""
     words = list(tuples)
     if not len(counts):

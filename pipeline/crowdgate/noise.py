@@ -11,11 +11,9 @@ from math import ceil, exp, inf, log, log1p, nextafter, sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import down, up
-
-Vector = npt.NDArray[np.int64]
+from crowdgate.arrays import Integers
 
 CountNoise = Callable[[int, int, Fraction], int]
 """(count, sensitivity, epsilon) -> the count with noise that makes it epsilon-differentially private."""
@@ -24,11 +22,11 @@ Selector = Callable[[Sequence[int], int, Fraction], int]
 """(scores, sensitivity, epsilon) -> the place of a score, chosen with epsilon-differential privacy. The scores must all
 rise or all fall when a row is added, each by at most the sensitivity."""
 
-VectorNoise = Callable[[Vector, int, Fraction], Vector]
+VectorNoise = Callable[[Integers, int, Fraction], Integers]
 """(counts, sensitivity, budget) -> the counts with independent noise on each that keeps the budget."""
 
 
-Chooser = Callable[[Vector, int, Fraction], int]
+Chooser = Callable[[Integers, int, Fraction], int]
 """(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes every score by the
 sensitivity at most, up or down."""
 
@@ -112,7 +110,7 @@ def _selection(sensitivity: int, epsilon: Fraction) -> Any:
         scale = nextafter(scale, inf)
 
 
-def gumbel_max(scores: Vector, sensitivity: int, rho: Fraction) -> int:
+def gumbel_max(scores: Integers, sensitivity: int, rho: Fraction) -> int:
     """The place of the greatest score after Gumbel noise of scale b on each: place i with probability in proportion to
     e^(score/b), the exponential mechanism.
 
@@ -152,7 +150,7 @@ def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
     return max(0, ceil((-log(alpha) - log1p(exp(-rate))) / rate) - 1)
 
 
-def laplace_vector(values: Vector, sensitivity: int, epsilon: Fraction) -> Vector:
+def laplace_vector(values: Integers, sensitivity: int, epsilon: Fraction) -> Integers:
     """Integers with discrete Laplace noise of scale sensitivity/epsilon each: epsilon-DP for that L1 sensitivity.
 
     Raises ValueError unless sensitivity >= 1 and epsilon > 0, or if the values are no integers of 64 bits.
@@ -161,7 +159,7 @@ def laplace_vector(values: Vector, sensitivity: int, epsilon: Fraction) -> Vecto
     return _noisy(_laplace_on_vectors(sensitivity, epsilon), values)
 
 
-def gaussian_vector(values: Vector, sensitivity: int, rho: Fraction) -> Vector:
+def gaussian_vector(values: Integers, sensitivity: int, rho: Fraction) -> Integers:
     """Integers with discrete Gaussian noise of sigma = sensitivity/sqrt(2 rho) each: rho-zCDP for that L2 sensitivity.
 
     Canonne, Kamath, Steinke 2020, Theorem 14. Raises ValueError as `laplace_vector`.
@@ -179,14 +177,14 @@ _MECHANISMS = 1024
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
 
 
-def _check(values: Vector, sensitivity: int, budget: Fraction, name: str) -> None:
+def _check(values: Integers, sensitivity: int, budget: Fraction, name: str) -> None:
     if sensitivity < 1 or budget <= 0:
         raise ValueError(f"sensitivity must be at least 1 and {name} positive")
     if values.dtype != np.int64:
         raise ValueError(f"values must be 64-bit integers, not {values.dtype}: sums of floats are not exact")
 
 
-def _noisy(mechanism: Any, values: Vector) -> Vector:
+def _noisy(mechanism: Any, values: Integers) -> Integers:
     drawn = mechanism(np.array(values, dtype=np.int64).reshape(-1)) if values.size else []
     return np.array(drawn, dtype=np.int64).reshape(values.shape)
 

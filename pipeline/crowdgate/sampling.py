@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.arrays import AnyIntegers, Bools, Integers
 from crowdgate.errors import EnvironmentFault
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import CipherContext
 
-Integers = npt.NDArray[np.integer]
 Draws = npt.NDArray[np.uint64]
 
 KEY_BYTES = 32
@@ -54,9 +54,7 @@ class SecretKey:
         return _counter_mode(self._secret, nonce)
 
 
-def bernoulli_subsampler(
-    key: SecretKey, beta: Fraction, number: int = 0
-) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+def bernoulli_subsampler(key: SecretKey, beta: Fraction, number: int = 0) -> Callable[[Integers], Integers]:
     """A function that keeps each row with probability exactly beta: from class sizes to those of the sampled classes.
 
     It may be called once: the same coins are never thrown twice. Each `number` has coins of its own. Raises ValueError
@@ -66,13 +64,13 @@ def bernoulli_subsampler(
         raise ValueError("beta must be in (0, 1]")
     coins = _BernoulliSampler(key, beta, number)
 
-    def subsampler(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def subsampler(counts: Integers) -> Integers:
         return coins.heads_by_class(counts)
 
     return subsampler
 
 
-def row_draws(key: SecretKey, people: Sequence[bytes], of: Integers, tuples: Sequence[Integers]) -> Draws:
+def row_draws(key: SecretKey, people: Sequence[bytes], of: AnyIntegers, tuples: Sequence[AnyIntegers]) -> Draws:
     """A secret uniform 64-bit number for every row, by which the rows of a person are chosen.
 
     It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and which of
@@ -117,7 +115,7 @@ class _BernoulliSampler:
         self._remainder = scaled - self._threshold
         self._thrown = False
 
-    def heads_by_class(self, counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def heads_by_class(self, counts: Integers) -> Integers:
         if self._thrown:
             raise RuntimeError("these coins were thrown already")
         self._thrown = True
@@ -132,7 +130,7 @@ class _BernoulliSampler:
             heads[first : last + 1] += np.diff(within, prepend=0)
         return heads
 
-    def throw(self, count: int) -> npt.NDArray[np.bool_]:
+    def throw(self, count: int) -> Bools:
         digits = np.frombuffer(self._digits.update(bytes(2 * count)), dtype="<u2")
         heads = digits < self._threshold
         if self._remainder:

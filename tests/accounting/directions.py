@@ -641,8 +641,6 @@ LINES: dict[str, Line | Solver] = {
     # estimates: no bound is printed of them, they stay near
     "risk.inference.precision_improvement": Line(
         inference.precision_improvement, ("near",), lambda a, b: (a - b) / (1 - b), (DELTA, BETA), 1e-15),
-    "risk.inference.prediction_rate": Line(
-        inference.prediction_rate, ("near",), lambda t, f, n: mp.mpf(t + f) / (t + f + n), (ROWS, ROWS, ROWS), 1e-15),
     "risk.retention.expected_retained_share": Line(
         lambda shares, n, k, b: retention.expected_retained_share(np.array(shares, dtype=float), n, k, b), ("near",),
         lambda shares, n, k, b: mp.fsum(real(p) * truth.tail(k - 1, n - 1, b * real(p)) for p in shares),

@@ -11,7 +11,7 @@ from crowdgate.anonymity.kl import decide as job
 from crowdgate.anonymity.kl.decide import CollectionChoice, decide
 from crowdgate.errors import ConfigurationError
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.planning.decisions import DECIDED
+from crowdgate.planning.decisions import DECIDED, require_known_decisions
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.decisions import in_force, read_decisions
@@ -169,6 +169,12 @@ def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_rele
     assert why in told
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") in (1, 2, 5)
     assert not (workshop.root / "releases").exists()
+
+
+def test_a_folder_of_decisions_that_cannot_be_seen_is_not_taken_for_none(workshop: Workshop) -> None:
+    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file has so long a name
+    with pytest.raises(ConfigurationError, match="a folder of decisions that can be read"):
+        require_known_decisions(unseen, contract, open_ledger(workshop.ledger, None))
 
 
 def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import Population
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame
 from crowdgate.audit.singling_out.record import SinglingOutResults
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Attacker
@@ -35,6 +35,14 @@ def controlled(
     against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
     game = SinglingOutGame(control, against, known, control.weights(known.n), seed, 0)
     return game.played({0: play_trials(game, control.trials)}, control.must, control.note, control.rate)
+
+
+def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
+    """Return what all trials come to, played one after the other."""
+    tally = IsolationTally.none(len(game.attackers), len(game.weights))
+    for at, size in game.batches(trials):
+        tally += game.batch(at, size)
+    return tally
 
 
 def isolations(

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.histogram import Histogram, split
@@ -17,7 +18,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.randomness import KeyedRandomness
 from crowdgate.mechanisms.synthetic import fitting
 from crowdgate.mechanisms.synthetic.certificate import pairs
-from crowdgate.noise import NoiseSource, Vector, gaussian_vector
+from crowdgate.noise import NoiseSource, gaussian_vector
 from crowdgate.planning.plan import plan_policy
 from crowdgate.sampling import SecretKey
 from tests.audit.people import rows
@@ -68,7 +69,7 @@ class Leaking:
             seen = replace(seen, made=table if self.leak == "rows" else _singles(table))
         return Observation(seen=seen)
 
-    def _gaussian(self, values: Vector, sensitivity: int, rho: Fraction) -> Vector:
+    def _gaussian(self, values: Integers, sensitivity: int, rho: Fraction) -> Integers:
         drawing = self.plan.protection.mechanism.mechanism.drawing
         of_pair = drawing.budget.certificate / len(pairs(drawing.domain))
         own = "certificate" if rho == of_pair and values.ndim == 1 else (

@@ -10,13 +10,13 @@ from scipy.stats import binom, hypergeom
 from crowdgate.accounting.pso import baseline
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
 from crowdgate.audit.singling_out_controls import CONTROLS
 from crowdgate.audit.singling_out_controls.raw_rows import Constant
-from tests.audit.games import within
+from tests.audit.games import play_trials, within
 from tests.audit.people import rows
 
 (CONSTANT,) = (each for each in CONTROLS if each.name == "constant")

@@ -17,7 +17,7 @@ from crowdgate.audit.singling_out.control_results import (
     insecure_control_result,
     secure_control_result,
 )
-from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame
 from crowdgate.audit.singling_out.record import AttackerCounts, SinglingOutResults
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
@@ -26,7 +26,7 @@ from crowdgate.audit.singling_out_controls.composition import extract_bits
 from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, noise_of_seeds
 from crowdgate.audit.singling_out_controls.groups import class_numbers, prefixes
 from crowdgate.audit.singling_out_controls.raw_rows import Constant, Identity, RandomFunction
-from tests.audit.games import BY_NAME, controlled, crowd
+from tests.audit.games import BY_NAME, controlled, crowd, play_trials
 from tests.audit.people import persons, rows
 from tests.examples import examples
 

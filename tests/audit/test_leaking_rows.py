@@ -17,9 +17,9 @@ from crowdgate.audit.inference.source_table import PARTS, source_table
 from crowdgate.audit.membership.findings import estimates, tradeoff_bounds
 from crowdgate.audit.membership.play import MembershipGame as Claims
 from crowdgate.audit.membership.target_population import TargetPopulation
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.kind.plan import Plan
-from tests.audit.games import BY_NAME
+from tests.audit.games import BY_NAME, play_trials
 from tests.audit.made import Leak, Leaking, clinic, few_steps, people
 from tests.audit.test_inference import QUICK
 

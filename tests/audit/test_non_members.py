@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.observation import Mechanism, Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.inference import models
@@ -16,7 +17,7 @@ from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import estimates
 from crowdgate.audit.inference.models import FitTask
 from crowdgate.audit.inference.play import InferenceGame
-from crowdgate.audit.inference.secret import Floats, Guesses, Secret
+from crowdgate.audit.inference.secret import Guesses, Secret
 from crowdgate.audit.inference.secret_case import SecretCase, secret_case
 from crowdgate.audit.inference.source_table import MOST_FITTED, PARTS, SourceTable, block_count, source_table
 from crowdgate.audit.membership.play import MembershipGame as Membership

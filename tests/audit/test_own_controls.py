@@ -11,12 +11,13 @@ from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.singling_out.control_results import control_results
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_controls import faulty_policy_controls
 from crowdgate.audit.singling_out_controls.faulty_policy import RawColumn, SuppressionOff
 from crowdgate.kind.plan import Plan
 from crowdgate.planning.plan import plan_policy
+from tests.audit.games import play_trials
 from tests.audit.people import rows
 from tests.workshop import make_workshop
 

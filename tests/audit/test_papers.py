@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.arrays import Bools
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Tags
 from crowdgate.audit.common.predicates import ALL_BITS, Predicate, TagBits, deposit_bits
 from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.on_groups import BitPredicate
 from crowdgate.audit.singling_out_controls.groups import BitSuppression
-from crowdgate.histogram import Mask
 from tests.audit.games import isolations, within
 from tests.audit.papers import BY_NAME, STATED, TINY, Stated
 from tests.audit.people import rows
@@ -47,8 +47,8 @@ class Printed:
     def weight(self) -> Fraction:
         return Fraction(1, 1 << self.less.mask.bit_count()) - self.less.weight
 
-    def __call__(self, tags: Tags) -> Mask:
-        found: Mask = TagBits(self.less.mask, self.less.value)(tags) & ~self.less(tags)
+    def __call__(self, tags: Tags) -> Bools:
+        found: Bools = TagBits(self.less.mask, self.less.value)(tags) & ~self.less(tags)
         return found
 
 

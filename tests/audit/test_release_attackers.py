@@ -14,7 +14,7 @@ from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.population_table import population as read_population
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.audit.singling_out_attackers.base import Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior
@@ -33,6 +33,7 @@ from crowdgate.noise import NoiseSource
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 from crowdgate.planning.plan import plan_policy
 from crowdgate.sampling import SecretKey
+from tests.audit.games import play_trials
 from tests.audit.people import levels as levels_of
 from tests.audit.people import populations, rows
 from tests.examples import examples

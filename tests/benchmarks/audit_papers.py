@@ -23,14 +23,14 @@ from crowdgate.accounting.pso import baseline
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate
-from crowdgate.audit.singling_out.play import SinglingOutGame, play_trials
+from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_attackers.base import Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.trivial import TrivialHash
 from crowdgate.audit.singling_out_controls.exact_counts import ExactCountsControl, MaskedCounts
 from crowdgate.audit.singling_out_controls.groups import Mondrian
 from crowdgate.audit.singling_out_controls.raw_rows import Constant
 from crowdgate.histogram import View, project
-from tests.audit.games import BY_NAME, isolations
+from tests.audit.games import BY_NAME, isolations, play_trials
 from tests.audit.papers import STATED
 from tests.audit.people import rows
 from tests.benchmarks.options import DATA, parse

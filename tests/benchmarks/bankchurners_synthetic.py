@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from crowdgate.accounting.tables_plan import tables_budget
-from crowdgate.audit.inference.secret import Codes, Floats
+from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.synthetic.domain import ModelDomain
@@ -33,7 +33,7 @@ def made(people: Table, draw: Draw, epsilon: Fraction, rng: Random) -> tuple[Tab
     return _joined(people, binned, rows), Draw(*_behind(draw, len(rows[0])))
 
 
-def bins(people: Table, name: str) -> tuple[Codes, Floats]:
+def bins(people: Table, name: str) -> tuple[Integers, Floats]:
     """The code of everybody, and the number of each code: rounded ones, or the values that there are."""
     numbers, codes = people.numbers[name], people.codes[name]
     if numbers is None or len(numbers) <= BINS:
@@ -70,13 +70,13 @@ def _pairs(domain: ModelDomain) -> list[Variables]:
     return [(a, b) for a in every for b in every if domain.attribute_of[a] < domain.attribute_of[b]]
 
 
-def _counted(binned: dict[str, tuple[Codes, Floats]], draw: Draw) -> Histogram:
+def _counted(binned: dict[str, tuple[Integers, Floats]], draw: Draw) -> Histogram:
     sizes = tuple(len(values) for _, values in binned.values())
     return collapse(tuple(binned), sizes, [codes for codes, _ in binned.values()], draw.fitted)
 
 
-def _joined(people: Table, binned: dict[str, tuple[Codes, Floats]], rows: Sequence[np.ndarray]) -> Table:
-    codes: dict[str, Codes] = {}
+def _joined(people: Table, binned: dict[str, tuple[Integers, Floats]], rows: Sequence[np.ndarray]) -> Table:
+    codes: dict[str, Integers] = {}
     numbers: dict[str, Floats | None] = {}
     for own, (name, (_, values)) in zip(rows, binned.items(), strict=True):
         known = people.numbers[name]
@@ -88,7 +88,7 @@ def _joined(people: Table, binned: dict[str, tuple[Codes, Floats]], rows: Sequen
     return Table(codes, numbers)
 
 
-def _behind(draw: Draw, rows: int) -> tuple[Codes, Codes]:
+def _behind(draw: Draw, rows: int) -> tuple[Integers, Integers]:
     fitted, asked = np.zeros((2, rows + len(draw.asked)), dtype=np.int64)
     fitted[:rows], asked[rows:] = 1, draw.asked
     return fitted, asked

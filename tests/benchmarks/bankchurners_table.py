@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.tuples import DistinctTuples, distinct_tuples
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.models import FitTask, KnownAttributes, Model, SecretLabels, features
-from crowdgate.audit.inference.secret import ERROR, Codes, Floats, Guesses, Secret, best_guesses
+from crowdgate.audit.inference.secret import ERROR, Guesses, Secret, best_guesses
 from crowdgate.audit.inference.secret_case import CoverageCurve, coverage_curve
 from crowdgate.hierarchy import EXACT, Level
 
@@ -36,7 +37,7 @@ Right = npt.NDArray[np.bool_]
 class Table:
     """Codes of every attribute, and the numbers of the codes (None: names)."""
 
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, Integers]
     numbers: Mapping[str, Floats | None]
 
     @property
@@ -61,7 +62,7 @@ def read(folder: Path) -> Table:
 
 
 def table(frame: pd.DataFrame) -> Table:
-    codes: dict[str, Codes] = {}
+    codes: dict[str, Integers] = {}
     numbers: dict[str, Floats | None] = {}
     for name in frame.columns:
         values, own = np.unique(frame[name].to_numpy(), return_inverse=True)
@@ -74,11 +75,11 @@ def table(frame: pd.DataFrame) -> Table:
 class Draw:
     """For every row how often models are fitted to it, and how often it is a target."""
 
-    fitted: Codes
-    asked: Codes
+    fitted: Integers
+    asked: Integers
 
     @property
-    def targets(self) -> Codes:
+    def targets(self) -> Integers:
         """The row of every target."""
         return np.repeat(np.arange(len(self.asked)), self.asked)
 
@@ -120,7 +121,7 @@ class Guessed:
 
     secret: Secret
     guesses: Guesses
-    truth: Codes
+    truth: Integers
 
     @cached_property
     def right(self) -> Right:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crowdgate.histogram import Integers
+from crowdgate.arrays import AnyIntegers
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,12 +18,12 @@ Floats = npt.NDArray[np.float64]
 class Table:
     """Codes of every attribute with its number of values; `counts` rows of each line."""
 
-    codes: Sequence[Integers]
+    codes: Sequence[AnyIntegers]
     counts: npt.NDArray[Any]
     sizes: Sequence[int]
 
     @classmethod
-    def of_rows(cls, codes: Sequence[Integers], sizes: Sequence[int]) -> "Table":
+    def of_rows(cls, codes: Sequence[AnyIntegers], sizes: Sequence[int]) -> "Table":
         """One row a line."""
         return cls(codes, np.ones(len(codes[0])), sizes)
 

@@ -12,11 +12,11 @@ from math import sqrt
 import numpy as np
 
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.domain import Codes
+from crowdgate.arrays import Codes, Integers
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.synthetic import fitting, rounds
-from crowdgate.mechanisms.synthetic.counting import Counts, FinestTables, count
+from crowdgate.mechanisms.synthetic.counting import FinestTables, count
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit
 from crowdgate.mechanisms.synthetic.plan import DpSynthetic
@@ -76,7 +76,7 @@ class _Merged:
 
     name: str
     levels: list[Level]
-    noisy: Counts
+    noisy: Integers
 
     @classmethod
     def of(cls, name: str, finest: Level, counted: Histogram, rho: Fraction) -> "_Merged":
@@ -97,7 +97,7 @@ class _Held:
     def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
         self.domain, self._counted, self._finest = domain, counted, FinestTables(domain)
 
-    def counts(self, table: Table) -> Counts:
+    def counts(self, table: Table) -> Integers:
         return self._finest.projected(count(self.domain, self._counted, self._finest.of(table)), table)
 
 

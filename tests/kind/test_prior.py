@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crowdgate.arrays import Floats
 from crowdgate.contracts.contract import Attribute, Role
 from crowdgate.domain import categories
 from crowdgate.hierarchy import Level, hierarchy
-from crowdgate.kind.forecast import Basis, Floats
+from crowdgate.kind.forecast import Basis
 from crowdgate.kind.prior import CountsAtLevels, Prior, coarsened
 
 TRUE = np.array([[[40.0, 5.0], [10.0, 20.0], [3.0, 2.0]], [[4.0, 30.0], [16.0, 1.0], [9.0, 60.0]]])

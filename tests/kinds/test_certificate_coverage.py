@@ -18,8 +18,9 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from crowdgate.accounting.zcdp import greatest_rho, squared_sigma
+from crowdgate.arrays import Codes
 from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
-from crowdgate.domain import Codes, categories
+from crowdgate.domain import categories
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Histogram, collapse

@@ -12,6 +12,7 @@ from crowdgate.accounting.discrete_laws import DiscreteLaplace
 from crowdgate.kinds.rows.page import effective_sample_size
 from crowdgate.kinds.tables.recount import CellNoise, noisy_problems
 from crowdgate.mechanisms.tables.accuracy import exact_cells
+from crowdgate.noisy_counts.recount import CountCells
 
 BETA, LAW = Fraction(3, 10), DiscreteLaplace(Fraction(20))
 NOISE = CellNoise(LAW, float(1 / BETA), float(BETA), 7, (0.0, 0.0), None, 2)
@@ -45,3 +46,12 @@ def test_equal_weights_tell_as_much_as_all_rows(classes: int, weight: int) -> No
 def test_unequal_weights_tell_as_much_as_fewer_rows() -> None:
     assert effective_sample_size(np.array([10, 10]), np.array([10_000, 30_000])) == 16
     assert effective_sample_size(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)) == 0
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("column", range(5))
+def test_cells_are_finite_only_where_every_number_of_every_column_is(column: int, number: float) -> None:
+    columns = [np.arange(3.0) for _ in range(5)]
+    assert CountCells(*columns).is_finite
+    columns[column][1] = number
+    assert not CountCells(*columns).is_finite

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
+from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.manifest import plain_guarantee
 from crowdgate.number_text import exact_text
 from crowdgate.planning.budgets import budget_left_text
@@ -18,8 +19,8 @@ powers = st.integers(-30, -1).flatmap(
 )
 
 
-def gate(weight: str) -> GateRule:
-    return GateRule.model_validate({"measure": "pso_bound", "at_most": "1", "with": {"weight": weight}})
+def gate(weight: str, measure: str = "pso_bound") -> GateRule:
+    return GateRule.model_validate({"measure": measure, "at_most": "1", "with": {"weight": weight}})
 
 
 @given(people=st.integers(1, 10**9), rows=st.integers(1, 20), epsilon=st.fractions(0, 20), delta=powers, weight=powers)
@@ -58,6 +59,13 @@ def test_the_weight_is_that_of_the_gate_by_which_least_is_promised() -> None:
     assert plain_guarantee(1000, 1, (Fraction(1), Fraction(0)), both) == plain_guarantee(
         1000, 1, (Fraction(1), Fraction(0)), both[1:]
     )
+
+
+def test_the_weight_of_a_gate_on_another_bound_changes_neither_words_nor_curve() -> None:
+    own, spent = gate("1e-9"), (Fraction(1), Fraction(0))
+    both = [own, gate("1e-3", "pso_bound_in_sample")]
+    assert plain_guarantee(1000, 1, spent, both) == plain_guarantee(1000, 1, spent, [own])
+    assert singling_out(1000, {"all": spent}, both) == singling_out(1000, {"all": spent}, [own])
 
 
 @pytest.mark.parametrize(

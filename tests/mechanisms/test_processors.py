@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from crowdgate.arrays import Integers
 from crowdgate.kinds.rows.weights import NEAR, NEAR_UNITS
-from crowdgate.mechanisms.rows.calibration import Integers, NoisyMargin, calibrate
+from crowdgate.mechanisms.rows.calibration import NoisyMargin, calibrate
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, Variable
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit, seeded_generator
 from tests.processors import needs_features, on_a_plain_processor

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from crowdgate.accounting.numbers import Number
-from crowdgate.risk.inference import precision_improvement, prediction_rate
+from crowdgate.risk.inference import precision_improvement
 from crowdgate.risk.membership import precision
 from tests.accounting.vectors import Entry, of
 
@@ -20,12 +20,6 @@ def test_precision_improvement_has_its_reference_values(entry: Entry) -> None:
     assert precision_improvement(i["P_atk"], i["P_base"]) == pytest.approx(entry["expected"], abs=1e-12)
 
 
-@of("prediction_rate", "risk.json")
-def test_the_prediction_rate_has_its_reference_value(entry: Entry) -> None:
-    i = entry["inputs"]
-    assert prediction_rate(i["TP"], i["FP"], i["np"]) == pytest.approx(entry["expected"], abs=1e-12)
-
-
 def test_a_worse_attack_than_guessing_has_negative_improvement() -> None:
     assert precision_improvement(0.25, 0.5) == -0.5
 
@@ -35,8 +29,6 @@ def test_a_worse_attack_than_guessing_has_negative_improvement() -> None:
     [
         (precision_improvement, (0.5, 1), "base"),
         (precision_improvement, (1.5, 0), "attack"),
-        (prediction_rate, (0, 0, 0), "true_positives"),
-        (prediction_rate, (-1, 0, 0), "true_positives"),
         (precision, (0, 0, 1), "tpr"),
         (precision, (0.5, 0.5, 0), "skew"),
         (precision, (2, 0.5, 1), "tpr"),

@@ -13,12 +13,11 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import Number, down, exp_up, probability
+from crowdgate.arrays import Floats
 
-Shares = Sequence[float] | npt.NDArray[np.float64]
-Gains = npt.NDArray[np.float64]
+Shares = Sequence[float] | Floats
 
 BETS = np.array([0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95])
 """Shares of the capital that are at stake."""
@@ -30,14 +29,14 @@ _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
 
 
-def _log_capital(gains: Gains) -> float:
+def _log_capital(gains: Floats) -> float:
     """ln of what is left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >= -1."""
     logs = np.log1p(BETS[:, None] * gains[None, :]).sum(axis=1)
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
 
 
-def _p_value(gains: Gains) -> float:
+def _p_value(gains: Floats) -> float:
     """How likely at most a capital like this is where the mean gain is not above 0: 1/capital, rounded up."""
     return min(1.0, exp_up(-_log_capital(gains)))
 
@@ -102,7 +101,9 @@ def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float =
     return _p_value(_above(a, b, p, 0.0) / most)
 
 
-def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float) -> tuple[Gains, Gains, Gains]:
+def _paired(
+    attack: Shares, base: Shares, predicted: Shares, most: float, wrong: float
+) -> tuple[Floats, Floats, Floats]:
     a, p = _within(attack, predicted, most)
     b, _ = _within(base, predicted, most)
     if not 0 < wrong <= 1 or not (p - b <= wrong + _NINE_DECIMALS).all():
@@ -110,12 +111,12 @@ def _paired(attack: Shares, base: Shares, predicted: Shares, most: float, wrong:
     return a, b, p
 
 
-def _below(attack: Gains, base: Gains, predicted: Gains, improvement: float, greatest: float) -> Gains:
+def _below(attack: Floats, base: Floats, predicted: Floats, improvement: float, greatest: float) -> Floats:
     """How far each is below an improvement under 1, in units of the farthest that it can be above."""
     return -_above(attack, base, predicted, improvement) / ((1 - improvement) * greatest * (1 + 2 * _ROUNDED))
 
 
-def _above(attack: Gains, base: Gains, predicted: Gains, improvement: float) -> Gains:
+def _above(attack: Floats, base: Floats, predicted: Floats, improvement: float) -> Floats:
     """How far each is above an improvement: attack - base - improvement (predicted - base)."""
     return attack - base - improvement * (predicted - base)
 
@@ -124,14 +125,14 @@ def _least(alpha: Number) -> float:
     return -math.log(down(probability("alpha", alpha, open_low=True, open_high=True)))
 
 
-def _shares(name: str, values: Shares, most: float = 1.0) -> Gains:
+def _shares(name: str, values: Shares, most: float = 1.0) -> Floats:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not ((x >= 0) & (x <= most)).all():
         raise ValueError(f"{name} must be numbers in [0, {most:g}]")
     return x
 
 
-def _within(part: Shares, whole: Shares, most: float) -> tuple[Gains, Gains]:
+def _within(part: Shares, whole: Shares, most: float) -> tuple[Floats, Floats]:
     a, p = _shares("part", part, most), _shares("whole", whole, most)
     if a.shape != p.shape or not (a <= p).all():
         raise ValueError("a part must not be more than the whole")

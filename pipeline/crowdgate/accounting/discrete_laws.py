@@ -10,12 +10,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import raised
+from crowdgate.arrays import Floats
 from crowdgate.system import lazy_libraries
 
-Floats = npt.NDArray[np.float64]
 _WIDE = 10_000.0
 """From this sigma on the discrete Gaussian's tails are taken from the normal law, which bounds them from above."""
 

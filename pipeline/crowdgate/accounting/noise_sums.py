@@ -27,12 +27,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
+from crowdgate.arrays import Floats
 from crowdgate.system import lazy_libraries
 
-Floats = npt.NDArray[np.float64]
 _MISS = 0.05
 _STEPS = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 401)[1:-1], 1 - np.geomspace(2.5e-3, 1e-9, 200)])
 """Closer at the ends: the greatest value may be at a rate of nearly 0, or a cut far out."""

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, down, log_rest, probability, raised, whole
+from crowdgate.arrays import Bools, Floats
 from crowdgate.system import lazy_libraries
 
 _MOST_TRIALS = 10**12
@@ -14,8 +14,6 @@ _MOST_SUCCESSES = 1 << 15
 _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
 _ROUNDED = 1e-13
 """Relative: what a tail may have lost. A level that is just reached does not count as kept."""
-
-Counts = NDArray[np.float64]
 
 
 def trials_to_certify(limit: Number, alpha: Number) -> int:
@@ -41,7 +39,7 @@ def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Num
     if not high > low:
         raise ValueError(f"true_rate must be a number in (limit, 1] = ({low:.6g}, 1], not {high:.6g}")
 
-    def feasible(s: Counts) -> tuple[Counts, Counts]:
+    def feasible(s: Floats) -> tuple[Floats, Floats]:
         last = _first(s, lambda trials: lazy_libraries.special.betainc(s, trials - s + 1, low) > level) - 1
         return _first(s, lambda trials: lazy_libraries.special.betainc(s, trials - s + 1, high) >= sure), last
 
@@ -55,7 +53,7 @@ def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
     """
     low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
 
-    def feasible(s: Counts) -> tuple[Counts, Counts]:
+    def feasible(s: Floats) -> tuple[Floats, Floats]:
         return _passing_from(s, low, level), _likely_until(s, true, sure)
 
     return _search(feasible, 0)[0]
@@ -70,7 +68,7 @@ def trials_to_keep_passing(limit: Number, true_rate: Number, alpha: Number, powe
     """
     low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
 
-    def feasible(s: Counts) -> tuple[Counts, Counts]:
+    def feasible(s: Floats) -> tuple[Floats, Floats]:
         return _passing_from(s + 1, low, level) - 1, _likely_until(s, true, sure)
 
     return _search(feasible, 0)[0]
@@ -83,12 +81,12 @@ def _rates_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
     return low, true, level, sure
 
 
-def _passing_from(s: Counts, limit: float, level: float) -> Counts:
+def _passing_from(s: Floats, limit: float, level: float) -> Floats:
     """The first number of trials in which so many successes pass."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, limit) <= level)
 
 
-def _likely_until(s: Counts, rate: float, sure: float) -> Counts:
+def _likely_until(s: Floats, rate: float, sure: float) -> Floats:
     """The last number of trials in which there are at most so many successes with probability `sure`."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
 
@@ -102,7 +100,7 @@ def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tu
     return low, true, level * (1 - _ROUNDED), sure
 
 
-def _search(feasible: Callable[[Counts], tuple[Counts, Counts]], start: int) -> tuple[int, int]:
+def _search(feasible: Callable[[Floats], tuple[Floats, Floats]], start: int) -> tuple[int, int]:
     """The first number of trials, over s from `start`: both ends of the interval of trials that suits s grow with s."""
     size = _FIRST_CHUNK
     while start < _MOST_SUCCESSES:
@@ -115,7 +113,7 @@ def _search(feasible: Callable[[Counts], tuple[Counts, Counts]], start: int) -> 
     raise ValueError(f"true_rate must differ more from limit: more than {_MOST_SUCCESSES} successes would be needed")
 
 
-def _first(least: Counts, reached: Callable[[Counts], NDArray[np.bool_]]) -> Counts:
+def _first(least: Floats, reached: Callable[[Floats], Bools]) -> Floats:
     """For each element the least whole number of trials from `least` on that has reached it, or 10^12."""
     low, high = least - 1, np.full_like(least, _MOST_TRIALS)
     while np.any(high - low > 1):

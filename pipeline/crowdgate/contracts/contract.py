@@ -14,9 +14,7 @@ from crowdgate.histogram import Histogram, View, split
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from crowdgate.arrays import Bools
     from crowdgate.domain import Domain
     from crowdgate.hierarchy import Hierarchy, Level
 
@@ -61,7 +59,7 @@ class Attribute:
     domain: Domain | None = None
     hierarchy: Hierarchy | None = None
     invalid: Literal["drop", "level"] = "drop"
-    accepted: npt.NDArray[np.bool_] | None = None
+    accepted: Bools | None = None
     margins: tuple[int, ...] | None = None
     known_to_attackers: bool | None = None
     secret: bool | None = None

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools
 from crowdgate.contracts.contract import (
     Attribute,
     Contract,
@@ -248,7 +248,7 @@ def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | 
     return None if name is None or domain is None else read_margins(places["margins"], name, domain)
 
 
-def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> npt.NDArray[np.bool_] | None:
+def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> Bools | None:
     """Marks the domain codes that all row rules accept."""
     if domain is None or not rules:
         return None

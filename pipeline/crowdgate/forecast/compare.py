@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.hierarchy import Level
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Floats, Forecast
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Forecast
 from crowdgate.kind.kind import Allowance, AnyKind
 from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import Prior

@@ -11,7 +11,7 @@ from crowdgate.accounting.pso_baselines import baseline_up_to
 from crowdgate.accounting.pso_curve import SHARES
 from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.picture import Picture, PicturePoint, Series
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+from crowdgate.measures.guarantees import bounded_weight
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
@@ -53,5 +53,5 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
 
 def _gates(rules: Sequence[GateRule]) -> dict[Fraction, Fraction]:
     """The limits of gates on the bound, by weight."""
-    stated = [each for each in rules if each.measure == PSO_BOUND.name]
-    return {each.options.get("weight", DEFAULT_WEIGHT): each.at_most for each in stated if each.at_most is not None}
+    stated = ((bounded_weight(each), each.at_most) for each in rules)
+    return {weight: limit for weight, limit in stated if weight is not None and limit is not None}

@@ -63,11 +63,6 @@ class EndedRun:
         """The slot."""
         return self.release_id.rpartition("/")[2]
 
-    @property
-    def stopped_by(self) -> tuple[Verdict, ...]:
-        """The gates that withheld it."""
-        return tuple(each for each in self.verdicts or () if each.withholds)
-
 
 def of_manifest(said: Manifest) -> EndedRun:
     """A published release."""

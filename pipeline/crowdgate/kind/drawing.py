@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.arrays import Integers
 from crowdgate.candidate import Candidate
 from crowdgate.gate import Outcome, judge
 from crowdgate.histogram import Histogram
 from crowdgate.kind.forecast import Axes, PassProbability
-from crowdgate.noise import CountNoise, NoiseSource, Vector
+from crowdgate.noise import CountNoise, NoiseSource
 
 if TYPE_CHECKING:
     from crowdgate.kind.prior import Prior
@@ -69,14 +70,14 @@ def vector_noise(draws: Draws) -> NoiseSource:
     )
 
 
-def _laplace(draws: Draws, shape: int | tuple[int, ...], sensitivity: int, epsilon: Fraction) -> Vector:
+def _laplace(draws: Draws, shape: int | tuple[int, ...], sensitivity: int, epsilon: Fraction) -> Integers:
     """A difference of two geometric numbers."""
     scale = min(MOST_SCALE, sensitivity / float(epsilon))
     one, other = (draws.geometric(-np.expm1(-1 / scale), shape) for _ in range(2))
     return np.asarray(one - other, dtype=np.int64)
 
 
-def _normal(draws: Draws, shape: tuple[int, ...], sensitivity: int, rho: Fraction) -> Vector:
+def _normal(draws: Draws, shape: tuple[int, ...], sensitivity: int, rho: Fraction) -> Integers:
     """Of variance sensitivity^2 / (2 rho)."""
     sigma = min(MOST_SCALE, sensitivity / sqrt(2 * float(rho)))
     return np.asarray(np.rint(draws.normal(0, sigma, shape)), dtype=np.int64)

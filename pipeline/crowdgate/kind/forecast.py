@@ -7,9 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.kind.listing import Listing, json_value
 from crowdgate.kind.picture import Picture
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
-Floats = npt.NDArray[np.float64]
 Axes = Mapping[str, Level]
 
 
@@ -83,16 +80,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture of a listing: `lines` over `x`, one of each for every value of `by`; the first is drawn whole, further
-    ones dashed. `x_scale` is linear or log."""
+    """How a listing is shown as a grid: the numbers `lines`, further ones in brackets, over `x`, for every value of
+    `by`."""
 
     listing: str
     x: str
-    x_label: str
     lines: tuple[str, ...]
-    y_label: str
     by: str
-    x_scale: str = "linear"
 
 
 @dataclass(frozen=True, eq=False)

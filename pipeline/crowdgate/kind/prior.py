@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.kind.forecast import Axes, Basis, Floats
+from crowdgate.kind.forecast import Axes, Basis
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES
 from crowdgate.risk.joint import KnownMargin, fitted
 

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT, PSO_BOUND
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def plain_guarantee(
     The weight is the greatest that a gate on the bound states. With `first` the ledger was not asked: it is said of the
     population's first release.
     """
-    stated = [rule.options.get("weight", DEFAULT_WEIGHT) for rule in gates if rule.measure == PSO_BOUND.name]
-    weight = max(stated, default=DEFAULT_WEIGHT)
+    weight = max((each for each in map(bounded_weight, gates) if each is not None), default=DEFAULT_WEIGHT)
     chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
     return _plain_sentence(people, rows, chances, weight, first), _basis_sentence(people * rows, weight, spent)
 

@@ -15,13 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, inf, log2, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import AnyIntegers, Array, Integers
 from crowdgate.candidate import Measurement, OutputType, Range, Static
-from crowdgate.histogram import Counts, Histogram, Integers, project
+from crowdgate.histogram import Histogram, project
 from crowdgate.measures.base import (
     NOT_NEGATIVE,
     SHARE,
@@ -42,8 +42,6 @@ BLOCK_CELLS = 1 << 20
 _LARGEST = 1 << 62
 FROM_1: Range = (1, inf)
 
-Wide = npt.NDArray[Any]
-
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
@@ -53,12 +51,12 @@ class EquivalenceClasses:
     value in the whole release (some may be 0).
     """
 
-    of: Integers
-    values: Integers
-    counts: Counts
-    starts: Integers
-    sizes: Counts
-    totals: Counts
+    of: AnyIntegers
+    values: AnyIntegers
+    counts: Integers
+    starts: AnyIntegers
+    sizes: Integers
+    totals: Integers
 
     @property
     def rows(self) -> int:
@@ -158,7 +156,7 @@ def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
     return max(Fraction(c * found.rows, n * total) ** power for c, n, total in np.unique(each, axis=0).tolist())
 
 
-def _greatest(numerators: Wide, denominators: Wide) -> Fraction:
+def _greatest(numerators: Array, denominators: Array) -> Fraction:
     """The greatest of the fractions, exactly: floats find the few that may be it."""
     floats = numerators.astype(np.float64) / denominators.astype(np.float64)
     near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
@@ -166,7 +164,7 @@ def _greatest(numerators: Wide, denominators: Wide) -> Fraction:
     return max(Fraction(numerator, denominator) for numerator, denominator in pairs)
 
 
-def _wide(largest: int, *columns: Counts) -> list[Wide]:
+def _wide(largest: int, *columns: Integers) -> list[Array]:
     """The columns as integers that hold `largest`."""
     return [column if largest < _LARGEST else column.astype(object) for column in columns]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import expm1, inf, prod
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.candidate import Measurement, OutputType, Range, Static
 from crowdgate.histogram import Histogram, project
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
@@ -30,8 +30,6 @@ EXPECTATION = (
     "It is worked out from public figures, as if attributes that no public count relates had nothing to do with each"
     " other, so\nthe true number can be higher or lower."
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,16 @@ DEFAULT_WEIGHT = Fraction(1, 10**9)
 DEFAULT_SKEW, DEFAULT_RECALL = Fraction(30), Fraction(1, 100)
 
 
+def stated_weight(rule: GateRule) -> Fraction:
+    """Return the predicate weight that a gate states, or the default."""
+    return rule.options.get("weight", DEFAULT_WEIGHT)
+
+
+def bounded_weight(rule: GateRule) -> Fraction | None:
+    """Return the predicate weight at which a gate limits `pso_bound`, or None for a gate on another measure."""
+    return stated_weight(rule) if rule.measure == PSO_BOUND.name else None
+
+
 def _epsilon(static: Static, _: GateRule) -> Measurement:
     return Measurement.exact(static.guarantee.epsilon)
 
@@ -28,12 +38,11 @@ def _delta(static: Static, _: GateRule) -> Measurement:
 
 
 def _bound(static: Static, rule: GateRule, spent: Cost) -> float:
-    return pso.bound(static.most_rows, rule.options.get("weight", DEFAULT_WEIGHT), *spent)
+    return pso.bound(static.most_rows, stated_weight(rule), *spent)
 
 
 def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
-    weight = rule.options.get("weight", DEFAULT_WEIGHT)
-    return pso.bound_in_sample(static.most_rows, weight, *spent, static.sampled_rate)
+    return pso.bound_in_sample(static.most_rows, stated_weight(rule), *spent, static.sampled_rate)
 
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:

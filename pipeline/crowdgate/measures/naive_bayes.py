@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from crowdgate.histogram import Counts, Histogram, Integers, at_least, collapse
+from crowdgate.arrays import AnyIntegers, Floats, Integers
+from crowdgate.histogram import Histogram, at_least, collapse
 
 SMOOTHING = 1
 """Added to every count (Laplace), so that no value is impossible."""
-Scores = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +22,8 @@ class NaiveBayes:
     """ln P(target), and for each other attribute ln P(value | target) as a table of values by targets."""
 
     target: str
-    prior: Scores
-    given: dict[str, Scores]
+    prior: Floats
+    given: dict[str, Floats]
 
 
 def train(rows: Histogram, target: str) -> NaiveBayes:
@@ -38,7 +37,7 @@ def train(rows: Histogram, target: str) -> NaiveBayes:
     return NaiveBayes(target, np.log(prior) - np.log(prior.sum()), given)
 
 
-def predict(model: NaiveBayes, rows: Histogram) -> Integers:
+def predict(model: NaiveBayes, rows: Histogram) -> AnyIntegers:
     """The likeliest target of every tuple; of equally likely ones the first."""
     scores = np.tile(model.prior, (len(rows), 1))
     for name, column in zip(rows.names, rows.codes, strict=True):
@@ -47,18 +46,18 @@ def predict(model: NaiveBayes, rows: Histogram) -> Integers:
     return np.asarray(np.argmax(scores, axis=1))
 
 
-def always(value: int, rows: Histogram) -> Integers:
+def always(value: int, rows: Histogram) -> AnyIntegers:
     """The prediction of one value for every tuple."""
     return np.full(len(rows), value)
 
 
-def accuracy(predicted: Integers, rows: Histogram, target: str) -> float | None:
+def accuracy(predicted: AnyIntegers, rows: Histogram, target: str) -> float | None:
     """Share of the rows whose target is predicted; None without rows."""
     right = rows.codes[rows.names.index(target)] == predicted
     return int(rows.counts[right].sum()) / rows.rows if rows.rows else None
 
 
-def balanced_accuracy(predicted: Integers, rows: Histogram, target: str) -> float | None:
+def balanced_accuracy(predicted: AnyIntegers, rows: Histogram, target: str) -> float | None:
     """Mean over the targets that occur of the share of their rows that is predicted; None without rows."""
     truth = rows.codes[rows.names.index(target)]
     right = [int(rows.counts[(truth == value) & (predicted == value)].sum()) for value in np.unique(truth)]
@@ -73,7 +72,7 @@ def difference(rows: Histogram, fewer: Histogram) -> Histogram:
     return at_least(collapse(rows.names, rows.sizes, both, signed), 1)
 
 
-def _dense(rows: Histogram, names: Sequence[str]) -> Counts:
+def _dense(rows: Histogram, names: Sequence[str]) -> Integers:
     """Counts of every combination of the columns."""
     at = [rows.names.index(name) for name in names]
     sizes, key = tuple(rows.sizes[i] for i in at), np.zeros(len(rows), dtype=np.int64)

@@ -16,7 +16,8 @@ from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Mea
 from crowdgate.measures.charged_counts import noisy_measurement, published_noisy_measurement
 
 if TYPE_CHECKING:
-    from crowdgate.histogram import Counts, Histogram
+    from crowdgate.arrays import Integers
+    from crowdgate.histogram import Histogram
     from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
@@ -41,7 +42,7 @@ def _sizes(sizes: Sizes, rule: GateRule) -> tuple[int, int]:
     return sizes(int(rule.options.get(SIZE, 1)))
 
 
-def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Counts:
+def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Integers:
     """The rows of the classes of these sizes."""
     least, most = sizes
     return table.counts[(least <= table.counts) & (table.counts <= most)]

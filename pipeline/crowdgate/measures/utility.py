@@ -13,14 +13,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from crowdgate.histogram import Counts, Histogram, project
+from crowdgate.arrays import Floats, Integers
+from crowdgate.histogram import Histogram, project
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
-Shares = npt.NDArray[np.float64]
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -45,7 +44,7 @@ def kept_share(release: Histogram, sample: Histogram) -> float | None:
     return release.rows / sample.rows if sample.rows else None
 
 
-def certainty_penalties(level: Level) -> Shares:
+def certainty_penalties(level: Level) -> Floats:
     """For each value of the level (v - 1) / (V - 1), where it stands for v of the V values of the public domain.
 
     0 for a value of the domain itself, 1 for `any`: the normalised certainty penalty of Xu et al. 2006, which is the
@@ -116,7 +115,7 @@ def _margin_error(small: Histogram, large: Histogram, beta: Fraction) -> MarginE
     return MarginError(large.names, float(np.abs(p - q).sum()) / 2, max(0.0, divergence), off)
 
 
-def _pair_key(histogram: Histogram) -> Counts:
+def _pair_key(histogram: Histogram) -> Integers:
     """One number per tuple of one or two columns, in their order."""
     key = np.zeros(len(histogram), dtype=np.int64)
     for column, size in zip(histogram.codes, histogram.sizes, strict=True):

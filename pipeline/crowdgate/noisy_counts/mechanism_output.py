@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Integers
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 
@@ -17,12 +15,12 @@ class NoisyCounts:
     noise of that variance in each."""
 
     levels: Mapping[str, Level]
-    counts: npt.NDArray[np.int64]
+    counts: Integers
     variance: float
     beta: Fraction = Fraction(1)
 
 
-def noisy_counts_of(mechanism: DpTables, noisy: Sequence[npt.NDArray[np.int64]]) -> tuple[NoisyCounts, ...]:
+def noisy_counts_of(mechanism: DpTables, noisy: Sequence[Integers]) -> tuple[NoisyCounts, ...]:
     """The tables of counts among the noisy vectors of one draw."""
     lines = zip(mechanism.queries, mechanism.laws, noisy, strict=True)
     return tuple(

@@ -9,13 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import Law
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.tables.consistency import Axes, variances_after
 from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
 
-Floats = npt.NDArray[np.float64]
 SOLVED = 1e-6
 """Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
 
@@ -29,6 +28,11 @@ class CountCells:
     error: Floats
     lower: Floats
     upper: Floats
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no number is empty or infinite."""
+        return all(np.isfinite(each).all() for each in (self.value, self.unbiased, self.error, self.lower, self.upper))
 
 
 @dataclass(frozen=True, eq=False)

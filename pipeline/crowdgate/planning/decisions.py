@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
 from crowdgate.planning.open_ledger import OpenedLedger
-from crowdgate.policy.decisions import FOLDER, Decision, decisions_about, in_force, read_decisions, readable_decisions
+from crowdgate.policy.files import DECISIONS, Bundle
+from crowdgate.system.regular_files import is_absent
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Attribute, Contract
     from crowdgate.ledger.ledger import Ledger
-    from crowdgate.policy.files import Bundle
+    from crowdgate.policy.decisions import Decision
 
 DECIDED = "collection-decided"
 """Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
@@ -23,12 +24,24 @@ DECIDED = "collection-decided"
 
 def decision_problems(bundle: Bundle) -> Iterator[Problem]:
     """What a policy's contract collects against what was decided, and decisions that can't be read."""
+    if not _may_hold_decisions(bundle.root):
+        return
+    from crowdgate.policy.decisions import in_force, read_decisions
+
     try:
         decided = in_force(read_decisions(bundle.root), bundle.contract)
     except ConfigurationError as error:
         yield from error.problems
         return
     yield from contract_problems(bundle.contract, decided)
+
+
+def _may_hold_decisions(root: Path) -> bool:
+    """Return whether there may be decisions, which are read only then. Reading a folder that can't be seen says so."""
+    try:
+        return not is_absent(root / DECISIONS)
+    except OSError:
+        return True
 
 
 def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
@@ -82,9 +95,17 @@ def require_known_decisions(root: Path, contract: Contract, ledger: Ledger) -> N
     Raises ConfigurationError that names the files.
     """
     problems = list[Problem]()
-    problems += _ledger_differences(root, contract, ledger, readable_decisions(root, problems))
+    problems += _ledger_differences(root, contract, ledger, _readable_decisions(root, problems))
     if problems:
         raise ConfigurationError(problems)
+
+
+def _readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
+    if not _may_hold_decisions(root):
+        return []
+    from crowdgate.policy.decisions import readable_decisions
+
+    return readable_decisions(root, problems)
 
 
 def _ledger_differences(
@@ -93,7 +114,10 @@ def _ledger_differences(
     known = {(line.subject, line.commitment or "") for line in ledger.journal() if line.event == DECIDED}
     there = {each.digest for each in decisions}
     missing = sorted(digest for people, digest in known if people == contract.population and digest not in there)
-    yield from _unknown(decisions_about(decisions, contract), known, ledger)
+    if decisions:
+        from crowdgate.policy.decisions import decisions_about
+
+        yield from _unknown(decisions_about(decisions, contract), known, ledger)
     yield from _missing_decisions(root, missing, ledger)
 
 
@@ -108,7 +132,7 @@ def _missing_decisions(root: Path, missing: Sequence[str], ledger: Ledger) -> It
     for digest in missing:
         found = f"the decision {digest} is missing, which the ledger {ledger.id} knows"
         expected = "all decisions, also those that were replaced"
-        yield Problem(str(root / FOLDER), None, "folder", found, expected, code=Code.DECISION)
+        yield Problem(str(root / DECISIONS), None, "folder", found, expected, code=Code.DECISION)
 
 
 @dataclass(frozen=True)
@@ -123,7 +147,7 @@ class DecisionCheck:
 def check_decisions(root: Path, contract: Contract, opened: OpenedLedger) -> DecisionCheck:
     """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
     try:
-        found = _ledger_differences(root, contract, opened.ledger(), readable_decisions(root, []))
+        found = _ledger_differences(root, contract, opened.ledger(), _readable_decisions(root, []))
         return DecisionCheck(tuple(found), None)
     except CrowdgateError as error:
         return DecisionCheck((), str(error))

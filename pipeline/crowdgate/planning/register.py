@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Integers
 from crowdgate.errors import Code, Problem
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.measures import MEASURES
@@ -30,7 +30,7 @@ class SharedAttribute:
 
     level: Level
     own: Level
-    codes: npt.NDArray[np.int64]
+    codes: Integers
 
 
 def register_problems(bundle: Bundle, protection: Protection | None, known: KnownNames) -> Iterator[Problem]:

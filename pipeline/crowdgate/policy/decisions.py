@@ -14,12 +14,11 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.documents.yaml_text import Document, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.limits import LARGEST_DOCUMENT, MOST_VALUES
+from crowdgate.policy.files import DECISIONS
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.values import Day, Line, Strict, schema_of, whole_number
 from crowdgate.system.regular_files import is_absent, read_plain
 
-FOLDER = Path("policies") / "decisions"
-"""Below the working copy."""
 KIND = "CollectionDecision"
 
 
@@ -118,7 +117,7 @@ def read_decisions(root: Path) -> list[Decision]:
 
 def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
     """The decisions of a working copy that can be read, with the problems of every other file added."""
-    found, folder = list[Decision](), root / FOLDER
+    found, folder = list[Decision](), root / DECISIONS
     for path in _files_of(folder, problems):
         try:
             if path.suffix != ".yaml":

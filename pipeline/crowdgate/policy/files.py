@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.contracts.servers import ServerRule
 
+DECISIONS = Path("policies") / "decisions"
+"""The folder of decisions on what is collected, below the working copy."""
+
 
 @dataclass(frozen=True, eq=False)
 class KnownNames:

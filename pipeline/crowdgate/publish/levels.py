@@ -7,9 +7,9 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from crowdgate.arrays import Integers
 from crowdgate.contracts.contract import Attribute
 from crowdgate.errors import VerificationFailed
 from crowdgate.hierarchy import Level, coarser_codes
@@ -58,7 +58,7 @@ class ReleasedDomains:
             for name, level in coarser.items()
         )
 
-    def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> npt.NDArray[np.int64]:
+    def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> Integers:
         """For every cell of a table, in order, the cell of its margin."""
         shape = [len(self.labels(*axis)) for axis in finer.items()]
         codes = np.indices(shape).reshape(len(shape), prod(shape))
@@ -69,7 +69,7 @@ class ReleasedDomains:
             )
         return out
 
-    def codes(self, name: str, finer: str, coarser: str) -> npt.NDArray[np.int64]:
+    def codes(self, name: str, finer: str, coarser: str) -> Integers:
         """For every value of a level, in order, its place in a coarser one."""
         labels = self.labels(name, finer)
         if finer == coarser:

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from crowdgate.arrays import Codes, Integers
 from crowdgate.errors import VerificationFailed
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.histogram import Histogram
 from crowdgate.publish.dictionary import DictionaryEntry
 
-Codes = npt.NDArray[np.int32]
 GREATEST_WEIGHT = 1e12
 """Below it a weight in units is a whole number of 64 bits, and exact as a float."""
 
@@ -27,8 +26,8 @@ class RowRuns:
     weight: str | None = None
     units_of_one: int = 1
     tuples: list[Codes] = field(default_factory=list)
-    counts: list[Counts] = field(default_factory=list)
-    weights: list[Counts] = field(default_factory=list)
+    counts: list[Integers] = field(default_factory=list)
+    weights: list[Integers] = field(default_factory=list)
     found: int = 0
 
     def add(self, piece: pa.Table) -> None:
@@ -45,7 +44,7 @@ class RowRuns:
             tuples, own, counts = tuples[:, 1:], own[1:], counts[1:]
         self._keep(tuples, own, counts)
 
-    def _keep(self, tuples: Codes, units: Counts, counts: Counts) -> None:
+    def _keep(self, tuples: Codes, units: Integers, counts: Integers) -> None:
         if not len(counts):
             return
         last = [self.tuples[-1][:, -1:]] if self.found else []
@@ -87,19 +86,19 @@ class RowRuns:
         at = order[np.minimum(np.searchsorted(numbers[order], values), len(order) - 1)]
         return np.where(numbers[at] == values, at, -1).astype(np.int32)
 
-    def _units(self, piece: pa.Table) -> Counts:
+    def _units(self, piece: pa.Table) -> Integers:
         """The weights of rows in units; zeros where rows have none."""
         if self.weight is None:
             return np.zeros(piece.num_rows, dtype=np.int64)
         values = piece[self.weight].to_numpy()
         if not (np.isfinite(values).all() and (np.abs(values) < GREATEST_WEIGHT).all()):
             raise VerificationFailed(f"{self.file}: a weight that is no number, or out of all bounds")
-        units: Counts = np.round(values * self.units_of_one).astype(np.int64)
+        units: Integers = np.round(values * self.units_of_one).astype(np.int64)
         if (units / self.units_of_one != values).any():
             raise VerificationFailed(f"{self.file}: a weight that is no whole number of its units")
         return units
 
-    def units(self) -> Counts:
+    def units(self) -> Integers:
         """The weight of every class."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *self.weights])
 

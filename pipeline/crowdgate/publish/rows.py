@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from crowdgate.histogram import Histogram, Integers, cut, expand
+from crowdgate.arrays import AnyIntegers
+from crowdgate.histogram import Histogram, cut, expand
 from crowdgate.publish.dictionary import DictionaryEntry
 
 DATA = "data"
@@ -31,7 +32,7 @@ def labels() -> pa.DataType:
     return pa.dictionary(pa.int32(), pa.string())
 
 
-def parts(rows: Histogram) -> Iterator[tuple[Histogram, Integers]]:
+def parts(rows: Histogram) -> Iterator[tuple[Histogram, AnyIntegers]]:
     """The rows in pieces, so that memory does not grow with their number; beside each the class of every row."""
     place = np.arange(len(rows), dtype=np.int64)
     numbered = replace(rows, names=(*rows.names, ""), codes=(*rows.codes, place), sizes=(*rows.sizes, len(rows)))

@@ -17,7 +17,6 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import YAML, Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.planning.bundle import KNOWN
-from crowdgate.policy.decisions import read_decision
 from crowdgate.policy.files import budget_files, contract_files, policy_files, working_copy
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
@@ -171,6 +170,8 @@ def _questionnaire(path: Path) -> None:
 
 
 def _decision(path: Path) -> None:
+    from crowdgate.policy.decisions import read_decision
+
     read_decision(path)
 
 

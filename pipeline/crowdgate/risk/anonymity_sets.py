@@ -10,10 +10,10 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import AnyIntegers, Integers
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.histogram import Histogram, Integers, View, collapse, project
+from crowdgate.histogram import Histogram, View, collapse, project
 from crowdgate.risk.set_sizes import (
     SIZES,
     SizeSummary,
@@ -57,7 +57,7 @@ SEEDS = 100
 
 Levels = Mapping[str, Sequence[Level]]
 """Of each attribute the levels that are looked at, finest first."""
-Cube = npt.NDArray[np.int64]
+Cube = Integers
 Subset = tuple[str, ...]
 Sized = tuple[tuple[int, ...], SizeSummary]
 """The places of levels, and the sizes of the sets at them."""
@@ -212,7 +212,7 @@ def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, 
         yield from _dense_levels(cube, levels, (*at, i))
 
 
-def _coarser(cube: Cube, axis: int, parents: Integers) -> Cube:
+def _coarser(cube: Cube, axis: int, parents: AnyIntegers) -> Cube:
     """The cube in which the codes of an axis are added up by their parents."""
     order = np.argsort(parents, kind="stable")
     starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
@@ -234,7 +234,7 @@ def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tupl
             yield from _sparse_levels(cells, levels, (*at, i))
 
 
-def _coarser_tuples(cells: Histogram, axis: int, parents: Integers, size: int) -> Histogram:
+def _coarser_tuples(cells: Histogram, axis: int, parents: AnyIntegers, size: int) -> Histogram:
     codes, sizes = list(cells.codes), list(cells.sizes)
     codes[axis], sizes[axis] = parents[codes[axis]], size
     return collapse(cells.names, tuple(sizes), codes, cells.counts)

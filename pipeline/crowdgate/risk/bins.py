@@ -12,11 +12,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowdgate.accounting.numbers import Number, exact, probability, whole
+from crowdgate.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
 _SUM_SLACK = Fraction(1, 10**9)
 
 
@@ -103,7 +103,7 @@ class Bins:
         place = np.minimum((np.log(self.probabilities) - low) / (high - low) * most, most - 1).astype(np.int64)
         return self.merged(np.flatnonzero(np.diff(place, prepend=-1)))
 
-    def merged(self, first: NDArray[np.int64]) -> "Bins":
+    def merged(self, first: Integers) -> "Bins":
         """Groups of neighbours, which begin at these places, are given their mean."""
         least, greatest = self.reach
         counts = np.add.reduceat(self.counts, first)

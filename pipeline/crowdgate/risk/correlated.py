@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from crowdgate.accounting.numbers import Number, exact
-from crowdgate.risk.bins import Bins, Floats
+from crowdgate.arrays import Floats
+from crowdgate.risk.bins import Bins
 
 MOST_CELLS = 4 * 10**6
 MOST_EFFORT = 5 * 10**7

@@ -15,9 +15,8 @@ from crowdgate.accounting.numbers import Number, whole
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from crowdgate.risk.bins import Bins, Floats
+    from crowdgate.arrays import Floats
+    from crowdgate.risk.bins import Bins
 
 MOST_PAIRED = 4096
 """Distinct probabilities that a variance pairs with each other; more are put into groups, which changes it by about the
@@ -77,7 +76,7 @@ def _mass(bins: Bins, k: int, j: int) -> Floats:
         return np.asarray(np.exp(logs + others))
 
 
-def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, j: int) -> NDArray[np.float64]:
+def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, j: int) -> Floats:
     """For every distinct probability, by its odds and ln(1 - p), the covariances of its bins with all others."""
     if k < 2 * j:  # two bins can't both hold j
         weight = math.fsum(counts * m)

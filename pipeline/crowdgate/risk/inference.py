@@ -1,11 +1,14 @@
 """How much better than guessing an attack predicts an attribute.
 
 P. Francis, D. Wagner, non-member framework: what an attack infers beyond what it infers about people not in the data.
+
+Equation 4 of that paper, the share of targets that an attack predicts at all, is printed as TP / (TP + FP + np), which is
+precision times that share; meant is (TP + FP) / (TP + FP + np).
 """
 
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import Number, exact, probability
+from crowdgate.accounting.numbers import Number, probability
 
 COVERAGES = tuple(Fraction(1, part) for part in (1, 10, 100, 1000))
 """Shares of the targets that every result is given at: of everybody, and of those of whom an attack is surest."""
@@ -18,19 +21,3 @@ def precision_improvement(attack: Number, base: Number) -> float:
     """
     reached, without = probability("attack", attack), probability("base", base, open_high=True)
     return float((reached - without) / (1 - without))
-
-
-def prediction_rate(true_positives: Number, false_positives: Number, not_predicted: Number) -> float:
-    """The share of targets that the attack predicts at all, |P| / |T| of section 4.3.
-
-    Equation 4 is printed as TP / (TP + FP + np), which is precision times this rate; meant is
-    (TP + FP) / (TP + FP + np).
-    """
-    names = ("true_positives", "false_positives", "not_predicted")
-    counts = [
-        exact(name, value, 0, 10**15)
-        for name, value in zip(names, (true_positives, false_positives, not_predicted), strict=True)
-    ]
-    if sum(counts) == 0:
-        raise ValueError("true_positives, false_positives and not_predicted must not all be 0")
-    return float((counts[0] + counts[1]) / sum(counts))

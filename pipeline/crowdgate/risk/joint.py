@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.integer]
+from crowdgate.arrays import AnyIntegers, Floats, Integers
 
 ROUNDS = 60
 NEAR = 1e-3
@@ -25,7 +23,7 @@ class KnownMargin:
     """Counts of a table with the variance of their noise (0: exact). `axes` maps places of the joint table's axes to
     the table's code of every code there; `counts` has the axes' order."""
 
-    axes: Mapping[int, Codes]
+    axes: Mapping[int, AnyIntegers]
     counts: Floats
     variance: Floats
 
@@ -74,7 +72,7 @@ def shrunk(table: KnownMargin, expected: Floats) -> Floats:
     return np.maximum(expected + weight * (table.counts - expected), 0.0)
 
 
-def _cells(table: KnownMargin, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _cells(table: KnownMargin, shape: tuple[int, ...]) -> Integers:
     """For every cell of the joint table's axes (flat) the cell of the table."""
     out = np.zeros(shape, dtype=np.int64)
     for at, (codes, size) in enumerate(zip(_ordered(table), table.counts.shape, strict=True)):
@@ -84,7 +82,7 @@ def _cells(table: KnownMargin, shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     return out.reshape(-1)
 
 
-def _ordered(table: KnownMargin) -> list[Codes]:
+def _ordered(table: KnownMargin) -> list[AnyIntegers]:
     return [table.axes[at] for at in sorted(table.axes)]
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from crowdgate.accounting.numbers import Number, exact
 
 if TYPE_CHECKING:
-    from crowdgate.risk.bins import Bins, Floats
+    from crowdgate.arrays import Floats
+    from crowdgate.risk.bins import Bins
 
 
 def kl_to_uniform(bins: Bins) -> float:

@@ -17,9 +17,9 @@ from fractions import Fraction
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import Number, probability, whole
+from crowdgate.arrays import Integers
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, collapse
 
@@ -128,7 +128,7 @@ def _detection_probability(names: Sequence[str], wrong: Mapping[str, Number], co
     return probability("coverage", coverage) * prod(1 - probability(f"wrong of {n}", e) for n, e in wrong.items())
 
 
-def _side_by_side(release: Histogram, register: Histogram) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _side_by_side(release: Histogram, register: Histogram) -> tuple[Integers, Integers]:
     """For every tuple of either, how many rows of the release and how many people of the register have it."""
     side = [np.repeat([0, 1], [len(release), len(register)]).astype(np.int8)]
     codes = [np.concatenate(pair) for pair in zip(release.codes, register.codes, strict=True)]

@@ -22,13 +22,11 @@ from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, whole
+from crowdgate.arrays import Floats
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_up_to
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 100_000
 """Up to here multipliers of all margins are looked for; beyond, those of one margin at a time."""
@@ -121,7 +119,7 @@ def _hull(k: int, m: int) -> _Hull:
     chance = _small(x, k, m) * (1 + 1e-12)
     left = np.stack([x[1:], x[1:] * chance[:-1]], axis=1)
     points = np.concatenate([[[0.0, 0.0]], left, np.stack([x[1:], x[1:] * chance[1:]], axis=1)])
-    corners: list[NDArray[np.float64]] = []
+    corners: list[Floats] = []
     for point in points[np.lexsort((points[:, 1], points[:, 0]))]:
         while len(corners) > 1 and _turns_left(corners[-2], corners[-1], point):
             corners.pop()

@@ -13,18 +13,18 @@ from math import comb, prod
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.limits import DENSE_CELLS, MOST_SUBSETS
 
 if TYPE_CHECKING:
-    from crowdgate.histogram import Counts, Histogram, Integers, Mask
+    from crowdgate.arrays import AnyIntegers, Bools, Integers
+    from crowdgate.histogram import Histogram
 
 Scores = Literal["elliot", "ihsn"]
 """What a minimal unique of i of M attributes, looked for up to size m, adds to its record's score. `elliot`: the
 product of M - j for j from i to m (M - 1, where all are looked at): the default of sdcMicro since 5.0.3. `ihsn`:
 (2^(M - i) - 1) i! (M - i)! / M!, its older one, of which the DIS-SUDA scores in its guide are."""
-Floats = npt.NDArray[np.float64]
 DIS_FRACTION = 0.01
 """The sampling fraction that sdcMicro assumes."""
 
@@ -37,12 +37,12 @@ class MinimalUniques:
 
     names: tuple[str, ...]
     up_to: int
-    records: Integers
-    found: dict[tuple[int, ...], Integers]
+    records: AnyIntegers
+    found: dict[tuple[int, ...], AnyIntegers]
     pairs: int
 
     @property
-    def sizes(self) -> Counts:
+    def sizes(self) -> Integers:
         """A line for every record: how many minimal uniques it has of 1, 2, ... up to `up_to` attributes."""
         counts = np.zeros((len(self.records), self.up_to), dtype=np.int64)
         for subset, who in self.found.items():
@@ -75,14 +75,14 @@ class _Search:
     A tuple that is alone in its group stays alone in all that refine it, so only the others are carried on; so where
     nobody is left, nothing below is looked at."""
 
-    def __init__(self, histogram: Histogram, up_to: int, records: Integers) -> None:
+    def __init__(self, histogram: Histogram, up_to: int, records: AnyIntegers) -> None:
         self._histogram, self._up_to = histogram, up_to
         self._place = np.full(len(histogram), -1, dtype=np.int64)
         self._place[records] = np.arange(len(records))
-        self._alone: dict[tuple[int, ...], Integers] = {}
+        self._alone: dict[tuple[int, ...], AnyIntegers] = {}
         """Records that are unique in a set, but not already in the set without its last column."""
 
-    def refine(self, subset: tuple[int, ...], groups: Integers, tuples: Integers) -> None:
+    def refine(self, subset: tuple[int, ...], groups: AnyIntegers, tuples: AnyIntegers) -> None:
         """Sets that go on from `subset`, where `tuples` are left, each in its group."""
         if len(subset) == self._up_to or not len(tuples):
             return
@@ -98,7 +98,7 @@ class _Search:
         """The sets that were looked at, the smallest first."""
         return iter(sorted(self._alone, key=lambda subset: (len(subset), subset)))
 
-    def minimal(self, subset: tuple[int, ...]) -> Integers:
+    def minimal(self, subset: tuple[int, ...]) -> AnyIntegers:
         """Those who are unique in a set and in no set of one column less."""
         who = self._alone[subset]
         if len(subset) > 1 and len(who):
@@ -106,7 +106,7 @@ class _Search:
                 who = who[~self._unique(subset[:left_out] + subset[left_out + 1 :], who)]
         return who
 
-    def _unique(self, subset: tuple[int, ...], who: Integers) -> Mask:
+    def _unique(self, subset: tuple[int, ...], who: AnyIntegers) -> Bools:
         """Who of these records is unique in a set: since one of its beginnings, or not at all."""
         unique = np.zeros(len(who), dtype=np.bool_)
         for size in range(1, len(subset) + 1):
@@ -116,7 +116,7 @@ class _Search:
         return unique
 
 
-def _renumber_groups(key: Integers, counts: Counts) -> tuple[Integers, Counts]:
+def _renumber_groups(key: AnyIntegers, counts: Integers) -> tuple[AnyIntegers, Integers]:
     """The group of each key, numbered from 0, and the counts of each group added up."""
     most = int(key.max()) + 1
     if most <= min(DENSE_CELLS, 8 * len(key)):

@@ -14,11 +14,9 @@ fit nears it too slowly: that is not certified either.
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.risk.joint import KnownMargin, fitted, margin, spread
-
-Floats = npt.NDArray[np.float64]
 
 DISTANCE = 1e-12
 """At most so far is the law from the one that is meant: the sum of absolute differences of shares."""

@@ -12,9 +12,8 @@ from crowdgate.risk.saddle import DEAD, ROUNDING, Complex, LogProbability, circl
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from crowdgate.risk.bins import Bins, Floats, GroupingLoss
+    from crowdgate.arrays import Floats, Integers
+    from crowdgate.risk.bins import Bins, GroupingLoss
 
 MOST_APART = 0.5
 """Of bins that are paired."""
@@ -129,7 +128,7 @@ def _none_pair_change(apart: float) -> float:
     return max(float(change.max()), math.log1p(apart**2))
 
 
-def _pair_coefficient(m: NDArray[np.int64], apart: float) -> Floats:
+def _pair_coefficient(m: Integers, apart: float) -> Floats:
     log_power, halved = m - 2, m * math.log(2)
     both = (np.exp(log_power * math.log1p(end) - halved) for end in (apart, -apart))
     return np.asarray(1 - m * (1 - apart**2) * sum(both))

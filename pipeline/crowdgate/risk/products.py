@@ -5,8 +5,9 @@ from functools import reduce
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.limits import MOST_DISTINCT
-from crowdgate.risk.bins import Bins, Floats
+from crowdgate.risk.bins import Bins
 
 _MOST_OF_ONE = 1000
 

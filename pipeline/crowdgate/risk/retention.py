@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import Number, probability, up, whole
+from crowdgate.arrays import Floats
 
 
-def expected_retained_share(shares: npt.NDArray[np.float64], people: Number, k: Number, beta: Number) -> float:
+def expected_retained_share(shares: Floats, people: Number, k: Number, beta: Number) -> float:
     """Expected share of the sampled rows that stay when classes below k are suppressed, between 0 and 1.
 
     `shares` are the probabilities of the classes (they add up to 1), into which `people` fall independently. A class of
@@ -21,9 +21,7 @@ def expected_retained_share(shares: npt.NDArray[np.float64], people: Number, k: 
         return float(np.dot(shares, retention_probabilities(shares, people, k, beta)))
 
 
-def retention_probabilities(
-    shares: npt.NDArray[np.float64], people: Number, k: Number, beta: Number
-) -> npt.NDArray[np.float64]:
+def retention_probabilities(shares: Floats, people: Number, k: Number, beta: Number) -> Floats:
     """For a sampled row of a class of each probability, the probability P(Bin(people - 1, beta p) >= k - 1) to stay."""
     from scipy.special import bdtrc  # takes a quarter of a second to import
 
@@ -34,9 +32,7 @@ def retention_probabilities(
         return np.asarray(bdtrc(least - 2, count - 1, rate * shares), dtype=np.float64)
 
 
-def estimate_moments(
-    means: npt.NDArray[np.float64], k: Number, beta: Number
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Floats]:
     """For classes of N ~ Poisson(mean) people: how many the estimate misses on average, and the variance of its error.
 
     The estimate is J 1(J >= k) / beta with J ~ Bin(N, beta), its error that less N. Classes are independent, so both
@@ -66,11 +62,11 @@ class SampledRetention:
     share_deviation: float
     classes: float
     classes_deviation: float
-    missing: npt.NDArray[np.float64]
-    variance: npt.NDArray[np.float64]
+    missing: Floats
+    variance: Floats
 
 
-def sampled_retention(counts: npt.NDArray[np.float64], k: Number, beta: Number) -> SampledRetention:
+def sampled_retention(counts: Floats, k: Number, beta: Number) -> SampledRetention:
     """What stays of classes of so many people when J ~ Bin(count, beta) of each are sampled, and classes below k are
     suppressed.
 
@@ -93,7 +89,7 @@ def sampled_retention(counts: npt.NDArray[np.float64], k: Number, beta: Number) 
     return SampledRetention(share, deviation, classes, classes_deviation, n - first / rate, variance)
 
 
-def _binomial_tail(least: int, n: npt.NDArray[np.float64], rate: float) -> npt.NDArray[np.float64]:
+def _binomial_tail(least: int, n: Floats, rate: float) -> Floats:
     """P(Bin(n, rate) >= least)."""
     from scipy.special import bdtrc
 

@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdgate.arrays import Bools, Integers
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
-    from crowdgate.risk.bins import Bins, Floats
+    from crowdgate.arrays import Floats
+    from crowdgate.risk.bins import Bins
 
 Complex = NDArray[np.complex128]
 
@@ -69,7 +71,7 @@ class Rule(ABC):
         """The same of complex numbers."""
 
     @abstractmethod
-    def linear(self, y: Floats) -> NDArray[np.bool_]:
+    def linear(self, y: Floats) -> Bools:
         """Where f is so near to e^y that y is kept apart: it is as large as k, and needs no rounding."""
 
     @abstractmethod
@@ -110,7 +112,7 @@ class NotOne(Rule):
             far = np.where(u.real >= 0, log1p(-u * np.exp(-u)), np.log(np.exp(u) - u) - u)
         return np.where(self.linear(y), far, near)
 
-    def linear(self, y: Floats) -> NDArray[np.bool_]:
+    def linear(self, y: Floats) -> Bools:
         return y > 1
 
     def scale(self, y: Floats) -> Floats:
@@ -152,7 +154,7 @@ class AtMostOne(Rule):
         del y  # nothing is linear
         return log1p(u)
 
-    def linear(self, y: Floats) -> NDArray[np.bool_]:
+    def linear(self, y: Floats) -> Bools:
         return np.zeros(y.shape, dtype=np.bool_)
 
     def scale(self, y: Floats) -> Floats:
@@ -250,7 +252,7 @@ def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, flo
     return math.fsum(each) + math.log(total / nodes), within
 
 
-def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) -> Iterator[NDArray[np.int64]]:
+def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) -> Iterator[Integers]:
     """The nodes of the upper half circle, but those that are surely as good as 0. What is left lies at 1 and, where
     most bins hold even numbers, at -1."""
 
@@ -269,9 +271,7 @@ def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts:
             yield np.arange(first, min(first + CHUNK, high))
 
 
-def _integrand(
-    m: NDArray[np.int64], nodes: int, y: Floats, counts: Floats, k: int, rule: Rule
-) -> tuple[NDArray[np.int64], Complex]:
+def _integrand(m: Integers, nodes: int, y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[Integers, Complex]:
     """Its logarithm at the nodes where it is not as good as 0. No bin's factor is above 1 in size, so they come in
     blocks, those with most people first, and a node that is small stays so."""
     linear = rule.linear(y)

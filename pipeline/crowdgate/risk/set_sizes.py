@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.arrays import Integers
+from crowdgate.histogram import Histogram
 from crowdgate.keys import Packing
 
 SIZES = (1, 5, 10, 50, 100)
@@ -44,7 +45,7 @@ class ValueGroup:
     summary: SizeSummary
 
 
-def summary(sizes: Counts) -> SizeSummary:
+def summary(sizes: Integers) -> SizeSummary:
     """The summary of sets of these sizes (positive, in any order)."""
     ordered = np.sort(sizes)
     sets, held = len(ordered), np.concatenate([[0], np.cumsum(ordered)])
@@ -71,7 +72,7 @@ def summary_of_people(entries: Histogram) -> SizeSummary:
     return replace(summary(sizes), people=len(own), within=within)
 
 
-def quartile(ordered: Counts, number: int) -> float:
+def quartile(ordered: Integers, number: int) -> float:
     """Of sizes in rising order, at least one: between those around (n - 1) number / 4, counted from 0."""
     at, rest = divmod((len(ordered) - 1) * number, 4)
     below = int(ordered[at])

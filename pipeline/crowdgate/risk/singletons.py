@@ -10,8 +10,9 @@ import math
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, whole
+from crowdgate.arrays import Floats
 from crowdgate.risk import groups, occupancy, saddle
-from crowdgate.risk.bins import Bins, Floats
+from crowdgate.risk.bins import Bins
 
 if TYPE_CHECKING:
     from crowdgate.risk.saddle import LogProbability

@@ -18,7 +18,9 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.singletons import expected
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from crowdgate.arrays import Floats
 
 MOST_INTERVALS = 2 * 10**6
 _NOTHING = 1e-33
@@ -92,5 +94,5 @@ def _intervals(count: float) -> int:
     return math.ceil(count)
 
 
-def _bins_of_masses(masses: NDArray[np.float64]) -> NDArray[np.float64]:
+def _bins_of_masses(masses: Floats) -> Floats:
     return masses[masses > 0]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdgate.arrays import Bools
 from crowdgate.contracts.contract import Attribute, Contract
-from crowdgate.histogram import Column, Histogram, Mask, Records, View, joint, merge, scan, split
+from crowdgate.histogram import Column, Histogram, Records, View, joint, merge, scan, split
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.encode import EncodedColumn, encode
 from crowdgate.sources.facts import TableFacts
@@ -150,9 +151,9 @@ def records(
 def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, facts: TableFacts) -> Records:
     """The codes of a batch's cells; `keep` is False where the contract drops a row."""
     columns: dict[str, Column] = {}
-    invalid: dict[str, Mask] = {}
-    broken: Mask | None = None
-    dropped: Mask | None = None
+    invalid: dict[str, Bools] = {}
+    broken: Bools | None = None
+    dropped: Bools | None = None
     for attribute in attributes:
         encoded: EncodedColumn = encode(batch.cells[attribute.name], attribute)
         facts.add_cells(attribute, encoded, contract)
@@ -165,7 +166,7 @@ def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, f
     return Records(batch.rows, columns, None if dropped is None else ~dropped, invalid)
 
 
-def _either(first: Mask | None, second: Mask | None) -> Mask | None:
+def _either(first: Bools | None, second: Bools | None) -> Bools | None:
     if first is None or second is None:
         return second if first is None else first
     return np.logical_or(first, second)

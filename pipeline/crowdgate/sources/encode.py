@@ -12,13 +12,13 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from crowdgate.arrays import Array, Bools, Codes
 from crowdgate.contracts.contract import Attribute
-from crowdgate.domain import INVALID, Codes, Domain, parse_date, parse_number
-from crowdgate.histogram import Column, Mask
+from crowdgate.domain import INVALID, Domain, parse_date, parse_number
+from crowdgate.histogram import Column
 from crowdgate.limits import LONGEST_CELL
 
 _EXACT_FLOAT = float(2**53)
@@ -50,7 +50,7 @@ class EncodedColumn:
     """
 
     column: Column
-    invalid: Mask | None
+    invalid: Bools | None
     held: Codes
     reasons: Reasons = field(default_factory=dict)
 
@@ -158,7 +158,7 @@ def _unit_steps(domain: Domain) -> bool:
     return max(abs(grid.first), abs(grid.greatest)) < 2**31
 
 
-def _whole_numbers(cells: Any) -> tuple[npt.NDArray[Any], Mask | None] | None:
+def _whole_numbers(cells: Any) -> tuple[Array, Bools | None] | None:
     """Numbers and which cells hold one (None: all do); None for a column that is not made of whole numbers."""
     kind = cells.type
     if pa.types.is_floating(kind):
@@ -169,7 +169,7 @@ def _whole_numbers(cells: Any) -> tuple[npt.NDArray[Any], Mask | None] | None:
     return (cells if valid is None else cells.fill_null(0)).to_numpy(zero_copy_only=False), valid
 
 
-def _whole_floats(cells: Any) -> tuple[npt.NDArray[Any], Mask] | None:
+def _whole_floats(cells: Any) -> tuple[Array, Bools] | None:
     values = cells.fill_null(np.nan).to_numpy(zero_copy_only=False)
     valid = np.isfinite(values)
     values = np.where(valid, values, 0)
@@ -178,14 +178,14 @@ def _whole_floats(cells: Any) -> tuple[npt.NDArray[Any], Mask] | None:
     return values.astype(np.int64), valid
 
 
-def _valid(cells: Any) -> Mask | None:
+def _valid(cells: Any) -> Bools | None:
     if cells.null_count == 0:
         return None
-    valid: Mask = cells.is_valid().to_numpy(zero_copy_only=False)
+    valid: Bools = cells.is_valid().to_numpy(zero_copy_only=False)
     return valid
 
 
-def _by_range(values: npt.NDArray[Any], valid: Mask | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
+def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
     """Codes by subtraction: no hashing, and no text, where the domain is a run of integers."""
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
@@ -226,7 +226,7 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedC
     return EncodedColumn(Column(indices, lookup), invalid, codes[~bad], reasons)
 
 
-def _reasons(places: npt.NDArray[Any], held: Sequence[str | None], domain: Domain) -> Reasons:
+def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reasons:
     """The reasons of invalid cells, which are at these places of `held`."""
     found: Counter[Reason] = Counter()
     for place, count in zip(*np.unique(places, return_counts=True), strict=True):
@@ -250,7 +250,7 @@ def _is_utf8(text: str) -> bool:
     return text.encode(errors="replace").decode() == text
 
 
-def _indices(encoded: Any, codes: Codes) -> tuple[npt.NDArray[Any], Codes]:
+def _indices(encoded: Any, codes: Codes) -> tuple[Array, Codes]:
     """Indices without copying where no cell is null; otherwise nulls point at a further, invalid entry."""
     valid = _valid(encoded.indices)
     if valid is None:

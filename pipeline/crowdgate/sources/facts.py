@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from crowdgate.arrays import Bools
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
 from crowdgate.hierarchy import INVALID_LABEL
-from crowdgate.histogram import Mask
 from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
 
 
@@ -37,7 +37,7 @@ class TableFacts:
         self.broken += rows
         self.dropped += rows
 
-    def add_rows(self, rows: int, broken: Mask | None, dropped: Mask | None) -> None:
+    def add_rows(self, rows: int, broken: Bools | None, dropped: Bools | None) -> None:
         """Rows of a batch, which of them hold an invalid cell and which cleaning drops (None: no row)."""
         self.rows += rows
         self.broken += 0 if broken is None else int(np.count_nonzero(broken))

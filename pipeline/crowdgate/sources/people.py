@@ -12,17 +12,16 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from crowdgate.histogram import Counts, Histogram, Integers, Mask, Records, View, collapse, lookup_of, retained_values
+from crowdgate.arrays import AnyIntegers, Bools, Codes, Integers
+from crowdgate.histogram import Histogram, Records, View, collapse, lookup_of, retained_values
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import LONGEST_ID
 from crowdgate.sampling import Draws, SecretKey, row_draws
 from crowdgate.sources.encode import is_text, plain, shortened, texts
 
 NOBODY = -1
-Numbers = npt.NDArray[np.int32]
 _SLICE = 1 << 16
 
 
@@ -37,15 +36,15 @@ class RowsByPerson:
 
     view: View
     ids: Any
-    of: Integers
+    of: AnyIntegers
     words: tuple[Word, ...]
-    counts: Counts
+    counts: Integers
     named: int
     watched: tuple[str, ...]
-    faults: Mask
+    faults: Bools
 
     @property
-    def rows(self) -> Counts:
+    def rows(self) -> Integers:
         """How many rows each of `ids` has that cleaning keeps."""
         return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
 
@@ -53,7 +52,7 @@ class RowsByPerson:
 def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
     """The rows of some batches, each with the cells of its person column. Rows without a usable id are left out."""
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
-    faulty: list[list[Integers]] = [[] for _ in range(1 + len(watched))]
+    faulty: list[list[AnyIntegers]] = [[] for _ in range(1 + len(watched))]
     tuples: list[tuple[Word, ...]] = [packing.empty()]
     for ids, records in batches:
         cells.append(_as_bytes(ids))
@@ -76,7 +75,7 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     )
 
 
-def _people_marks(lines: Sequence[Sequence[Integers]], numbers: Numbers, people: int) -> Mask:
+def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people: int) -> Bools:
     """A line of marks for each list of rows: whose rows these are."""
     # one place more, the last, is that of NOBODY
     marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
@@ -86,7 +85,7 @@ def _people_marks(lines: Sequence[Sequence[Integers]], numbers: Numbers, people:
     return marks[:, :-1]
 
 
-def _codes(view: View, records: Records) -> Iterator[npt.NDArray[np.int32]]:
+def _codes(view: View, records: Records) -> Iterator[Codes]:
     for name, level in view.levels.items():
         column = records.columns[name]
         yield retained_values(lookup_of(column, level)[column.indices], records.keep)
@@ -119,7 +118,7 @@ def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histog
     return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
 
 
-def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[Integers, list[Integers], Counts]:
+def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
     """The entries of which at most so many rows of each person stay: whose they are, their tuples, how many rows."""
     # how many rows each person has, and which entries are of a person with too many
     over = (people.rows > most)[people.of]
@@ -131,7 +130,7 @@ def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[In
     return people.of[stays], [column[stays] for column in codes], counts[stays]
 
 
-def _chosen(people: RowsByPerson, entries: Integers, most: int, key: SecretKey) -> Counts:
+def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
     """How many rows of these entries stay: each person's rows with the smallest draws."""
     if not len(entries):
         return people.counts[:0]
@@ -148,7 +147,7 @@ def _chosen(people: RowsByPerson, entries: Integers, most: int, key: SecretKey) 
     return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
 
 
-def smallest(owner: Integers, draws: Draws, most: int) -> Mask:
+def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
     """Marks for each owner the `most` smallest of its draws; of equal ones the first."""
     # by owner, and of one owner by draw
     order = np.lexsort((draws, owner))
@@ -160,7 +159,7 @@ def smallest(owner: Integers, draws: Draws, most: int) -> Mask:
     return marked
 
 
-def _numbered(cells: Sequence[Any]) -> tuple[Any, Numbers]:
+def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
     """The distinct usable ids, and for every row the place of its id among them, or NOBODY."""
     encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
     numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
@@ -197,7 +196,7 @@ def _encoded(text: str | None, number: bool) -> bytes | None:
     return shortest.encode("utf-8", "surrogateescape")
 
 
-def _names_person(ids: Any) -> Mask:
+def _names_person(ids: Any) -> Bools:
     """Which distinct ids can name a person."""
     slices = (ids.slice(start, _SLICE) for start in range(0, len(ids), _SLICE))
     named = [_all_name_persons(part) if _valid_utf8(part) else _each_names_person(part) for part in slices]
@@ -212,14 +211,14 @@ def _valid_utf8(ids: Any) -> bool:
     return True
 
 
-def _all_name_persons(ids: Any) -> Mask:
+def _all_name_persons(ids: Any) -> Bools:
     # a large binary array holds where each cell begins, and where the last one ends
     lengths = np.diff(np.frombuffer(ids.buffers()[1], dtype=np.int64)[ids.offset : ids.offset + len(ids) + 1])
-    named: Mask = lengths > 0
+    named: Bools = lengths > 0
     return named
 
 
-def _each_names_person(ids: Any) -> Mask:
+def _each_names_person(ids: Any) -> Bools:
     return np.fromiter((cell != b"" and _is_utf8(cell) for cell in ids.to_pylist()), dtype=np.bool_, count=len(ids))
 
 

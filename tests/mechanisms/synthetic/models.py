@@ -6,8 +6,8 @@ from itertools import combinations, permutations
 import numpy as np
 from hypothesis import strategies as st
 
-from crowdgate.domain import Codes
-from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table, Variable
+from crowdgate.arrays import Codes, Floats
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, Variable
 from crowdgate.mechanisms.synthetic.model import Impossible, Model
 
 

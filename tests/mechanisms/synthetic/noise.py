@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.mechanisms.synthetic.domain import Floats
+from crowdgate.arrays import Floats
 from crowdgate.noise import ZcdpSource, gaussian_vector, gumbel_max
 
 OPENDP_ZCDP = ZcdpSource(gaussian_vector, gumbel_max)

@@ -25,11 +25,12 @@ import pytest
 from scipy.optimize import brentq
 
 from crowdgate.accounting.intervals import clopper_pearson
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.mechanisms.synthetic import certificate, fitting, rounds
 from crowdgate.mechanisms.synthetic.counting import count
-from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable
 from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult, SyntheticBudget
 from crowdgate.noise import ZcdpSource

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.synthetic.descent import minimum
-from crowdgate.mechanisms.synthetic.domain import Floats
 from tests.examples import examples
 
 

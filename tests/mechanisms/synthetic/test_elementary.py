@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.mechanisms.synthetic.domain import Floats
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.synthetic.exact_arithmetic import dot, exp, log
 from tests.examples import examples
 from tests.processors import needs_features, on_a_plain_processor

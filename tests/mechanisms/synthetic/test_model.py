@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.synthetic import model as models
-from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table, Variable
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, Variable
 from crowdgate.mechanisms.synthetic.model import Impossible, Model, Objective, TableMeasurement, fit
 from tests.examples import examples
 from tests.mechanisms.synthetic.models import all_tables, any_order, brute_force, domains, summed, tables

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.domain import Codes
+from crowdgate.arrays import Codes
 from crowdgate.mechanisms.synthetic import rows as module
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Variable
 from crowdgate.mechanisms.synthetic.model import Model, TableMeasurement, fit

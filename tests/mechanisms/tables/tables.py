@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
 from crowdgate.domain import Domain, categories, numbers
 from crowdgate.guarantee import Part
@@ -17,7 +18,7 @@ from crowdgate.histogram import Column, Histogram, Records, scan
 from crowdgate.mechanisms.tables import consistency
 from crowdgate.mechanisms.tables.accuracy import Cells
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, common_margin
+from crowdgate.mechanisms.tables.consistency import Axes, common_margin
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import Item
 from tests.reading import file_server

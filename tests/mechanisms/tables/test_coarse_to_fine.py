@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.tables import coarse_to_fine, lattice
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, consistent_tables
+from crowdgate.mechanisms.tables.consistency import Axes, consistent_tables
 from crowdgate.mechanisms.tables.lattice import MarginLattice
 from crowdgate.mechanisms.tables.rounding import MarginConstraint, largest_remainder, nearest_table, whole_number_table
 from tests.examples import examples

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables import nesting, variances
-from crowdgate.mechanisms.tables.consistency import Axes, Floats, cells_of, consistent_tables, variances_after
+from crowdgate.mechanisms.tables.consistency import Axes, cells_of, consistent_tables, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.noise import gaussian_vector
 from tests.examples import examples

@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
+from crowdgate.arrays import Integers
 from crowdgate.mechanisms.tables.accuracy import consistent_cells
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, Sum
-from crowdgate.noise import NoiseSource, Vector
+from crowdgate.noise import NoiseSource
 from tests.examples import examples
 from tests.mechanisms.tables.tables import cells_of, counted, disagreement, plan
 
@@ -42,11 +43,11 @@ def people(count: int = 3000) -> np.ndarray:
 
 
 def answers(
-    read: Callable[[DpTables, Sequence[Vector], Fraction], Answers],
+    read: Callable[[DpTables, Sequence[Integers], Fraction], Answers],
     source: NoiseSource = SILENT,
     epsilon: str = "5",
     **how: Any,
-) -> tuple[DpTables, tuple[Vector, ...], Answers]:
+) -> tuple[DpTables, tuple[Integers, ...], Answers]:
     mechanism = plan(ITEMS, epsilon, **how)
     noisy = mechanism.protect(counted(mechanism, people().tolist()), None, source)
     return mechanism, noisy, read(mechanism, noisy, TENTH)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace, Law
+from crowdgate.arrays import Integers
 from crowdgate.histogram import scan
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.release import parameters
@@ -22,7 +23,7 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, plan
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, LinearQuery, Mean, Quantiles, Sum, all_ways
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
-from crowdgate.noise import OPENDP, NoiseSource, Vector, gaussian_vector, laplace_vector
+from crowdgate.noise import OPENDP, NoiseSource, gaussian_vector, laplace_vector
 from crowdgate.sampling import SecretKey, bernoulli_subsampler
 from tests.examples import examples
 from tests.mechanisms.tables.tables import NUMERIC, contract, counted, plan, records
@@ -46,15 +47,15 @@ class Recorder:
     """A noise source without noise that remembers what it was asked for: the released vector's law."""
 
     def __init__(self) -> None:
-        self.calls: list[tuple[Vector, int, Fraction]] = []
+        self.calls: list[tuple[Integers, int, Fraction]] = []
         self.source = NoiseSource(self.draw, self.draw)
 
-    def draw(self, values: Vector, sensitivity: int, budget: Fraction) -> Vector:
+    def draw(self, values: Integers, sensitivity: int, budget: Fraction) -> Integers:
         self.calls.append((values, sensitivity, budget))
         return values
 
 
-def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[Vector, int, Fraction]]:
+def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[Integers, int, Fraction]]:
     recorder = Recorder()
     mechanism.protect(counted(mechanism, rows), None, recorder.source)
     return recorder.calls
@@ -235,7 +236,7 @@ def test_every_answer_is_a_projection_of_a_covering_view(rows: list[tuple[int, .
             assert (values == brute(linear, rows)).all()
 
 
-def brute(linear: LinearQuery, rows: Sequence[tuple[int, ...]]) -> Vector:
+def brute(linear: LinearQuery, rows: Sequence[tuple[int, ...]]) -> Integers:
     out = np.zeros(linear.shape, dtype=np.int64)
     for row in rows:
         codes = dict(zip(("sex", "town", "hours", "pay"), row, strict=True))

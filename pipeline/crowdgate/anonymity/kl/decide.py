@@ -17,8 +17,8 @@ from crowdgate.ledger.ledger import Ledger
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.decisions import DECIDED, contract_problems, require_known_decisions
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.policy.decisions import FOLDER, KIND, Decision, in_force, read_decision, read_decisions
-from crowdgate.policy.files import budget_of_contract, working_copy
+from crowdgate.policy.decisions import KIND, Decision, in_force, read_decision, read_decisions
+from crowdgate.policy.files import DECISIONS, budget_of_contract, working_copy
 from crowdgate.policy.policy import API_VERSION
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
@@ -128,7 +128,7 @@ def _decision_yaml(said: dict[str, Any]) -> str:
 def _record_decision(root: Path, contract: Contract, ledger: Ledger, text: str, today: date) -> Decision:
     data = text.encode()
     digest = hashlib.sha256(data).hexdigest()
-    path = root / FOLDER / f"{today.isoformat()}-{digest[:12]}.yaml"
+    path = root / DECISIONS / f"{today.isoformat()}-{digest[:12]}.yaml"
     said = (DECIDED, contract.population, digest)
     begun = any((line.event, line.subject, line.commitment) == said for line in ledger.journal())
     if not begun:

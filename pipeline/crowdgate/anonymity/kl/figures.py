@@ -7,11 +7,11 @@ from math import log
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate import manifest
 from crowdgate.anonymity.kl.entry import PublicTable, PublishedRelease
 from crowdgate.anonymity.kl.subject import EntrySubject
+from crowdgate.arrays import Floats, Integers
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.histogram import Histogram
@@ -30,8 +30,6 @@ from crowdgate.risk.kl_sums import Interval, consistent
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.verification.release import verify
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def figures_of_table(subject: EntrySubject) -> TableFigures:
     return TableFigures(int(counts.sum()), *exact, PublicTable(kind="public", digest=digest))
 
 
-def restricted_counts(histogram: Histogram, subject: EntrySubject) -> npt.NDArray[np.int64]:
+def restricted_counts(histogram: Histogram, subject: EntrySubject) -> Integers:
     """The counts of the cells that the restrictions keep."""
     keep = np.ones(len(histogram), dtype=np.bool_)
     for name, only in subject.where.items():

@@ -11,7 +11,7 @@ from crowdgate.limits import MOST_VALUES
 from crowdgate.risk.margins_only import share_bounds, singletons_bounds
 
 if TYPE_CHECKING:
-    from crowdgate.kind.forecast import Floats
+    from crowdgate.arrays import Floats
     from crowdgate.kind.prior import ExpectedRange
     from crowdgate.risk.bins import Bins
 

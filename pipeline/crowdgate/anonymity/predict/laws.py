@@ -12,8 +12,9 @@ import numpy as np
 
 from crowdgate.anonymity.predict.independence_bounds import bounds_from_margins, bounds_from_range
 from crowdgate.anonymity.predict.subject import option_problem
+from crowdgate.arrays import Floats
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.kind.forecast import Axes, Basis, Floats
+from crowdgate.kind.forecast import Axes, Basis
 from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior, coarsened
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.public_counts.unknown_shares import UnknownShares, alternatives, unknown_shares

@@ -12,12 +12,13 @@ from crowdgate.anonymity.predict.laws import INDEPENDENT, JOINT, Laws, check_cla
 from crowdgate.anonymity.predict.numeric import intervals, pairs, rectangles, width_name, widths_of
 from crowdgate.anonymity.predict.population_check import greatest_population, population_notes
 from crowdgate.anonymity.predict.subject import level_names
+from crowdgate.arrays import Floats
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents.yaml_text import Document, read_document
 from crowdgate.domain import number_label
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
-from crowdgate.kind.forecast import Axes, Floats
+from crowdgate.kind.forecast import Axes
 from crowdgate.kind.prior import ExpectedRange
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.files import contract_named

@@ -6,13 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.kind.mechanism_output import MechanismOutput
-
-Floats = npt.NDArray[np.float64]
 
 
 class GameTally(Protocol):

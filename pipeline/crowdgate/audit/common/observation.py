@@ -1,12 +1,11 @@
 """What an attacker is shown: everything that is published, and everything that was public before."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Protocol
 
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.unreleased_parts import DescribedGroups, Pad, RawRows, SeededCounts, StripCounts
-from crowdgate.histogram import Counts
 from crowdgate.kind.mechanism_output import MechanismOutput
 
 
@@ -25,7 +24,7 @@ class Observation:
     """What one mechanism tells of one table. What reads a part that a mechanism does not tell (None) abstains."""
 
     seen: MechanismOutput | None = None
-    others: Counts | None = None
+    others: Integers | None = None
     """Rows of all units but one in each cell of the population: no release tells them, an attacker may know them."""
     rows: RawRows | None = None
     counts: StripCounts | None = None
@@ -42,6 +41,3 @@ class Mechanism(Protocol):
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         """What it tells of this table, with fresh randomness."""
-
-
-Weights = tuple[Fraction, ...]

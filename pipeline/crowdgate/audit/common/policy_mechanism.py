@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.candidate import Candidate, Static
 from crowdgate.histogram import split
 from crowdgate.kind.kind import Histograms, Protection
 from crowdgate.kind.randomness import KeyedRandomness
-from crowdgate.noise import NoiseSource, Vector
+from crowdgate.noise import NoiseSource
 from crowdgate.sampling import KEY_BYTES, SecretKey
 
 
@@ -49,7 +50,7 @@ def _key(rng: Rng) -> SecretKey:
     return SecretKey(rng.bytes(KEY_BYTES), injected=True)
 
 
-def _unchanged(values: Vector, _: int, __: Fraction) -> Vector:
+def _unchanged(values: Integers, _: int, __: Fraction) -> Integers:
     return values
 
 

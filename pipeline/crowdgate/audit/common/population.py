@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.audit.common.tuples import DistinctTuples, distinct_tuples
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.histogram import Counts, Histogram, Mask, View
+from crowdgate.histogram import Histogram, View
 
 Tags = npt.NDArray[np.uint64]
 Rng = np.random.Generator
-Boxes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
+Boxes = tuple[Integers, Floats]
 _HELD = 256
 """Tables whose boxes are kept."""
 
@@ -36,7 +37,7 @@ class Population:
     name: str
     view: View
     cells: Histogram
-    members: Counts
+    members: Integers
     rows: Any = None
     _boxes: dict[tuple[tuple[str, str], ...], Boxes] = field(default_factory=dict, init=False, repr=False)
     _tuples: dict[tuple[tuple[str, str], ...], DistinctTuples] = field(default_factory=dict, init=False, repr=False)
@@ -46,7 +47,7 @@ class Population:
         """The attributes of the cells, at the finest level that anybody asks for."""
         return self.view.levels
 
-    def codes(self, name: str, level: Level) -> Counts:
+    def codes(self, name: str, level: Level) -> Integers:
         """The code of every cell in an attribute, at one of its levels."""
         own, codes = self.levels[name], self.cells.codes[self.cells.names.index(name)]
         return np.asarray(codes if own is level else coarser_codes(own, level)[codes], dtype=np.int64)
@@ -57,27 +58,27 @@ class Population:
         return int(self.members.sum())
 
     @cached_property
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Floats:
         """The probability of each distinct unit."""
-        found: npt.NDArray[np.float64] = self.members / self.size
+        found: Floats = self.members / self.size
         return found
 
-    def having(self, cells: Mask | None) -> Mask | None:
+    def having(self, cells: Bools | None) -> Bools | None:
         """Which distinct units have a row in one of the cells; None for all units."""
         if cells is None or self.rows is None:
             return cells
         return np.asarray(self.rows @ cells.astype(np.int64)) > 0
 
-    def among(self, cells: Mask | None) -> int:
+    def among(self, cells: Bools | None) -> int:
         """How many units have a row in one of the cells: their weight under D is this over `size`."""
         units = self.having(cells)
         return self.size if units is None else int(self.members[units].sum())
 
     @cached_property
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> Floats:
         """The weight of each cell alone."""
         units = self.members if self.rows is None else (self.rows > 0).T @ self.members
-        found: npt.NDArray[np.float64] = np.asarray(units) / self.size
+        found: Floats = np.asarray(units) / self.size
         return found
 
     def boxes(self, levels: Mapping[str, Level]) -> Boxes:
@@ -108,7 +109,7 @@ class Population:
             self._tuples[key] = distinct_tuples(columns, len(self.cells), levels)
         return self._tuples[key]
 
-    def only(self, units: Mask) -> "Population":
+    def only(self, units: Bools) -> "Population":
         """The population of these distinct units alone, and of the cells that they have rows in."""
         if units.all():
             return self
@@ -135,7 +136,7 @@ class DrawnTable:
     """A table x that is attacked: how many of each distinct unit it has. Tags are drawn when they are asked for."""
 
     population: Population
-    units: Counts
+    units: Integers
     _rng: Rng = field(repr=False)
 
     @cached_property
@@ -144,7 +145,7 @@ class DrawnTable:
         return int(self.units.sum())
 
     @cached_property
-    def rows(self) -> Counts:
+    def rows(self) -> Integers:
         """Number of rows in each cell of the population."""
         of = self.population.rows
         return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
@@ -157,9 +158,9 @@ class DrawnTable:
         return Histogram(cells.names, cells.sizes, codes, self.rows[has])
 
     @cached_property
-    def who(self) -> npt.NDArray[np.int64]:
+    def who(self) -> Integers:
         """The distinct unit of each unit, in a random order: the order of the table."""
-        found: npt.NDArray[np.int64] = np.repeat(np.arange(len(self.units)), self.units)
+        found: Integers = np.repeat(np.arange(len(self.units)), self.units)
         self._rng.shuffle(found)
         return found
 
@@ -174,13 +175,13 @@ class DrawnTable:
         return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
 
     @cached_property
-    def others(self) -> Counts:
+    def others(self) -> Integers:
         """Rows in each cell of all units but the target."""
         of, rest = self.population.rows, self.units.copy()
         rest[self.target] -= 1
         return rest if of is None else np.asarray(of.T @ rest, dtype=np.int64)
 
-    def having(self, cells: Mask | None) -> int:
+    def having(self, cells: Bools | None) -> int:
         """How many units have a row in one of the cells."""
         units = self.population.having(cells)
         return self.n if units is None else int(self.units[units].sum())

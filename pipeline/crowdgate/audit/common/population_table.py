@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from crowdgate.arrays import AnyIntegers, Integers
 from crowdgate.audit.common.population import Population
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.hierarchy import EXACT, Level
-from crowdgate.histogram import Counts, Histogram, Integers, View, collapse, joint
+from crowdgate.histogram import Histogram, View, collapse, joint
 from crowdgate.kind.plan import Plan
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import open_source
@@ -84,13 +85,15 @@ def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population
     return Population(contract.id, view, cells, members, rows)
 
 
-def _places(cells: Histogram, codes: list[Integers]) -> Integers:
+def _places(cells: Histogram, codes: list[AnyIntegers]) -> AnyIntegers:
     """The place of each tuple among the cells."""
     known = {key: at for at, key in enumerate(zip(*(column.tolist() for column in cells.codes), strict=True))}
     return np.array([known[key] for key in zip(*(column.tolist() for column in codes), strict=True)], dtype=np.int64)
 
 
-def _distinct(of: Integers, cell: Integers, counts: Counts) -> tuple[list[tuple[tuple[int, int], ...]], Counts]:
+def _distinct(
+    of: AnyIntegers, cell: AnyIntegers, counts: Integers
+) -> tuple[list[tuple[tuple[int, int], ...]], Integers]:
     """The distinct lines, and how many persons have each."""
     if not len(of):
         return [], np.zeros(0, dtype=np.int64)

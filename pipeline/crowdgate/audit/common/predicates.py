@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from crowdgate.arrays import Bools
 from crowdgate.audit.common.population import DrawnTable, Population, Rng, Tags
-from crowdgate.histogram import Mask
 
 GRID = 1 << 64
 """Shares are whole multiples of 1/GRID: a hash of 64 bits that is below a threshold."""
@@ -29,7 +29,7 @@ class TagCondition(Protocol):
     def weight(self) -> Fraction:
         """The share of all 2^64 tags that meet it."""
 
-    def __call__(self, tags: Tags) -> Mask:
+    def __call__(self, tags: Tags) -> Bools:
         """Which tags meet it."""
 
 
@@ -46,8 +46,8 @@ class TagBits:
     def weight(self) -> Fraction:
         return Fraction(1, 1 << self.mask.bit_count()) if self.below is None else Fraction(self.below, GRID)
 
-    def __call__(self, tags: Tags) -> Mask:
-        found: Mask = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
+    def __call__(self, tags: Tags) -> Bools:
+        found: Bools = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
         free = ALL_BITS & ~self.mask
         if self.below is not None and self.below < 1 << free.bit_count():
             # spreading a number over marked places keeps the order of numbers
@@ -69,9 +69,9 @@ class TagRange:
         step, first = 1 << self.bits, self.value
         return Fraction((self.high - first) // step - (self.low - 1 - first) // step, GRID)
 
-    def __call__(self, tags: Tags) -> Mask:
+    def __call__(self, tags: Tags) -> Bools:
         mask = np.uint64((1 << self.bits) - 1)
-        inside: Mask = (tags >= np.uint64(self.low)) & (tags <= np.uint64(self.high))
+        inside: Bools = (tags >= np.uint64(self.low)) & (tags <= np.uint64(self.high))
         inside &= (tags & mask) == (np.uint64(self.value) & mask)
         return inside
 
@@ -88,7 +88,7 @@ class TagHash:
     def weight(self) -> Fraction:
         return self.of.weight
 
-    def __call__(self, tags: Tags) -> Mask:
+    def __call__(self, tags: Tags) -> Bools:
         return self.of(hash_tags(tags, self.key))
 
 
@@ -116,7 +116,7 @@ class Predicate:
     attacker knows who knows all others: only the target can. That lowers the weight by at most n / 2^64, which is not
     counted."""
 
-    cells: Mask | None = None
+    cells: Bools | None = None
     tags: TagCondition | None = None
     share: Fraction = Fraction(1)
     unknown: bool = False
@@ -142,7 +142,7 @@ class Predicate:
             return int(units is None or units[drawn.target])
         return drawn.having(self.cells) if self.tags is None else int(np.count_nonzero(self.marked(drawn)))
 
-    def marked(self, drawn: DrawnTable) -> Mask:
+    def marked(self, drawn: DrawnTable) -> Bools:
         """Which units, in the order of the table, are in the box and meet the condition on tags."""
         found = np.ones(drawn.n, dtype=np.bool_) if self.tags is None else self.tags(drawn.tags)
         units = drawn.population.having(self.cells)

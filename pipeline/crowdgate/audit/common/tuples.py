@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.arrays import AnyIntegers, Floats, Integers
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Counts, Histogram
-
-Codes = npt.NDArray[np.int64]
+from crowdgate.histogram import Histogram
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,22 +16,22 @@ class DistinctTuples:
     """Distinct tuples (`codes`: one array per attribute), and which of them every cell of the population has."""
 
     levels: Mapping[str, Level]
-    codes: tuple[Codes, ...]
-    of_cell: Codes
+    codes: tuple[Integers, ...]
+    of_cell: Integers
 
     def __len__(self) -> int:
         return len(self.codes[0]) if self.codes else 1
 
-    def by_label(self, labels: Codes, size: int, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    def by_label(self, labels: Integers, size: int, rows: npt.NDArray[np.generic]) -> Floats:
         """Rows of the cells as an array of tuples by labels of a secret."""
         total = np.bincount(self.of_cell * size + labels, rows, len(self) * size)
         return np.asarray(total, dtype=np.float64).reshape(len(self), size)
 
-    def total(self, rows: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
+    def total(self, rows: npt.NDArray[np.generic]) -> Floats:
         """Rows, or other numbers of the cells, added up by tuples."""
         return np.asarray(np.bincount(self.of_cell, rows, len(self)), dtype=np.float64)
 
-    def counts_of(self, rows: Histogram) -> Counts:
+    def counts_of(self, rows: Histogram) -> Integers:
         """How many rows of another table each tuple has."""
         columns = [
             (rows.codes[rows.names.index(name)], own, len(level))
@@ -42,7 +41,7 @@ class DistinctTuples:
         return np.asarray(np.bincount(theirs, rows.counts, int(own.max(initial=-1)) + 1)[own], dtype=np.int64)
 
 
-def distinct_tuples(columns: Sequence[Codes], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
+def distinct_tuples(columns: Sequence[Integers], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
     """The distinct tuples of some columns of codes."""
     if not columns:
         return DistinctTuples(levels, (), np.zeros(cells, dtype=np.int64))
@@ -55,8 +54,8 @@ def distinct_tuples(columns: Sequence[Codes], cells: int, levels: Mapping[str, L
 
 
 def joint_keys(
-    columns: Iterable[tuple[npt.NDArray[np.integer], npt.NDArray[np.integer], int]], first: int, second: int
-) -> tuple[Codes, Codes]:
+    columns: Iterable[tuple[AnyIntegers, AnyIntegers, int]], first: int, second: int
+) -> tuple[Integers, Integers]:
     """Number the tuples of two tables of so many rows: equal tuples have equal numbers, in the order of their codes.
 
     A column is given as its codes in both tables, and how many codes there are.

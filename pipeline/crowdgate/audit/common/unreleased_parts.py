@@ -4,12 +4,9 @@ were made from the data. Tags stand for identifiers."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.population import Tags
 from crowdgate.audit.common.predicates import TagCondition
-from crowdgate.histogram import Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +14,7 @@ class RawRows:
     """Rows as they are: how many there are of each cell of the population, or of each row the bits of its tag that
     `mask` marks, or both."""
 
-    cells: Counts | None = None
+    cells: Integers | None = None
     mask: int = 0
     tags: Tags | None = None
 
@@ -50,8 +47,8 @@ class SeededCounts:
 
     low: int
     high: int
-    answers: npt.NDArray[np.int64]
-    seeds: npt.NDArray[np.int64]
+    answers: Integers
+    seeds: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +56,10 @@ class DescribedGroups:
     """Disjoint groups of rows: how many rows each has, which tags (None: any), and from which code to which of every
     attribute of the population's cells (groups by attributes; none where the groups are of tags only)."""
 
-    sizes: Counts
+    sizes: Integers
     tags: Sequence[TagCondition] | None
-    low: npt.NDArray[np.int64]
-    high: npt.NDArray[np.int64]
+    low: Integers
+    high: Integers
 
 
 @dataclass(frozen=True)

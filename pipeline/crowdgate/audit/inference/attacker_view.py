@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.tuples import distinct_tuples
-from crowdgate.audit.inference.secret import Codes, Floats, Secret
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
@@ -20,10 +21,10 @@ class TargetAttributes:
     (`codes`, one array each)."""
 
     levels: Mapping[str, Level]
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, Integers]
     size: int
 
-    def at(self, name: str, level: Level) -> Codes:
+    def at(self, name: str, level: Level) -> Integers:
         """The codes of an attribute at a level."""
         own = self.levels[name]
         return (
@@ -39,7 +40,7 @@ class RowsByLabel:
     the standard deviation of each count."""
 
     levels: Mapping[str, Level]
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, Integers]
     weights: Floats
     noise: float = 0.0
 

@@ -10,12 +10,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.population import Rng
 from crowdgate.audit.common.tuples import joint_keys
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.attacker_view import RowsByLabel, TargetAttributes, rows_of, table_of
 from crowdgate.audit.inference.models import FitTask, KnownAttributes, SecretLabels, smoothed
-from crowdgate.audit.inference.secret import Codes, Floats, Secret
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.kind.mechanism_output import MechanismOutput
 
 
@@ -188,7 +189,7 @@ ATTACKS: Sequence[tuple[str, str, Attack]] = (
 """(name, summary, attack)."""
 
 
-def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Codes:
+def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Integers:
     """Where each target's tuple stands among the tuples of the rows; behind them all if it is not there."""
     columns = [(rows.codes[name], target.at(name, level), len(level)) for name, level in rows.levels.items()]
     behind, own = joint_keys(columns, len(rows.weights), target.size)

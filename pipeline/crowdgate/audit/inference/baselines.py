@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference import models
 from crowdgate.audit.inference.models import FitTask, KnownAttributes, SecretLabels
-from crowdgate.audit.inference.secret import Codes, Floats, Secret, best_guesses
+from crowdgate.audit.inference.secret import Secret, best_guesses
 from crowdgate.audit.inference.source_table import SourceTable
 
 Baselines = Sequence[tuple[str, str, models.Model]]
@@ -37,7 +38,7 @@ class BaselineGuesses:
     they are (tuples by blocks)."""
 
     name: str
-    labels: Codes
+    labels: Integers
     confidence: Floats
 
 
@@ -45,7 +46,7 @@ def baselines(
     original: SourceTable,
     secret: Secret,
     known: KnownAttributes,
-    of_cell: Codes,
+    of_cell: Integers,
     rng: Rng,
     every: Baselines = BASELINES,
 ) -> list[BaselineGuesses]:
@@ -64,5 +65,5 @@ def baselines(
     return found
 
 
-def _no_guesses(*size: int) -> tuple[Codes, Floats]:
+def _no_guesses(*size: int) -> tuple[Integers, Floats]:
     return np.zeros(size, dtype=np.int64), np.zeros(size)

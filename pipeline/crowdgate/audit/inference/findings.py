@@ -35,6 +35,7 @@ from crowdgate.audit.inference.record import (
 from crowdgate.audit.inference.releases_needed import inference_releases
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
+from crowdgate.measures.recorded_audits import INFERENCE_ABOVE, INFERENCE_GAIN
 from crowdgate.number_text import rounded, whole
 from crowdgate.risk.inference import precision_improvement
 
@@ -313,6 +314,6 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:
     """The figure of a measure, at a coverage."""
     of: Callable[[InferenceEstimate], Measurement | None] = {
-        "inference_gain": lambda each: each.gain, "inference_precision_above_baseline": lambda each: each.above,
+        INFERENCE_GAIN.name: lambda each: each.gain, INFERENCE_ABOVE.name: lambda each: each.above,
     }[name]  # fmt: skip
     return worst_figure(said.estimates, float(options["coverage"]), record.setting, of)

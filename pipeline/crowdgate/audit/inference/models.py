@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.population import Rng
-from crowdgate.audit.inference.secret import Codes, Floats
 from crowdgate.system.extras import AUDIT, need
 
 MOST_ROWS = 50_000
@@ -34,7 +34,7 @@ class KnownAttributes:
     """Tuples of codes: an array per attribute. Of ordered ones the codes are places in their order, or `numbers` are
     the values of the codes (None: names)."""
 
-    codes: tuple[Codes, ...]
+    codes: tuple[Integers, ...]
     numbers: tuple[Floats | None, ...]
 
     def __len__(self) -> int:
@@ -56,7 +56,7 @@ class FitTask:
 
     known: KnownAttributes
     weights: Floats
-    wanted: Codes
+    wanted: Integers
     labels: SecretLabels
     rng: Rng
 
@@ -96,7 +96,7 @@ def features(known: KnownAttributes) -> Any:
     return found
 
 
-def training_rows(fit: FitTask) -> tuple[Codes, Codes, Floats]:
+def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
     """The tuples, labels and weights that a model is fitted to."""
     tuples, labels = np.nonzero(fit.weights)
     held = fit.weights[tuples, labels]
@@ -174,7 +174,7 @@ def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
     return found
 
 
-def nearest_index(numbers: Floats, values: Floats) -> Codes:
+def nearest_index(numbers: Floats, values: Floats) -> Integers:
     """The place of the nearest of some increasing numbers."""
     behind = np.clip(np.searchsorted(numbers, values), 1, max(1, len(numbers) - 1))
     if len(numbers) == 1:
@@ -225,7 +225,7 @@ def greedy_order(fit: FitTask) -> list[int]:
     return order
 
 
-def by_value(codes: Codes, weights: Floats) -> Floats:
+def by_value(codes: Integers, weights: Floats) -> Floats:
     """For each tuple the weights of all tuples with its code."""
     size = int(codes.max(initial=0)) + 1
     total = np.column_stack([np.bincount(codes, column, size) for column in weights.T])
@@ -245,7 +245,7 @@ def smoothed(weights: Floats, prior: Floats) -> Floats:
     return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
 
 
-def _joined(key: Codes, codes: Codes) -> Codes:
+def _joined(key: Integers, codes: Integers) -> Integers:
     _, found = np.unique(key * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
     return np.asarray(found, dtype=np.int64)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.game import ReleaseGame, ShareTally, finite, joined, read_shares
 from crowdgate.audit.common.observation import Mechanism
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
@@ -20,7 +20,7 @@ from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.inference.attacks import ATTACKS, InferenceAttackerView
 from crowdgate.audit.inference.controls import GROUP, TAG
 from crowdgate.audit.inference.record import AttackShares, InferenceResults, Must, SecretResults
-from crowdgate.audit.inference.secret import Floats, best_guesses
+from crowdgate.audit.inference.secret import best_guesses
 from crowdgate.audit.inference.secret_case import COVERAGES, DIGITS, GROUPS, STATS, SecretCase, TargetView
 from crowdgate.audit.inference.setting import controls_of, secrets_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable
@@ -154,7 +154,7 @@ def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outs
                     known=case.original.known_attributes(case.secret), precision=lines, found=tuple(found))  # fmt: skip
 
 
-def best_attacks(choosing: Floats) -> npt.NDArray[np.int64]:
+def best_attacks(choosing: Floats) -> Integers:
     """For every group and coverage the attack that gains most over a baseline; of attacks that gain nothing that can be
     told the most precise. One that guesses for less than half of the coverage is judged at a smaller one."""
     total = np.nan_to_num(choosing.sum(axis=0))

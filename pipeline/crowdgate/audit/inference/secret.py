@@ -5,12 +5,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.hierarchy import Level
 
-Codes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 ERROR = Fraction(1, 20)
 """Relative: how far a guess of a number may be from the truth to be right (Francis, Wagner, section 4.4)."""
 
@@ -29,7 +27,7 @@ class Secret:
         return len(self.level)
 
     @cached_property
-    def right_guess_range(self) -> tuple[Codes, Codes]:
+    def right_guess_range(self) -> tuple[Integers, Integers]:
         """For every label the first label, and the one behind the last, of which it is a right guess."""
         place = np.arange(len(self), dtype=np.int64)
         if self.numbers is None:
@@ -49,10 +47,10 @@ class Secret:
         found: Floats = total[..., behind] - total[..., first]
         return found
 
-    def right(self, guess: Codes, truth: Codes) -> npt.NDArray[np.bool_]:
+    def right(self, guess: Integers, truth: Integers) -> Bools:
         """Whether guesses are right."""
         first, behind = self.right_guess_range
-        found: npt.NDArray[np.bool_] = (truth >= first[guess]) & (truth < behind[guess])
+        found: Bools = (truth >= first[guess]) & (truth < behind[guess])
         return found
 
 
@@ -60,7 +58,7 @@ class Secret:
 class Guesses:
     """For each of some tuples the label that is guessed, and how sure the guess is: 0 where none is made."""
 
-    label: Codes
+    label: Integers
     confidence: Floats
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.audit.common.population import Rng
 from crowdgate.audit.common.tuples import DistinctTuples
 from crowdgate.audit.inference.attacker_view import TargetAttributes
 from crowdgate.audit.inference.baselines import BASELINES, BaselineGuesses, Baselines, baselines
 from crowdgate.audit.inference.models import KnownAttributes
-from crowdgate.audit.inference.secret import Codes, Floats, Guesses, Secret
+from crowdgate.audit.inference.secret import Guesses, Secret
 from crowdgate.audit.inference.source_table import SourceTable
 from crowdgate.hierarchy import Level
 from crowdgate.risk import inference as risk
@@ -61,7 +61,7 @@ class SecretCase:
     _views: dict[tuple[tuple[str, str], ...], "TargetView"] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
-    def codes(self) -> Codes:
+    def codes(self) -> Integers:
         """The label of every cell."""
         return self.original.secret_codes(self.secret)
 
@@ -74,12 +74,12 @@ class SecretCase:
         return np.asarray(rows / rows.sum(), dtype=np.float64)
 
     @cached_property
-    def unique_cells(self) -> npt.NDArray[np.bool_]:
+    def unique_cells(self) -> Bools:
         """The cells whose targets nobody else agrees with (a person may have several rows there)."""
-        found: npt.NDArray[np.bool_] = self.original.holders(self.tuples)[self.tuples.of_cell] == 1
+        found: Bools = self.original.holders(self.tuples)[self.tuples.of_cell] == 1
         return found
 
-    def rows(self, group: int) -> npt.NDArray[np.int64]:
+    def rows(self, group: int) -> Integers:
         """Targets of a group by cells and blocks."""
         return self.original.rows if group == 0 else np.where(self.unique_cells[:, None], self.original.rows, 0)
 
@@ -88,7 +88,7 @@ class SecretCase:
         cells = np.ones_like(self.unique_cells) if group == 0 else self.unique_cells
         return self.original.units_in(cells, self.original.estimate)
 
-    def right(self, baseline: BaselineGuesses, group: int) -> npt.NDArray[np.int64]:
+    def right(self, baseline: BaselineGuesses, group: int) -> Integers:
         """Of how many targets a baseline is right, by cells and blocks."""
         labels = baseline.labels[self.tuples.of_cell]
         return self.rows(group) * self.secret.right(labels, self.codes[:, None])

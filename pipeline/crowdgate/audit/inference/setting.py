@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.setting import setting_problem
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.controls import MONDRIAN, InferenceControl, controls
-from crowdgate.audit.inference.secret import Floats, Secret
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.audit.inference.secret_case import COVERAGES
 from crowdgate.audit.inference.source_table import block_count
 from crowdgate.contracts.contract import Attribute, Contract

@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdgate.arrays import Bools, Integers
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.tuples import DistinctTuples
-from crowdgate.audit.inference.secret import Codes, Secret
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.hierarchy import Level
-from crowdgate.histogram import Counts, Mask
 
 PARTS = 5
 """Of the blocks: the first chooses baselines and attacks."""
@@ -36,12 +36,12 @@ class SourceTable:
 
     population: Population
     public: Population
-    units: Counts
+    units: Integers
     known: tuple[str, ...]
     secrets: tuple[Secret, ...]
 
     @cached_property
-    def rows(self) -> Counts:
+    def rows(self) -> Integers:
         """Rows of each cell of the population, by blocks."""
         of = self.population.rows
         return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
@@ -79,11 +79,11 @@ class SourceTable:
         """The blocks that numbers are estimated on."""
         return slice(self.choose.stop, self.blocks)
 
-    def units_in(self, cells: Mask, part: slice) -> int:
+    def units_in(self, cells: Bools, part: slice) -> int:
         """How many units of some blocks have a row in one of the cells."""
         return int(self.units[self.population.having(cells), part].sum())
 
-    def holders(self, tuples: DistinctTuples) -> Counts:
+    def holders(self, tuples: DistinctTuples) -> Integers:
         """How many units have a row with each tuple."""
         units, of = self.units.sum(axis=1), self.population.rows
         if of is None:
@@ -98,7 +98,7 @@ class SourceTable:
         """What is known of a target whose secret this is: what is known already is never asked for."""
         return tuple(name for name in self.known if name != secret.name)
 
-    def secret_codes(self, secret: Secret) -> Codes:
+    def secret_codes(self, secret: Secret) -> Integers:
         """The label of the secret in every cell."""
         return self.population.codes(secret.name, secret.level)
 
@@ -124,7 +124,7 @@ def block_count(n: int) -> int:
     return PARTS * max(1, min(-(-n // PARTS), MOST_FITTED // (PARTS * n)))
 
 
-def _draw_blocks(units: Counts, blocks: int, rng: Rng, *, copies: bool) -> Counts:
+def _draw_blocks(units: Integers, blocks: int, rng: Rng, *, copies: bool) -> Integers:
     """Of how many units of each distinct unit each block is: as equal as can be, copies together."""
     who = np.repeat(np.arange(len(units), dtype=np.int64), units)
     block = rng.permutation(np.arange(len(who)) % blocks)

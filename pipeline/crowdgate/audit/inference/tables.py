@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.population import Population, Rng
 from crowdgate.audit.inference.controls import (
     MONDRIAN,
@@ -13,7 +14,7 @@ from crowdgate.audit.inference.controls import (
     with_control_columns,
     with_random_secret,
 )
-from crowdgate.audit.inference.secret import Floats, Secret
+from crowdgate.audit.inference.secret import Secret
 from crowdgate.audit.inference.secret_case import SecretCase, secret_case
 from crowdgate.audit.inference.setting import known_attributes, numbers_of, units_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable, block_count, source_table

@@ -9,13 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.tuples import DistinctTuples
-from crowdgate.audit.inference.secret import Floats
-from crowdgate.audit.membership.target_population import (
-    Places,
-    TargetPopulation,
-    noisy_tuple_counts,
-)
+from crowdgate.audit.membership.target_population import TargetPopulation, noisy_tuple_counts
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 
@@ -144,7 +140,7 @@ class MembershipAttackerView:
         found[missing] = self._agreeing(rows, missing, most)
         return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
 
-    def _agreeing(self, rows: Histogram, missing: Places, most: int) -> Floats:
+    def _agreeing(self, rows: Histogram, missing: Integers, most: int) -> Floats:
         """How near the nearest class is to each of these tuples, which have none of their own."""
         if len(missing) * len(rows) > MOST_PAIRS:
             return np.zeros(len(missing))

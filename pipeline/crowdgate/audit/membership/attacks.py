@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from crowdgate.audit.inference.secret import Floats
+from crowdgate.arrays import Floats
 from crowdgate.audit.membership.attacker_view import MembershipAttackerView
 from crowdgate.audit.membership.shadow_releases import features
 

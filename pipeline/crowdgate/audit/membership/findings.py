@@ -17,10 +17,10 @@ from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
 from crowdgate.accounting.membership import greatest_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import ControlResult, Findings, control_reasons, outcome_of, too_few_releases
 from crowdgate.audit.common.levels import ALPHA, level
-from crowdgate.audit.inference.secret import Floats
 from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord, MembershipResults, MembershipSetting
 from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.game import ReleaseGame, ShareTally, finite, joined, read_shares
 from crowdgate.audit.common.observation import Mechanism
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.trials import ScheduledGame
-from crowdgate.audit.inference.secret import Floats
 from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.attacks import ATTACKS, NAMES
 from crowdgate.audit.membership.controls import control_units, tagged_units

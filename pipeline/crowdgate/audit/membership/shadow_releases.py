@@ -2,13 +2,12 @@
 like (R. Shokri et al. 2017)."""
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.game import release_of
 from crowdgate.audit.common.observation import Mechanism
 from crowdgate.audit.common.population import Rng
 from crowdgate.audit.inference.models import library, without_convergence_warnings
-from crowdgate.audit.inference.secret import Floats
 from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.target_population import TargetPopulation
 
@@ -16,8 +15,6 @@ RELEASES = 20
 """That a model is fitted on."""
 MOST_ROWS = 400_000
 """Lines that a model is fitted on at most: of more some are drawn."""
-
-Counts = npt.NDArray[np.int64]
 
 
 def features(sight: MembershipAttackerView) -> Floats | None:
@@ -41,7 +38,7 @@ def features(sight: MembershipAttackerView) -> Floats | None:
 
 def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) -> ShadowModel | None:
     """Fitted on releases of tables of the crowd's size. None where a release tells nothing that is read."""
-    lines, members, others = list[Floats](), list[Counts](), list[Counts]()
+    lines, members, others = list[Floats](), list[Integers](), list[Integers]()
     population = crowd.population
     for _ in range(RELEASES):
         drawn = population.draw(crowd.n, rng, replacement=False)
@@ -59,7 +56,7 @@ def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) ->
     )
 
 
-def _slopes(x: Floats, members: Counts, others: Counts, rng: Rng) -> Floats:
+def _slopes(x: Floats, members: Integers, others: Integers, rng: Rng) -> Floats:
     """A logistic regression with an L2 penalty, weighted as many as there are."""
     at, weights = np.tile(np.arange(len(x)), 2), np.concatenate([members, others]).astype(np.float64)
     label = np.repeat([1, 0], len(x))

@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.tuples import DistinctTuples
-from crowdgate.audit.inference.secret import Floats
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
-
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutRe
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.candidate import Measurement, Number
+from crowdgate.measures.recorded_audits import ISOLATION_RATE, KEPT_SHARE, PSO_EXCESS, PSO_SUCCESS
 
 _ASIDE = frozenset(each.name for each in ATTACKERS if each.aside)
 _BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
@@ -187,8 +188,8 @@ def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess
 def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: Options) -> Measurement | None:
     """The figure of a measure."""
     return {
-        "pso_success": said.success, "pso_excess": said.excess, "isolation_rate": said.isolation,
-        "kept_share_in_audit": None if said.kept is None else Measurement.exact(said.kept),
+        PSO_SUCCESS.name: said.success, PSO_EXCESS.name: said.excess, ISOLATION_RATE.name: said.isolation,
+        KEPT_SHARE.name: None if said.kept is None else Measurement.exact(said.kept),
     }[name]  # fmt: skip
 
 

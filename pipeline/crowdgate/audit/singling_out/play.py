@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.game import Game
 from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
@@ -27,8 +27,6 @@ from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, Singl
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
-Counts = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class IsolationTally:
@@ -38,12 +36,12 @@ class IsolationTally:
     the others."""
 
     trials: int
-    light: Counts
-    any: Counts
-    idle: Counts
+    light: Integers
+    any: Integers
+    idle: Integers
     kept: int
-    tenth_light: Counts
-    tenth_any: Counts
+    tenth_light: Integers
+    tenth_any: Integers
 
     @classmethod
     def none(cls, attackers: int, weights: int) -> "IsolationTally":
@@ -160,7 +158,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         chosen = (tally.light, tally.any) if tenth else (tally.tenth_light, tally.tenth_any)
         return IsolationTally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows, *chosen)
 
-    def _isolations(self, answers: Answers, drawn: DrawnTable, rng: Rng) -> tuple[Counts, Counts]:
+    def _isolations(self, answers: Answers, drawn: DrawnTable, rng: Rng) -> tuple[Integers, Integers]:
         """Which predicates isolate within their weight, and which isolate at all."""
         found = np.zeros((2, len(self.weights)), dtype=np.int64)
         for at, (predicate, most) in enumerate(zip(answers, self.weights, strict=True)):
@@ -172,14 +170,6 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
 def _is_tenth(batch: int, number: int) -> bool:
     """Whether a trial is one of every tenth, beginning with the first."""
     return (SinglingOutGame.batch_size * batch + number) % 10 == 0
-
-
-def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
-    """All trials in this process."""
-    tally = IsolationTally.none(len(game.attackers), len(game.weights))
-    for at, size in game.batches(trials):
-        tally += game.batch(at, size)
-    return tally
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:

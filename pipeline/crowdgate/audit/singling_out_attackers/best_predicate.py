@@ -14,15 +14,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import Predicate, greatest_share
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
-from crowdgate.histogram import Mask
-
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +26,17 @@ class BoxPosterior:
     """Disjoint boxes: `box` is the box of every cell of the population (-1: of none), `weight` the weight of each box,
     `sure` and `unsure` how many units are in it for sure and how many others are expected."""
 
-    box: Places
+    box: Integers
     weight: Floats
     sure: Floats
     unsure: Floats
 
     @cached_property
-    def order(self) -> Places:
+    def order(self) -> Integers:
         """Boxes by expected units for their weight, the most first; those without weight are left out."""
         has = np.flatnonzero(self.weight > 0)
         people = self.sure[has] + self.unsure[has]
-        found: Places = has[np.argsort(-people / self.weight[has], kind="stable")]
+        found: Integers = has[np.argsort(-people / self.weight[has], kind="stable")]
         return found
 
     @cached_property
@@ -104,9 +100,9 @@ def best_predicates(
     return found
 
 
-def cells_in_boxes(box: Places, boxes: Places, size: int) -> Mask:
+def cells_in_boxes(box: Integers, boxes: Integers, size: int) -> Bools:
     """The cells of some boxes."""
     chosen = np.zeros(size + 1, dtype=np.bool_)
     chosen[boxes] = True
-    found: Mask = chosen[box] & (box >= 0)
+    found: Bools = chosen[box] & (box >= 0)
     return found

@@ -5,13 +5,14 @@ from itertools import combinations
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, Places, PosteriorAttacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, PosteriorAttacker
 from crowdgate.audit.singling_out_attackers.on_noisy_tables import units_in
 from crowdgate.audit.singling_out_attackers.on_releases import rows_in
 
 
-def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Places, Sequence[Floats]]]:
+def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Integers, Sequence[Floats]]]:
     """Yield tables of so many attributes that the release tells, from its rows or unchanged: the box of every cell of
     the population; and of each box the weight, the rows that it has for certain, and the others that are expected."""
     seen, population = sight.seen, sight.population
@@ -44,7 +45,7 @@ class OneColumnAttacker(PosteriorAttacker):
             yield from tails(box, parts)
 
 
-def tails(box: Places, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
+def tails(box: Integers, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
     """Of weight, sure and unsure rows of one column: the tails of both sides with the most rows for their weight, each
     as the one box there is."""
     for order in (slice(None), slice(None, None, -1)):

@@ -5,18 +5,18 @@ from hashlib import sha256
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.predicates import Predicate
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.best_predicate import (
     BoxPosterior,
-    Floats,
     PosteriorAttacker,
     best_predicates,
     cells_in_boxes,
 )
 from crowdgate.audit.singling_out_attackers.on_releases import places
-from crowdgate.histogram import Counts, Histogram, project
+from crowdgate.histogram import Histogram, project
 from crowdgate.kind.mechanism_output import MechanismOutput
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
@@ -65,7 +65,7 @@ class InformedAttacker(Attacker):
         found = best_predicates([belief], sight.population, sight.weights)
         return [None if each is None else each.aside() for each in found]
 
-    def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Counts) -> Iterator[Floats]:
+    def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
         """For every cell the logarithm of how much likelier each part of the release is with the target there."""
         if seen.rows is not None:
             yield _row_log_ratios(seen, seen.rows, known, others)
@@ -78,7 +78,7 @@ _MOST, _LEAST = 50, 1e-12
 """Of a logarithm, and of a ratio: a release that is impossible with the target somewhere is taken for very unlikely."""
 
 
-def _row_log_ratios(seen: MechanismOutput, rows: Histogram, known: PublicKnowledge, others: Counts) -> Floats:
+def _row_log_ratios(seen: MechanismOutput, rows: Histogram, known: PublicKnowledge, others: Integers) -> Floats:
     box, weight = known.population.boxes(seen.levels)
     counts = np.zeros(len(weight), dtype=np.int64)
     counts[places(rows)] = rows.counts
@@ -86,7 +86,7 @@ def _row_log_ratios(seen: MechanismOutput, rows: Histogram, known: PublicKnowled
     return np.asarray(np.log(np.clip(_class_log_ratios(seen, counts, rest), _LEAST, 1 / _LEAST))[box])
 
 
-def _table_log_ratios(table: NoisyCounts, known: PublicKnowledge, others: Counts) -> Floats:
+def _table_log_ratios(table: NoisyCounts, known: PublicKnowledge, others: Integers) -> Floats:
     box, weight = known.population.boxes(table.levels)
     rest, beta = np.bincount(box, others, len(weight)), float(table.beta)
     off = table.counts.reshape(-1) - beta * rest
@@ -106,7 +106,7 @@ def _noise_variance(off: Floats, stated: Floats) -> Floats:
 _SMALL = 0.01
 
 
-def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: Counts) -> Iterator[Floats]:
+def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
     """A row more in a cell is one nearer where more rows were made than there are others, and one farther elsewhere.
     From a sample coins hide more than that."""
     if seen.made is None or seen.beta != 1 or not seen.distances:
@@ -125,7 +125,7 @@ def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: 
         yield np.clip((2 * one * step - 1) / (2 * spread), -_MOST, _MOST)
 
 
-def _class_log_ratios(seen: MechanismOutput, counts: Counts, rest: Counts) -> Floats:
+def _class_log_ratios(seen: MechanismOutput, counts: Integers, rest: Integers) -> Floats:
     """How much likelier a class is as it was released with one row more than is known of it."""
     from scipy.stats import binom
 

@@ -1,5 +1,8 @@
 """Attackers who are shown counts."""
 
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
 import numpy as np
 
 from crowdgate.audit.common.predicates import TagCondition, TagHash, TagRange
@@ -13,28 +16,30 @@ class ExactCountsAttacker(Attacker):
 
     name = "exact counts"
     source = "PNAS Theorem 5.2 (arXiv: Theorem 4.6, appendix B for hashes)"
+    first_bit: ClassVar[int] = 0
+    """The number of the first bit that is counted; those before it are 0."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         counts = sight.told.counts
         if counts is None:
             return None
-        found = next((each for each in counts.strips if each.aside is None and each.all == 1), None)
-        return _row_from_bits(found, 0, counts.key, sight)
+        found = next((each for each in self.low_strips(counts.strips) if each.all == 1), None)
+        return _row_from_bits(found, self.first_bit, counts.key, sight)
+
+    def low_strips(self, strips: Sequence[Strip]) -> Iterable[Strip]:
+        """The strips whose counts may be low."""
+        return (each for each in strips if each.aside is None)
 
 
-class Differences(Attacker):
+class Differences(ExactCountsAttacker):
     """The same from counts that are never low: each is the low one and a number that is known."""
 
     name = "differences of counts"
     source = "PNAS Remark 5.3 (arXiv: Remark 4.7)"
+    first_bit = 1
 
-    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
-        counts = sight.told.counts
-        if counts is None:
-            return None
-        apart = (_without_odd_numbers(each) for each in counts.strips)
-        found = next((each for each in apart if each and each.all == 1), None)
-        return _row_from_bits(found, 1, counts.key, sight)
+    def low_strips(self, strips: Sequence[Strip]) -> Iterable[Strip]:
+        return filter(None, map(_without_odd_numbers, strips))
 
 
 class GuessedSeed(Attacker):

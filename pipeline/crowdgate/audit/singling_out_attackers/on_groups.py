@@ -1,47 +1,53 @@
 """Attackers who are shown groups with descriptions that were made from the data."""
 
+from abc import abstractmethod
 from fractions import Fraction
 
 import numpy as np
 
+from crowdgate.arrays import Bools, Floats
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID, Predicate, TagBits, TagRange
 from crowdgate.audit.common.unreleased_parts import DescribedGroups
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
-from crowdgate.audit.singling_out_attackers.best_predicate import Floats
 from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, one_member_predicate
-from crowdgate.histogram import Mask
 
 
-class DescribedGroup(Attacker):
-    """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
-
-    name = "described group and hash"
-    source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
-
-    def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
-        groups, population = sight.told.groups, sight.population
-        if groups is None:
-            return None
-        if not len(groups.sizes):
-            return sight.abstain
-        weight = estimated_weights(groups, population)
-        best = [int(np.argmax(isolation_chance(groups.sizes, weight, most))) for most in sight.weights]
-        return [_group_predicate(groups, at, population, most) for at, most in zip(best, sight.weights, strict=True)]
-
-
-class EndPoint(Attacker):
-    """The end of an interval that was computed from the data: somebody is there."""
-
-    name = "end point"
-    source = "arXiv: section 6.2, interval buckets (not in PNAS)"
+class AnyGroupAttacker(Attacker):
+    """An attacker that has a use for groups of every description, and abstains where there is none."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         groups = sight.told.groups
         if groups is None:
             return None
-        if not len(groups.sizes):
-            return sight.abstain
+        return self.answer_on(groups, sight) if len(groups.sizes) else sight.abstain
+
+    @abstractmethod
+    def answer_on(self, groups: DescribedGroups, sight: SinglingOutAttackerView) -> Answers | None:
+        """The answer where there is a group."""
+
+
+class DescribedGroup(AnyGroupAttacker):
+    """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
+
+    name = "described group and hash"
+    source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
+
+    def answer_on(self, groups: DescribedGroups, sight: SinglingOutAttackerView) -> Answers:
+        weight = estimated_weights(groups, sight.population)
+        best = [int(np.argmax(isolation_chance(groups.sizes, weight, most))) for most in sight.weights]
+        return [
+            _group_predicate(groups, at, sight.population, most) for at, most in zip(best, sight.weights, strict=True)
+        ]
+
+
+class EndPoint(AnyGroupAttacker):
+    """The end of an interval that was computed from the data: somebody is there."""
+
+    name = "end point"
+    source = "arXiv: section 6.2, interval buckets (not in PNAS)"
+
+    def answer_on(self, groups: DescribedGroups, sight: SinglingOutAttackerView) -> Answers | None:
         if groups.tags is None:
             return [_endpoint_predicate(groups, sight.population, most) for most in sight.weights]
         first = groups.tags[0]
@@ -101,12 +107,12 @@ def estimated_weights(groups: DescribedGroups, population: Population) -> Floats
     return found
 
 
-def cells_of(groups: DescribedGroups, at: int, population: Population) -> Mask | None:
+def cells_of(groups: DescribedGroups, at: int, population: Population) -> Bools | None:
     """The cells that a group's description allows; None for all."""
     if groups.low.shape[1] == 0:
         return None
     codes = np.column_stack(population.cells.codes)
-    found: Mask = np.all((codes >= groups.low[at]) & (codes <= groups.high[at]), axis=1)
+    found: Bools = np.all((codes >= groups.low[at]) & (codes <= groups.high[at]), axis=1)
     return found
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, PosteriorAttacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, PosteriorAttacker
 from crowdgate.audit.singling_out_attackers.on_releases import rows_in
 from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 

@@ -5,17 +5,18 @@ from fractions import Fraction
 
 import numpy as np
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.predicates import Predicate, greatest_share
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
-from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, Floats, Places, PosteriorAttacker
+from crowdgate.audit.singling_out_attackers.best_predicate import BoxPosterior, PosteriorAttacker
 from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 
 
-def places(rows: Histogram) -> Places:
+def places(rows: Histogram) -> Integers:
     """The place of every class among all tuples of its levels."""
     shape = tuple(map(int, rows.sizes))
-    found: Places = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
+    found: Integers = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
     return found
 
 

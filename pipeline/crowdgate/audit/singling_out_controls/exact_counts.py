@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from crowdgate.arrays import Integers
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng, Tags
 from crowdgate.audit.common.predicates import GRID, TagRange, hash_tags
 from crowdgate.audit.common.unreleased_parts import SeededCounts, Strip, StripCounts
 from crowdgate.audit.singling_out_controls.base import SinglingOutControl
-from crowdgate.histogram import Counts
 
 BITS, SEEDED = 40, 21
 """Of how many bits counts are told: predicates of weight 2^-40 / n follow; and how many answers have seeded noise."""
@@ -139,12 +139,12 @@ def _rows_with_bit(tags: Tags, bit: int) -> int:
 
 
 @cache
-def noise_of_seeds() -> Counts:
+def noise_of_seeds() -> Integers:
     """The noise of each seed, a row of differences of two geometric numbers: anybody can draw it again."""
     numbers = np.arange(SEEDS * 2 * SEEDED, dtype=np.uint64).reshape(2, SEEDS, SEEDED)
     uniform = (splitmix64(numbers) >> np.uint64(11)).astype(np.float64) / 2.0**53
     geometric = np.floor(np.log1p(-uniform) * -SCALE).astype(np.int64)
-    found: Counts = geometric[0] - geometric[1]
+    found: Integers = geometric[0] - geometric[1]
     return found
 
 

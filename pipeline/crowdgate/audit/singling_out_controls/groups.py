@@ -7,16 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.audit.common.observation import Observation, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng, Tags
 from crowdgate.audit.common.predicates import TagBits, TagCondition, TagRange
 from crowdgate.audit.common.unreleased_parts import DescribedGroups
 from crowdgate.audit.singling_out_controls.base import SinglingOutControl
-
-Codes = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int64]
 
 ON_GROUPS = ("described group and hash", "end point", "downcoding")
 
@@ -45,9 +42,9 @@ class Mondrian(SinglingOutControl):
         found = list(self.halved(scaled, codes[:, -1] if codes.shape[1] else np.zeros(drawn.n, dtype=np.int64)))
         return Observation(groups=groups_with_ranges(found, codes, drawn.tags if self.tagged else None))
 
-    def halved(self, scaled: npt.NDArray[np.float64], sensitive: Codes) -> Iterator[Rows]:
+    def halved(self, scaled: Floats, sensitive: Integers) -> Iterator[Integers]:
         """The groups, each as the places of its rows."""
-        waiting: list[Rows] = [np.arange(len(scaled))]
+        waiting: list[Integers] = [np.arange(len(scaled))]
         while waiting:
             rows = waiting.pop()
             part = scaled[rows]
@@ -60,7 +57,7 @@ class Mondrian(SinglingOutControl):
             else:
                 yield rows
 
-    def allowed(self, rows: Rows, sensitive: Codes) -> bool:
+    def allowed(self, rows: Integers, sensitive: Integers) -> bool:
         """Whether rows may be a group."""
         return len(rows) >= self.k
 
@@ -79,7 +76,7 @@ class Diverse(Mondrian):
     def name(self) -> str:
         return "2-diverse groups"
 
-    def allowed(self, rows: Rows, sensitive: Codes) -> bool:
+    def allowed(self, rows: Integers, sensitive: Integers) -> bool:
         return super().allowed(rows, sensitive) and len(np.unique(sensitive[rows])) >= 2
 
 
@@ -98,7 +95,7 @@ class Close(Mondrian):
     def name(self) -> str:
         return f"{self.t:g}-close groups"
 
-    def allowed(self, rows: Rows, sensitive: Codes) -> bool:
+    def allowed(self, rows: Integers, sensitive: Integers) -> bool:
         if not super().allowed(rows, sensitive):
             return False
         whole, own = np.bincount(sensitive), np.bincount(sensitive[rows], minlength=int(sensitive.max()) + 1)
@@ -216,7 +213,7 @@ def prefixes(tags: Tags, start: int, free: int, k: int) -> Iterator[tuple[int, T
             yield from prefixes(part, first, free - 1, k)
 
 
-def unit_codes(drawn: DrawnTable) -> Codes:
+def unit_codes(drawn: DrawnTable) -> Integers:
     """The codes of the row of each unit (units by attributes); no attribute where units have several rows."""
     if drawn.population.rows is not None:
         return np.zeros((drawn.n, 0), dtype=np.int64)
@@ -224,21 +221,21 @@ def unit_codes(drawn: DrawnTable) -> Codes:
     return np.column_stack(codes).astype(np.int64) if codes else np.zeros((drawn.n, 0), dtype=np.int64)
 
 
-def _below(sizes: npt.NDArray[np.int64], k: int) -> int:
+def _below(sizes: Integers, k: int) -> int:
     """Rows in classes of less than k."""
     return int(sizes[sizes < k].sum())
 
 
-def class_numbers(columns: Sequence[Tags]) -> Rows:
+def class_numbers(columns: Sequence[Tags]) -> Integers:
     """The number of each row's tuple among all tuples that there are."""
-    found: Rows = np.zeros(len(columns[0]), dtype=np.int64)
+    found: Integers = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         _, own = np.unique(column, return_inverse=True)
         _, found = np.unique(found * (int(own.max()) + 1) + own, return_inverse=True)
     return found
 
 
-def groups_with_ranges(groups: Sequence[Rows], codes: Codes, tags: Tags | None) -> DescribedGroups:
+def groups_with_ranges(groups: Sequence[Integers], codes: Integers, tags: Tags | None) -> DescribedGroups:
     """Groups with the least and greatest of each column."""
     sizes = np.array([len(rows) for rows in groups])
     low, high = (np.array([end(codes[rows], axis=0) for rows in groups]) for end in (np.min, np.max))
@@ -246,7 +243,7 @@ def groups_with_ranges(groups: Sequence[Rows], codes: Codes, tags: Tags | None) 
     return DescribedGroups(sizes, between, low, high)
 
 
-def tag_groups(sizes: npt.NDArray[np.int64], tags: Sequence[TagCondition]) -> DescribedGroups:
+def tag_groups(sizes: Integers, tags: Sequence[TagCondition]) -> DescribedGroups:
     """Groups of which only tags are described."""
     none = np.zeros((len(sizes), 0), dtype=np.int64)
     return DescribedGroups(sizes, tags, none, none)

@@ -23,7 +23,8 @@ from math import erfc, sqrt
 
 import numpy as np
 
-from crowdgate.kind.forecast import Floats, PassProbability
+from crowdgate.arrays import Floats
+from crowdgate.kind.forecast import PassProbability
 
 STEPS = (0.0, 0.25, 1.0, 4.0, 100.0)
 """Variances of a step of the walk, in parts of v; the first, 0: no change."""

@@ -38,7 +38,7 @@ def _margin(answer: TableAnswer) -> PublishedMargin:
     cells = answer.cells
     names = {name: level.name for name, level in answer.levels.items()}
     parts = (cells.value, cells.unbiased, cells.error, cells.lower, cells.upper)
-    return PublishedMargin(names, *(np.asarray(part, dtype=np.float64).reshape(-1) for part in parts))
+    return PublishedMargin(*(np.asarray(part, dtype=np.float64).reshape(-1) for part in parts), levels=names)
 
 
 def _margin_levels(drawn: DrawnMargins) -> Levels:

@@ -3,17 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.margins import DrawnMargins
+from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 Lookup = Mapping[tuple[str, str], Codes]
 """For every column at a level that margins have it at: the value's place there, for every value of the rows."""
 
@@ -28,17 +25,12 @@ class RowsCandidate(Candidate):
     margins: DrawnMargins | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedMargin:
-    """A published table of counts of the full table: its axes, each a column at a level, and its cells, flat: whole
-    numbers, the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PublishedMargin(CountCells):
+    """A published table of counts of the full table, whose axes are columns at levels. Its cells are whole numbers,
+    with the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
 
     levels: Mapping[str, str]
-    value: Floats
-    unbiased: Floats
-    error: Floats
-    lower: Floats
-    upper: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +39,7 @@ class CalibratedMargins:
     not those of the rows: their values, and which value of a row belongs to which."""
 
     margins: tuple[PublishedMargin, ...]
-    weights: Counts
+    weights: Integers
     entries: tuple[DictionaryEntry, ...]
     coarser: Sequence[CoarserLine]
     lookup: Lookup

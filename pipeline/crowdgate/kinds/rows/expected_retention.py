@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats, no_errors
+from crowdgate.arrays import Floats
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, no_errors
 from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, coarsened
 from crowdgate.risk import retention
 from crowdgate.risk.retention import (

@@ -7,13 +7,13 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 
-from crowdgate.histogram import Counts, Histogram
-from crowdgate.kinds.rows.candidate import CalibratedMargins, Floats, Lookup, PublishedMargin, PublishedRows
+from crowdgate.arrays import Floats, Integers
+from crowdgate.histogram import Histogram
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, PublishedRows
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.number_text import HUNDREDTHS, format_value
 
 NUMBERS = ("estimate", "unbiased", "standard_error", "lower", "upper")
-OF_ROWS = ("rows", "weighted", "residual")
 Labels = Mapping[tuple[str, str], Sequence[str]]
 
 
@@ -22,12 +22,12 @@ class MarginFit:
     """What the released rows make of the cells of a margin: rows, their weights added up (in units), and how far that
     lies outside the interval: 0 inside, negative below; NaN where no row is released."""
 
-    rows: Counts
-    weighted: Counts
+    rows: Integers
+    weighted: Integers
     residual: Floats
 
 
-def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Counts:
+def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Integers:
     """For every class of rows the cell of a table that it belongs to."""
     out = np.zeros(len(rows), dtype=np.int64)
     for (name, level), size in zip(levels.items(), sizes, strict=True):

@@ -1,7 +1,6 @@
 """Check margins and weights from the files of a release: their price, their intervals, what they add up to."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from fractions import Fraction
 from math import prod
 from pathlib import Path
@@ -9,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from crowdgate.arrays import Integers
 from crowdgate.errors import VerificationFailed
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
 from crowdgate.kinds.rows.files import MARGINS
@@ -21,7 +21,7 @@ from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.tables.workload import ContingencyTable
 from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
-from crowdgate.noisy_counts.recount import CountCells, CountsPlan
+from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import COARSER, CoarserLine, ReleasedDomains, domains_of, levels_of, read_coarser
 
@@ -66,7 +66,7 @@ def read_weighting(
     said: RowsManifest,
     formats: Formats,
     rows: Histogram,
-    weights: Counts,
+    weights: Integers,
     columns: Sequence[DictionaryEntry],
     further: Sequence[DictionaryEntry],
 ) -> CalibratedMargins:
@@ -120,7 +120,7 @@ def _margins(table: pa.Table, bought: MarginsFields, columns: Sequence[Dictionar
     for query in bought.queries:
         part, levels = table.slice(start, query.cells), query.levels
         axes = {each.column: levels[each.column] for each in columns if each.column in levels}
-        yield PublishedMargin(axes, *(part[name].to_numpy() for name in NUMBERS))
+        yield PublishedMargin(*(part[name].to_numpy() for name in NUMBERS), levels=axes)
         start += query.cells
 
 
@@ -128,9 +128,8 @@ def number_problems(
     bought: MarginsFields, margins: Sequence[PublishedMargin], rows: int, domains: ReleasedDomains
 ) -> Iterator[str]:
     """Whole numbers of at least 0, with the errors and intervals of their noise, that agree."""
-    numbers = [CountCells(each.value, each.unbiased, each.error, each.lower, each.upper) for each in margins]
-    for query, found in zip(bought.queries, numbers, strict=True):
-        if not all(np.isfinite(each).all() for each in astuple(found)):
+    for query, found in zip(bought.queries, margins, strict=True):
+        if not found.is_finite:
             yield f"{MARGINS}: {query.name}: a number that is none"
             return
     levels = levels_of(domains)
@@ -138,5 +137,5 @@ def number_problems(
     laws = [bought.law_of(at, rows) for at in range(len(margins))]
     names = [f"{MARGINS}: {query.name}" for query in bought.queries]
     yield from CountsPlan(names, axes, laws, Fraction(1), bought.width or Fraction(0)).problems(
-        dict(enumerate(numbers))
+        dict(enumerate(margins))
     )

@@ -60,8 +60,7 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
     return Forecast(
         figures=tuple(_figures(safe, kept, at_most)),
         made=lambda: tuple(_listings(safe, prior, kept)),
-        chart=Chart("trade_offs", "beta", "sampling rate beta", ("exact", "theorem5"),
-                    "least k (dashed: Theorem 5)", "epsilon"),
+        chart=Chart("trade_offs", "beta", ("exact", "theorem5"), "epsilon"),
         pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, kept)),
         errors=table_errors(kept),
         keeping=lambda share: None if kept is None else _levels_retaining(prior, kept, share),

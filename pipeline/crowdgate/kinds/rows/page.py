@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdgate.histogram import Counts
+from crowdgate.arrays import Integers
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.rows import first_estimates
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows
@@ -73,7 +73,7 @@ def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, 
     }
 
 
-def effective_sample_size(counts: Counts, weights: Counts) -> int:
+def effective_sample_size(counts: Integers, weights: Integers) -> int:
     """How many equally weighted rows tell as much about a mean (Kish 1965), rounded down: (sum of weights)^2 / sum of
     squares. Weights are whole units."""
     pairs = list(zip(counts.tolist(), weights.tolist(), strict=True))

@@ -18,8 +18,9 @@ import numpy as np
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.person import per_row
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of, split_budget, tables_budget
+from crowdgate.arrays import Floats
 from crowdgate.guarantee import Part
-from crowdgate.kind.forecast import Axes, Floats
+from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.prior import ExpectedCounts, coarsened
 from crowdgate.kinds.rows.expected_retention import ExpectedRetention, retention_probabilities

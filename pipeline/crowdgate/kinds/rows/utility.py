@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram
-from crowdgate.kinds.rows.candidate import Floats, RowsCandidate
+from crowdgate.kinds.rows.candidate import RowsCandidate
 from crowdgate.measures import naive_bayes
 from crowdgate.measures import utility as worth
 from crowdgate.mechanisms.rows.safe_k import SafeK

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting import safe_k
@@ -27,8 +25,6 @@ from crowdgate.mechanisms.rows.safe_k import row_part
 from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, read_dictionary
 from crowdgate.publish.row_runs import RowRuns
 from crowdgate.publish.rows import DATA
-
-Codes = npt.NDArray[np.int32]
 
 
 def manifest_problems(said: RowsManifest) -> Iterator[str]:

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.arrays import Integers
+from crowdgate.histogram import Histogram
 from crowdgate.kinds.rows.candidate import Lookup, PublishedMargin
 from crowdgate.kinds.rows.margins import cells
 from crowdgate.mechanisms.rows import calibration
@@ -22,7 +23,7 @@ def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
 
 def weights_of(
     rows: Histogram, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
-) -> Counts:
+) -> Integers:
     """The weight of every class, in units; 1 / beta for all where the margins are too noisy for weights to be found."""
     try:
         return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
@@ -31,7 +32,7 @@ def weights_of(
 
 
 def weights_problems(
-    rows: Histogram, weights: Counts, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
+    rows: Histogram, weights: Integers, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
 ) -> Iterator[str]:
     """Whether weights are those that the released rows and the margins give."""
     found = weights_of(rows, beta, margins, lookup, sizes)

@@ -21,13 +21,12 @@ from functools import cached_property
 from math import log, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.noise_sums import width
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.candidate import Measurement, PairErrors
 
-Floats = npt.NDArray[np.float64]
 MISS = 0.05
 """Of limits: how often they do not hold."""
 
@@ -38,7 +37,7 @@ class Certificate:
     `rows_variance`) and a sample of rate `beta`; the number of `cells` of every pair. A pair is trustworthy whose upper
     limit is at most `pair_error`."""
 
-    distances: npt.NDArray[np.int64]
+    distances: Integers
     squared_sigma: Fraction
     cells: Sequence[int]
     rows: int
@@ -62,7 +61,7 @@ class Certificate:
         return np.maximum(self.errors + self._half(self._law.half_width(1 - self._miss)) + self.sampling_error, 0.0)
 
     @property
-    def trustworthy(self) -> npt.NDArray[np.bool_]:
+    def trustworthy(self) -> Bools:
         """Pairs whose upper end is within the pair error."""
         return np.asarray(self.upper <= float(self.pair_error))
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Floats
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors
 from crowdgate.mechanisms.synthetic.rounds import SELECTING
 
 if TYPE_CHECKING:

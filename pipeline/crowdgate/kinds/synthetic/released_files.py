@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
-from crowdgate.domain import Codes
+from crowdgate.arrays import Codes, Integers
 from crowdgate.histogram import Histogram, collapse
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine, ReleasedDomains
 
-Counts = npt.NDArray[np.int64]
 Axes = tuple[tuple[str, str], ...]
 """Columns, each at a level."""
 
@@ -22,7 +20,7 @@ class NoisyTable:
     """A measured table: noisy counts in the cells of its axes."""
 
     axes: Axes
-    noisy: Counts
+    noisy: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class PublishedSynthetic:
     levels: tuple[DictionaryEntry, ...]
     coarser: Sequence[CoarserLine]
     measured: tuple[NoisyTable, ...]
-    distances: Counts
+    distances: Integers
 
     @property
     def pairs(self) -> tuple[tuple[DictionaryEntry, DictionaryEntry], ...]:
@@ -49,13 +47,13 @@ class PublishedSynthetic:
         for table, own in zip(self.measured, self.counted(domains), strict=True):
             yield int(np.abs(own - table.noisy.reshape(-1)).sum())
 
-    def counted(self, domains: ReleasedDomains) -> Iterator[Counts]:
+    def counted(self, domains: ReleasedDomains) -> Iterator[Integers]:
         """For every measured table the rows in its cells, flat."""
         finest = {each.column: each.level for each in self.columns}
         for table in self.measured:
             yield self._counted(table.axes, finest, domains)
 
-    def _counted(self, axes: Axes, finest: dict[str, str], domains: ReleasedDomains) -> Counts:
+    def _counted(self, axes: Axes, finest: dict[str, str], domains: ReleasedDomains) -> Integers:
         cell = np.zeros(len(self.rows), dtype=np.int64)
         for name, level in axes:
             codes = domains.codes(name, finest[name], level)[self.rows.codes[self.rows.names.index(name)]]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.accounting.tables_plan import stated_guarantee
+from crowdgate.arrays import Integers
 from crowdgate.candidate import Candidate
 from crowdgate.errors import VerificationFailed
 from crowdgate.histogram import Histogram
@@ -23,7 +24,7 @@ from crowdgate.kinds.synthetic.files import (
     certificate_of,
 )
 from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest, sorted_combinations
-from crowdgate.kinds.synthetic.released_files import Counts, NoisyTable, PublishedSynthetic
+from crowdgate.kinds.synthetic.released_files import NoisyTable, PublishedSynthetic
 from crowdgate.kinds.synthetic.variables import ReleasedVariables, released_variables
 from crowdgate.limits import MOST_NUMBERS, MOST_SYNTHETIC_ROWS
 from crowdgate.manifest import guarantee_sentences
@@ -184,7 +185,7 @@ def _read_tables(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
         yield NoisyTable(stated.named, noisy.reshape([sizes[axis] for axis in stated.named]))
 
 
-def _distances(folder: Path, number: int) -> Counts:
+def _distances(folder: Path, number: int) -> Integers:
     lines = read_lines(folder / CERTIFICATE, CERTIFICATE_COLUMNS)
     found = _whole_numbers(CERTIFICATE, (line[CERTIFICATE_COLUMNS.index("distance")] for line in lines))
     if len(found) != number:
@@ -192,7 +193,7 @@ def _distances(folder: Path, number: int) -> Counts:
     return found
 
 
-def _whole_numbers(name: str, texts: Iterator[str]) -> Counts:
+def _whole_numbers(name: str, texts: Iterator[str]) -> Integers:
     found: list[int] = []
     for text in texts:
         if len(found) >= MOST_NUMBERS or len(text) > 20 or str(number := _number(text)) != text or abs(number) >= WHOLE:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Figure, Floats, Forecast
+from crowdgate.arrays import Floats
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, Figure, Forecast
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.tables.gate_chances import pass_probabilities
 from crowdgate.mechanisms.tables.accuracy import Z95, ExpectedNoise

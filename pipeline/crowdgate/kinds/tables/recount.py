@@ -6,10 +6,10 @@ from fractions import Fraction
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.means import means
@@ -17,7 +17,6 @@ from crowdgate.noisy_counts.manifest_fields import GridFields
 from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.levels import ReleasedDomains
 
-Floats = npt.NDArray[np.float64]
 Z95 = 1.959963984540054
 SLACK = 1e-13
 """Relative: the last bits of another machine's exponentials and powers. Sums, products and roots are the same
@@ -157,7 +156,7 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
             yield f"{column}: it does not follow from noisy sum and rows"
 
 
-def _differs(a: Floats, b: Floats, most: float) -> npt.NDArray[np.bool_]:
+def _differs(a: Floats, b: Floats, most: float) -> Bools:
     """Where two numbers are not the same, relatively; two unknown ones are."""
     with np.errstate(invalid="ignore"):
         return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
@@ -221,7 +220,7 @@ def _parents(
     return parents
 
 
-def _adds_up(values: Floats, cells: npt.NDArray[np.int64], margin: Floats) -> bool:
+def _adds_up(values: Floats, cells: Integers, margin: Floats) -> bool:
     """Whether groups of cells sum to the margin; groups with an empty cell, and empty margins, can't be told."""
     sums = np.bincount(cells, values, len(margin))
     known = ~np.isnan(sums) & ~np.isnan(margin)

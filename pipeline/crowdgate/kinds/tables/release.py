@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats
 from crowdgate.candidate import Candidate, PublishedCells, Static
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level
@@ -32,7 +32,6 @@ from crowdgate.noisy_counts.statements import noise_fields
 from crowdgate.publish.dictionary import entries
 from crowdgate.publish.levels import coarser
 
-Floats = npt.NDArray[np.float64]
 Answers = tuple[TableAnswer | QuantileAnswer, ...]
 
 

@@ -6,15 +6,15 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Codes, Floats
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.mechanisms.tables.consistency import Axes, common_margin, refines, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.publish.levels import ReleasedDomains, levels_of
 
-Spread = Mapping[str, npt.NDArray[np.float64]]
+Spread = Mapping[str, Floats]
 """The variance of every cell, in squared steps, by the file of the table."""
 _MOST_CONSTRAINTS, _MOST_WORK = 6000, 4e10
 """What format 1 took for too costly: its standard errors are then those of the noise."""
@@ -48,7 +48,7 @@ def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:
 
 def _costly(axes: Sequence[Axes], variances: Sequence[float]) -> bool:
     """Whether variances after consistency were too costly for format 1: attributes at several levels, many links."""
-    codes: dict[str, npt.NDArray[np.int32]] = {}
+    codes: dict[str, Codes] = {}
     several = [
         name
         for levels in axes

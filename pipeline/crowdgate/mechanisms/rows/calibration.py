@@ -23,13 +23,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.mechanisms.rows.interval_projection import MOST_DENSE, ProjectionProblem, nearest_point
 from crowdgate.mechanisms.rows.nested import common_sums
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 GRID = 10_000
 """Weights are whole multiples of 1/GRID: sums of weights are exact in integers."""
@@ -70,8 +67,8 @@ class Residuals:
     the cell; whether the weighted count is in the interval; weighted count minus estimate."""
 
     weighted: Integers
-    represented: npt.NDArray[np.bool_]
-    within: npt.NDArray[np.bool_]
+    represented: Bools
+    within: Bools
     residual: Floats
 
 

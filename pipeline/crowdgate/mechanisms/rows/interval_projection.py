@@ -18,9 +18,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from crowdgate.arrays import Floats
 
 MOST_DENSE = 3000
 """Up to here the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
@@ -82,11 +81,10 @@ class ProjectionProblem:
 
 @dataclass(frozen=True, eq=False)
 class NearestPoint:
-    """g, the shift, the multipliers, and by how much the shift's square is at most too large."""
+    """g, the shift, and by how much the shift's square is at most too large."""
 
     ratios: Floats
     shift: Floats
-    multipliers: Floats
     gap: float
 
 
@@ -97,7 +95,7 @@ def nearest_point(problem: ProjectionProblem) -> NearestPoint:
         y = _proximal(problem, start, stiffness)
         shift, gap = problem.shift(y), problem.gap(y, (y - start) / stiffness)
         if np.abs(shift).max(initial=0.0) <= _MET or gap <= _RELATIVE * float(shift @ shift):
-            return NearestPoint(problem.ratios(y), shift, y, gap)
+            return NearestPoint(problem.ratios(y), shift, gap)
         start, stiffness = y, min(10 * stiffness, _LAST)
     raise ArithmeticError("weights did not converge")
 

@@ -18,17 +18,17 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.histogram import Counts, Histogram, collapse, generalise, project
+from crowdgate.histogram import Histogram, collapse, generalise, project
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
 
 KEY_BITS = 62
 _SIGN_FREE = 62
-Total = Callable[[Counts, Counts], int]
+Total = Callable[[Integers, Integers], int]
 """The score of a scheme from the sizes of its classes in sorted order, and what parts each from the one before it: the
 exclusive or of their numbers."""
 
@@ -59,7 +59,7 @@ class SchemeLattice:
         at = np.unravel_index(index, self.shape) if self.shape else ()
         return {name: levels[int(i)] for (name, levels), i in zip(self.candidates.items(), at, strict=True)}
 
-    def weights(self, of_level: Callable[[str, Level], float]) -> npt.NDArray[np.float64]:
+    def weights(self, of_level: Callable[[str, Level], float]) -> Floats:
         """For every scheme the sum over attributes of a number that belongs to the level."""
         total = np.zeros(self.shape)
         for axis, (name, levels) in enumerate(self.candidates.items()):
@@ -141,7 +141,7 @@ def _ranked(node: Histogram, decided: int) -> Histogram:
 class _Field:
     """One attribute as bits: the code of every finest value, and for each level how many low bits it clears."""
 
-    codes: Counts
+    codes: Integers
     steps: list[tuple[int, int]]
 
 
@@ -157,7 +157,7 @@ def _field(levels: Sequence[Level]) -> _Field:
     return _Field(codes, list(zip(cleared, added, strict=True)))
 
 
-def _within(finer: Codes, coarser: Codes) -> tuple[Counts, int]:
+def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
     """The number of each finer value among those of the same coarser value, and the bits that hold it."""
     number, next_number = dict[int, int](), dict[int, int]()
     for low, high in zip(finer.tolist(), coarser.tolist(), strict=True):
@@ -190,7 +190,7 @@ def _clear(low: int, cleared: int) -> int:
 
 
 def _walk(
-    node: tuple[Counts, Counts, Counts], masks: Sequence[Sequence[int]], limits: Sequence[int], total: Total
+    node: tuple[Integers, Integers, Integers], masks: Sequence[Sequence[int]], limits: Sequence[int], total: Total
 ) -> Iterator[int]:
     if not masks:
         yield from _chain(node[1], node[2], limits, total)
@@ -201,7 +201,7 @@ def _walk(
         yield from _walk(node, masks[1:], limits, total)
 
 
-def _merge(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
+def _merge(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
     """Distinct keys in order, their counts, and the exclusive or of each with the one before it (first: 2^62). Key and
     count are sorted as one number where they fit into one: that is more than twice as fast."""
     shift = int(counts.max(initial=0)).bit_length()
@@ -215,7 +215,7 @@ def _merge(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
     return _distinct(keys, counts)
 
 
-def _distinct(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
+def _distinct(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
     apart = np.empty_like(keys)
     apart[:1] = 1 << _SIGN_FREE
     np.bitwise_xor(keys[1:], keys[:-1], out=apart[1:])
@@ -225,7 +225,7 @@ def _distinct(keys: Counts, counts: Counts) -> tuple[Counts, Counts, Counts]:
     return keys[starts], _between(np.cumsum(counts), starts), apart[starts]
 
 
-def _between(ends: Counts, starts: Counts) -> Counts:
+def _between(ends: Integers, starts: Integers) -> Integers:
     """Sums of the stretches that begin at `starts`, from the running sum of all."""
     # the running sum where each stretch ends, less where the one before ended
     sums = np.empty(len(starts), dtype=np.int64)
@@ -235,7 +235,7 @@ def _between(ends: Counts, starts: Counts) -> Counts:
     return sums
 
 
-def _chain(counts: Counts, apart: Counts, limits: Sequence[int], total: Total) -> Iterator[int]:
+def _chain(counts: Integers, apart: Integers, limits: Sequence[int], total: Total) -> Iterator[int]:
     """The last attribute's levels: only stretches of the sorted order."""
     for i, limit in enumerate(limits):
         if i > 0:

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from crowdgate.arrays import Integers
 from crowdgate.errors import Finding, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from crowdgate.noise import NoiseSource
 
 Levels = Mapping[str, Level]
-Vector = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,7 @@ class DrawnMargins:
     """Noisy margins as drawn, with their mechanism."""
 
     mechanism: DpTables
-    noisy: tuple[Vector, ...]
+    noisy: tuple[Integers, ...]
 
 
 def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str, ...]]:

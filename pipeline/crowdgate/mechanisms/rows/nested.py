@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from crowdgate.arrays import Integers
 
 
 def common_sums(tables: Sequence[Integers]) -> Any:

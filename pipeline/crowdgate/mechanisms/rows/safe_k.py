@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting import safe_k
 from crowdgate.accounting.person import per_row
+from crowdgate.arrays import Integers
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.errors import Finding, nearest
 from crowdgate.guarantee import Part, group
-from crowdgate.histogram import Counts, Histogram, Subsampler, View, at_least, subsample
+from crowdgate.histogram import Histogram, Subsampler, View, at_least, subsample
 from crowdgate.limits import GREATEST_K
 from crowdgate.mechanisms.rows.choice import (
     LevelSelection,
@@ -122,7 +123,7 @@ class SafeK:
         return AnonymisedRows(at_least(sample, self.k), sample, full, levels)
 
 
-def _all_rows(sizes: Counts) -> Counts:
+def _all_rows(sizes: Integers) -> Integers:
     return sizes
 
 

@@ -15,11 +15,11 @@ from math import ceil, log
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.sensitivity import expected_kept_rows
-from crowdgate.histogram import Counts, Histogram
+from crowdgate.arrays import Floats, Integers
+from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.rows.lattice import SchemeLattice, field_width, totals
 from crowdgate.system import lazy_libraries
 
@@ -30,8 +30,6 @@ SENSITIVITY = 1 << 30
 """Of every score here, add or remove one row. Sums fit into 64 bits up to 2^33 rows."""
 _NEGLIGIBLE = 2.0**-32
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class RetentionTable:
@@ -41,15 +39,15 @@ class RetentionTable:
     after the last entry. `unit` is what 1 stands for, in rows.
     """
 
-    curve: Counts
+    curve: Integers
     slope: int
     unit: float
 
-    def __call__(self, sizes: Counts) -> Counts:
+    def __call__(self, sizes: Integers) -> Integers:
         """The value of classes of these sizes."""
         return self.curve[np.minimum(sizes, len(self.curve) - 1)] + self.slope * sizes
 
-    def total(self, sizes: Counts, rows: int) -> int:
+    def total(self, sizes: Integers, rows: int) -> int:
         """The sum over classes that hold `rows` rows together."""
         return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
 
@@ -78,7 +76,7 @@ def _settled_size(k: int, b: float) -> int:
     return size
 
 
-def _increments(sizes: Counts, k: int, b: float) -> Floats:
+def _increments(sizes: Integers, k: int, b: float) -> Floats:
     """Increments in rows, from n to n + 1 for each n; within a relative 1e-9."""
     gain = np.zeros(len(sizes))
     able = sizes >= k - 1
@@ -144,7 +142,7 @@ def classification_of(
     assert lattice.last is not None
     target_bits = field_width(len(lattice.candidates[lattice.last][0]))
 
-    def majority(sizes: Counts, apart: Counts) -> int:
+    def majority(sizes: Integers, apart: Integers) -> int:
         starts = np.flatnonzero(apart >= 1 << target_bits)
         return int(np.maximum.reduceat(kept(sizes), starts).sum()) if len(starts) else 0
 

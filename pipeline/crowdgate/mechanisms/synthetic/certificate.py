@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.mechanisms.synthetic.counting import Counts, count
+from crowdgate.arrays import Integers
+from crowdgate.mechanisms.synthetic.counting import count
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
     from crowdgate.histogram import Histogram
     from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.noise import ZcdpSource
@@ -34,7 +35,7 @@ def distances(
     rows_per_unit: int,
     rho: Fraction,
     noise: ZcdpSource,
-) -> Counts:
+) -> Integers:
     """For every pair the L1 distance, in rows, between the rows that were made and the table, each with noise of
     variance rows_per_unit^2 pairs/(2 rho): all together rho-zCDP. Empty without rows, or for one attribute."""
     every = pairs(domain) if len(made) and len(made[0]) else ()
@@ -45,7 +46,7 @@ def distances(
     return noise.gaussian(np.array(far, dtype=np.int64), rows_per_unit, rho / len(every))
 
 
-def table_of(domain: ModelDomain, made: Sequence[Codes], table: Table) -> Counts:
+def table_of(domain: ModelDomain, made: Sequence[Codes], table: Table) -> Integers:
     """The cells of a pair of finest variables, counted in rows."""
     a, b = (made[domain.attribute_of[variable]] for variable in table)
     shape = domain.shape(table)

@@ -10,7 +10,8 @@ from math import prod
 
 import numpy as np
 
-from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Projection, Table
+from crowdgate.arrays import Floats
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Table
 from crowdgate.mechanisms.synthetic.exact_arithmetic import exp, log
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, tree
 

@@ -6,14 +6,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Integers
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Projection, Table
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
-
-Counts = npt.NDArray[np.int64]
 
 
 class FinestTables:
@@ -28,7 +26,7 @@ class FinestTables:
         """The finest variables of a table's attributes, in its order."""
         return tuple([self._finest[variable] for variable in table])
 
-    def projected(self, finest: Counts, table: Table) -> Counts:
+    def projected(self, finest: Integers, table: Table) -> Integers:
         """A table over the finest variables, summed to the levels of `table`."""
         if table == self.of(table):
             return finest
@@ -37,7 +35,7 @@ class FinestTables:
         return np.asarray(self._projections[table].sums(finest), dtype=np.int64)
 
 
-def count(domain: ModelDomain, counted: Histogram, table: Table) -> Counts:
+def count(domain: ModelDomain, counted: Histogram, table: Table) -> Integers:
     """The rows of every cell of a table over finest variables."""
     shape = domain.shape(table)
     places = np.ravel_multi_index(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from crowdgate.mechanisms.synthetic.domain import Floats
+from crowdgate.arrays import Floats
 from crowdgate.mechanisms.synthetic.exact_arithmetic import dot
 
 _MEMORY = 20

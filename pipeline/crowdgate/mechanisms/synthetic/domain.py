@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Array, Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
 
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[Any]
 """Floats or counts."""
 Table = tuple[int, ...]
 """Numbers of variables of different attributes."""
@@ -132,7 +130,7 @@ class _Merge:
     axis: int
     codes: Codes
     order: Codes | None
-    starts: npt.NDArray[np.int64]
+    starts: Integers
 
     @classmethod
     def of(cls, axis: int, codes: Codes) -> _Merge:
@@ -140,7 +138,7 @@ class _Merge:
         ordered = codes if order is None else codes[order]
         return cls(axis, codes, order, np.flatnonzero(np.diff(ordered, prepend=-1)))
 
-    def reduced(self, array: Numbers, by: np.ufunc) -> Numbers:
+    def reduced(self, array: Array, by: np.ufunc) -> Array:
         ordered = array if self.order is None else array.take(self.order, self.axis)
         return np.asarray(by.reduceat(ordered, self.starts, axis=self.axis))
 
@@ -173,11 +171,11 @@ class Projection:
             tuple(domain.sizes[variable] if variable in kept else 1 for variable in source),
         )
 
-    def sums(self, array: Numbers) -> Numbers:
+    def sums(self, array: Array) -> Array:
         """The source's table summed to the target's, counts to counts."""
         return self.reduced(np.einsum(self.summing, array), np.add)
 
-    def reduced(self, array: Numbers, by: np.ufunc = np.add) -> Numbers:
+    def reduced(self, array: Array, by: np.ufunc = np.add) -> Array:
         """A table over the source's kept variables, reduced within the target's coarser values by that function."""
         for merge in self.merges:
             array = merge.reduced(array, by)

@@ -12,12 +12,12 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Integers
 
 if TYPE_CHECKING:
-    from crowdgate.mechanisms.synthetic.domain import Floats
+    from crowdgate.arrays import Floats
 
-Integers = npt.NDArray[np.int64]
 
 _LN2 = 0.69314718055994530942
 _BITS = 12

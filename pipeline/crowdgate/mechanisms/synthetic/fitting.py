@@ -20,8 +20,7 @@ from crowdgate.mechanisms.synthetic.model import Impossible, Model, TableMeasure
 from crowdgate.mechanisms.synthetic.rows import rows
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
-    from crowdgate.mechanisms.synthetic.counting import Counts
+    from crowdgate.arrays import Codes, Integers
     from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 
 STEPS, LAST_STEPS = 40, 120
@@ -37,7 +36,7 @@ class MeasuredTable:
     round: int
     rho: Fraction
     variance: Fraction
-    noisy: Counts
+    noisy: Integers
 
 
 @dataclass(frozen=True, eq=False)

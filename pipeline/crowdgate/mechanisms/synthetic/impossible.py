@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from crowdgate.arrays import Bools
 from crowdgate.errors import Finding, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.limits import MOST_MODEL_CELLS
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
-Bools = npt.NDArray[np.bool_]
 Levels = Mapping[str, tuple[Level, ...]]
 """Of every attribute the released level and those above it."""
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.mechanisms.synthetic.domain import Floats, Projection, Table, bits
+from crowdgate.arrays import Floats
+from crowdgate.mechanisms.synthetic.domain import Projection, Table, bits
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.clique_sums import CliqueSums, Network

@@ -14,11 +14,11 @@ from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.mechanisms.synthetic.clique_sums import IMPOSSIBLE, CliqueSums, Network
 from crowdgate.mechanisms.synthetic.descent import minimum
-from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain, Table
+from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 from crowdgate.mechanisms.synthetic.exact_arithmetic import dot
 from crowdgate.mechanisms.synthetic.marginals import Marginals
 
@@ -27,7 +27,7 @@ PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
 _NEAR = 1e-10
 """The length of the scaled gradient at which a fit ends."""
 
-Impossible = Sequence[tuple[Table, npt.NDArray[np.bool_]]]
+Impossible = Sequence[tuple[Table, Bools]]
 """Tables that are true where a combination can't occur."""
 
 
@@ -36,7 +36,7 @@ class TableMeasurement:
     """A table's counts with noise of this variance in each cell."""
 
     table: Table
-    noisy: npt.NDArray[np.int64]
+    noisy: Integers
     variance: Fraction
 
 

@@ -19,14 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.arrays import Integers
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.synthetic.certificate import distances
-from crowdgate.mechanisms.synthetic.counting import Counts, FinestTables, count
+from crowdgate.mechanisms.synthetic.counting import FinestTables, count
 from crowdgate.mechanisms.synthetic.fitting import MeasuredTable, ModelFit
 from crowdgate.mechanisms.synthetic.junction_tree import Extensions
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
     from crowdgate.histogram import Histogram
     from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
     from crowdgate.mechanisms.synthetic.model import Impossible, Model
@@ -108,7 +109,7 @@ class SynthesisResult:
     selected: tuple[SelectedTable, ...]
     total: int
     rows: tuple[Codes, ...]
-    distances: Counts
+    distances: Integers
 
     @property
     def spent(self) -> Fraction:
@@ -191,7 +192,7 @@ class _Rounds:
     def scores(self, variance: Fraction) -> dict[Table, int]:
         """By how much the model is wrong about every candidate, in rows, beyond what noise would be."""
         noise = sqrt(2 / pi * float(variance))
-        errors: dict[Table, Counts] = {}
+        errors: dict[Table, Integers] = {}
         found: dict[Table, int] = {}
         for table in (*self.drawing.one_ways, *self.drawing.candidates):
             finest = self.finest.of(table)
@@ -202,7 +203,7 @@ class _Rounds:
             found[table] = weight * (int(np.abs(wrong).sum()) - round(noise * wrong.size))
         return found
 
-    def expected(self, table: Table) -> Counts:
+    def expected(self, table: Table) -> Integers:
         """What the model says of a table, in whole rows."""
         return np.rint(self.learned.total * self.model.marginal(table)).astype(np.int64)
 
@@ -235,9 +236,9 @@ class _Counts:
 
     def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
         self._domain, self._counted, self._finest = domain, counted, FinestTables(domain)
-        self._known: dict[Table, Counts] = {}
+        self._known: dict[Table, Integers] = {}
 
-    def of(self, table: Table) -> Counts:
+    def of(self, table: Table) -> Integers:
         finest = self._finest.of(table)
         if finest not in self._known:
             self._known[finest] = count(self._domain, self._counted, finest)

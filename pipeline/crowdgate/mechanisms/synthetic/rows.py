@@ -14,17 +14,16 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Integers
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
-    from crowdgate.mechanisms.synthetic.domain import Floats, ModelDomain
+    from crowdgate.arrays import Codes, Floats
+    from crowdgate.mechanisms.synthetic.domain import ModelDomain
     from crowdgate.mechanisms.synthetic.junction_tree import Clique
     from crowdgate.mechanisms.synthetic.model import Model
 
 _GOLDEN = (sqrt(5) - 1) / 2
-
-Indices = npt.NDArray[np.int64]
 
 
 def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...]:
@@ -45,7 +44,7 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
     return tuple(codes.pop(variable, np.zeros(0, dtype=np.int32))[order] for variable in domain.finest)
 
 
-def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total: int) -> Indices:
+def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total: int) -> Integers:
     """The number of every row's value of the separator."""
     if not clique.separator:
         return np.zeros(total, dtype=np.int64)
@@ -53,7 +52,7 @@ def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total:
     return np.asarray(np.ravel_multi_index(known, domain.shape(clique.separator)))
 
 
-def _order(domain: ModelDomain, clique: Clique, groups: Indices, codes: dict[int, Codes]) -> Indices:
+def _order(domain: ModelDomain, clique: Clique, groups: Integers, codes: dict[int, Codes]) -> Integers:
     """Rows group by group, and in each by what they already are elsewhere, as far as that fits into a whole number."""
     here = {domain.attribute_of[axis] for axis in clique.axes}
     key, span = groups, domain.cells(clique.separator)
@@ -75,8 +74,8 @@ def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wante
 
 
 def _sample_cells(
-    domain: ModelDomain, clique: Clique, given: Floats, groups: Indices, rng: np.random.Generator
-) -> Indices:
+    domain: ModelDomain, clique: Clique, given: Floats, groups: Integers, rng: np.random.Generator
+) -> Integers:
     """A cell of the clique for each row; rows stand in `_order`, with the number of their group."""
     group_of = _group_of_lines(domain, clique)
     counts = np.bincount(groups, minlength=domain.cells(clique.separator))
@@ -91,7 +90,7 @@ def _sample_cells(
     return out
 
 
-def _stratified_order(groups: Indices, rng: np.random.Generator) -> Indices:
+def _stratified_order(groups: Integers, rng: np.random.Generator) -> Integers:
     """Rows group by group, and in each by the fractions of multiples of the golden ratio (Kronecker's sequence) from a
     uniform start: every run of rows is spread evenly over the line of cells."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
@@ -100,7 +99,7 @@ def _stratified_order(groups: Indices, rng: np.random.Generator) -> Indices:
     return np.argsort(number + turns % 1, kind="stable")
 
 
-def _group_of_lines(domain: ModelDomain, clique: Clique) -> Indices:
+def _group_of_lines(domain: ModelDomain, clique: Clique) -> Integers:
     """The separator's value of every cell over the axes that a clique shares with it."""
     shared = clique.axes[: len(clique.separator)]
     codes = [domain.codes(axis, coarser) for axis, coarser in zip(shared, clique.separator, strict=True)]
@@ -109,7 +108,7 @@ def _group_of_lines(domain: ModelDomain, clique: Clique) -> Indices:
     return np.asarray(np.ravel_multi_index(np.ix_(*codes), domain.shape(clique.separator))).reshape(-1)
 
 
-def _rounded(expected: Floats, groups: Indices, counts: Indices, rng: np.random.Generator) -> Indices:
+def _rounded(expected: Floats, groups: Integers, counts: Integers, rng: np.random.Generator) -> Integers:
     """Whole numbers for cells that stand group by group, `counts` in each: along a group's line the sum up to any cell
     is that of `expected` plus one uniform draw, rounded down."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))

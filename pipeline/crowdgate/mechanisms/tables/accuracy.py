@@ -19,14 +19,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Bools, Floats, Integers
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
     from crowdgate.mechanisms.tables.means import MeanEstimates
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 Z95 = 1.959963984540054
 CONFIDENCE = 0.95
 
@@ -41,7 +40,7 @@ class Cells:
     error: Floats
     lower: Floats
     upper: Floats
-    trustworthy: Mask
+    trustworthy: Bools
     unbiased: Floats
 
     def suppressed(self) -> Cells:
@@ -69,7 +68,7 @@ class ExpectedNoise:
     consistent_error: float | None = None
 
 
-def exact_cells(noisy: npt.NDArray[np.int64], law: Law, unit: Fraction, beta: Fraction, relative: Fraction,
+def exact_cells(noisy: Integers, law: Law, unit: Fraction, beta: Fraction, relative: Fraction,
                 greatest: int | None = 1) -> Cells:  # fmt: skip
     """Noisy integers with the intervals of their law. `greatest` bounds what a row adds (None: of either sign)."""
     q = law.half_width(CONFIDENCE)
@@ -77,7 +76,7 @@ def exact_cells(noisy: npt.NDArray[np.int64], law: Law, unit: Fraction, beta: Fr
 
 
 def consistent_cells(
-    values: npt.NDArray[np.int64], estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
+    values: Integers, estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
     relative: Fraction,
 ) -> Cells:  # fmt: skip
     """Counts after consistency, from the linear estimates behind them and the variances of these, for the rows that
@@ -126,6 +125,6 @@ def _sampling_variance(values: Floats, beta: float, greatest: int | None) -> Flo
     return np.full_like(values, np.inf) if greatest is None else (1 - beta) * greatest * np.abs(values)
 
 
-def _is_trustworthy(value: Floats, error: Floats, relative: Fraction) -> Mask:
+def _is_trustworthy(value: Floats, error: Floats, relative: Fraction) -> Bools:
     with np.errstate(invalid="ignore"):
         return np.asarray((error <= float(relative) * np.abs(value)) & (value != 0))

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Array, Floats, Integers
 from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estimated_cells, exact_cells
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
@@ -25,9 +25,6 @@ from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.dp_tables import DpTables
     from crowdgate.mechanisms.tables.sums import ClampAndRounding
-
-Vector = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +56,13 @@ class QuantileAnswer:
     item: Quantiles
     levels: Mapping[str, Level]
     column: Level
-    bins: Vector
-    lower: Vector
-    upper: Vector
+    bins: Integers
+    lower: Integers
+    upper: Integers
 
 
 def raw_answers(
-    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
+    mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
     """The noisy numbers as drawn, with the exact intervals of their law; counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
@@ -75,7 +72,7 @@ def raw_answers(
 
 
 def consistent_answers(
-    mechanism: DpTables, noisy: Sequence[Vector], relative: Fraction
+    mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
     """All counts consistent, in whole numbers from 0 on (`coarse_to_fine` says what holds), with the linear estimates
     behind them and the intervals of these. With sampling they are consistent on the sample and then scaled by 1/beta.
@@ -84,7 +81,7 @@ def consistent_answers(
     """
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
-    values: dict[int, npt.NDArray[Any]] = dict(enumerate(noisy))
+    values: dict[int, Array] = dict(enumerate(noisy))
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
@@ -96,7 +93,7 @@ def consistent_answers(
     return _answers(mechanism, noisy, values, cells, relative)
 
 
-def _exact(mechanism: DpTables, at: int, noisy: Vector, relative: Fraction) -> Cells:
+def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) -> Cells:
     grid, law = mechanism.queries[at].grid, mechanism.laws[at]
     if grid is None:
         return exact_cells(noisy, law, Fraction(1), mechanism.budget.beta, relative)
@@ -105,7 +102,7 @@ def _exact(mechanism: DpTables, at: int, noisy: Vector, relative: Fraction) -> C
 
 
 def _answers(
-    mechanism: DpTables, noisy: Sequence[Vector], values: Mapping[int, npt.NDArray[Any]], cells: Mapping[int, Cells],
+    mechanism: DpTables, noisy: Sequence[Integers], values: Mapping[int, Array], cells: Mapping[int, Cells],
     relative: Fraction,
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
     out: list[TableAnswer | QuantileAnswer] = []
@@ -122,7 +119,7 @@ def _answers(
 
 
 def _mean(
-    mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Vector], relative: Fraction
+    mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Integers], relative: Fraction
 ) -> TableAnswer:
     """The mean with what it is made of, scaled to the whole table: sum of the differences from the offset, and rows."""
     sums, counts = own
@@ -135,9 +132,7 @@ def _mean(
     return TableAnswer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
 
 
-def _quantiles(
-    mechanism: DpTables, item: Quantiles, at: int, values: npt.NDArray[Any], noisy: Vector
-) -> QuantileAnswer:
+def _quantiles(mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers) -> QuantileAnswer:
     """The bins by the counts as published, the limits by the counts as drawn, widened to hold the bins."""
     levels = mechanism.queries[at].levels
     column, axis = levels[item.column], list(levels).index(item.column)

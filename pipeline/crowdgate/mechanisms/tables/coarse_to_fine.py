@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.rounding import MarginConstraint, nearest_table, whole_number_table
@@ -30,8 +30,6 @@ from crowdgate.mechanisms.tables.rounding import MarginConstraint, nearest_table
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.consistency import Axes
 
-Floats = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.int64]
 _HELD = 1e-6
 """The variance of margins that are held, in parts of the smallest one."""
 _TOLERANCE = 0.01
@@ -41,12 +39,12 @@ _WORK = 4e6
 """Numbers that all rounds of projections together may touch, and 500 more for each table (about half a second)."""
 
 
-def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Vector, ...]:
+def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Integers, ...]:
     """Tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's cells."""
     lattice = MarginLattice.of(axes)
     coarse = [ranks for ranks in lattice.members if sum(map(bool, ranks)) <= 1]
     others = [at for at, levels in enumerate(axes) if lattice.ranks(levels) not in coarse]
-    found: dict[Ranks, Vector] = {}
+    found: dict[Ranks, Integers] = {}
     wanted = lattice.margins(axes, estimates)
     for ranks in coarse:
         found[ranks] = _whole_table(lattice, ranks, wanted(ranks), found)
@@ -63,7 +61,7 @@ def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: S
     return tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True))
 
 
-def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Vector]) -> Vector:
+def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Integers]) -> Integers:
     """The nearest table of whole numbers from 0 on that adds up to margins among those found."""
     held = lattice.exact_margins(ranks, found)
     if not held:
@@ -74,7 +72,7 @@ def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Ma
 
 
 def _nonnegative_tables(
-    axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Vector]]
+    axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Integers]]
 ) -> list[Floats]:
     """Dykstra: projections in turn on the tables that agree, margins held, and on those without negative cells."""
     firm = _HELD * min(variances)

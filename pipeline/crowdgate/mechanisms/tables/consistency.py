@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
 from crowdgate.mechanisms.tables.variances import variances as cell_variances
 
-Floats = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.int64]
 Axes = Mapping[str, Level]
 
 
@@ -33,7 +31,7 @@ class ConsistentTables:
 
 
 def consistent_tables(
-    axes: Sequence[Axes], noisy: Sequence[Vector | Floats], variances: Sequence[float]
+    axes: Sequence[Axes], noisy: Sequence[Integers | Floats], variances: Sequence[float]
 ) -> ConsistentTables:
     """The least-squares estimates. `variances` hold the positive noise variance of each table's cells."""
     if not all(variance > 0 for variance in variances):
@@ -62,7 +60,7 @@ def refines(axes: Axes, margin_axes: Axes) -> bool:
     return all(name in axes and len(axes[name]) >= len(level) for name, level in margin_axes.items())
 
 
-def cells_of(axes: Axes, margin_axes: Axes) -> npt.NDArray[np.int64]:
+def cells_of(axes: Axes, margin_axes: Axes) -> Integers:
     """For every cell of a table (flat) the cell of its margin that it belongs to."""
     shape = tuple(map(len, axes.values()))
     out = np.zeros(shape, dtype=np.int64)

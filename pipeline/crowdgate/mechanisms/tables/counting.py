@@ -11,16 +11,15 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Integers
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram, View
 
 if TYPE_CHECKING:
-    from crowdgate.domain import Codes
+    from crowdgate.arrays import Codes
     from crowdgate.mechanisms.tables.workload import LinearQuery
 
-Vector = npt.NDArray[np.int64]
 VIEW_CELLS = 1 << 20
 """A covering view grows no further than this: its counters (8 MiB) are summed once for every table in it."""
 MOST = (1 << 63) - 1
@@ -53,9 +52,9 @@ def needed_levels(query: LinearQuery) -> dict[str, Level]:
 
 def answer(
     queries: Sequence[LinearQuery], views: Mapping[str, View], histograms: Mapping[str, Histogram]
-) -> tuple[Vector, ...]:
+) -> tuple[Integers, ...]:
     """The true answers (confidential), each of its query's shape."""
-    answers: list[Vector | None] = [None] * len(queries)
+    answers: list[Integers | None] = [None] * len(queries)
     for name, members in _members(queries, views).items():
         axes = dict(views[name].levels)
         wide = _wide(histograms[name], [queries[at] for at in members])
@@ -79,8 +78,8 @@ def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[
 
 
 def _margins(
-    array: Vector, axes: tuple[str, ...], wanted: Mapping[int, tuple[str, ...]]
-) -> dict[int, tuple[Vector, tuple[str, ...]]]:
+    array: Integers, axes: tuple[str, ...], wanted: Mapping[int, tuple[str, ...]]
+) -> dict[int, tuple[Integers, tuple[str, ...]]]:
     """Every wanted margin of an array, by halves: what a half does not need is summed out once for all of it."""
     union = tuple(axis for axis in axes if any(axis in names for names in wanted.values()))
     array = np.asarray(array.sum(axis=tuple(i for i, axis in enumerate(axes) if axis not in union), dtype=np.int64))
@@ -103,7 +102,7 @@ def _cut(rest: Sequence[int], wanted: Mapping[int, tuple[str, ...]], union: tupl
     return first if 0 < first < len(rest) else max(1, len(rest) // 2)
 
 
-def _finish(array: Vector, axes: Mapping[str, Level], query: LinearQuery) -> Vector:
+def _finish(array: Integers, axes: Mapping[str, Level], query: LinearQuery) -> Integers:
     """The view's margin at the query's levels and in its order of axes, a summed column weighted by its integers."""
     target = needed_levels(query)
     for i, (name, level) in enumerate(axes.items()):
@@ -124,7 +123,7 @@ def _wide(histogram: Histogram, queries: Sequence[LinearQuery]) -> bool:
     return float(histogram.counts.sum(dtype=np.float64)) * greatest >= MOST / 2
 
 
-def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery, *, wide: bool) -> Vector:
+def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery, *, wide: bool) -> Integers:
     """An answer out of the distinct tuples: of a view that has more cells than an array should, or in Python's integers
     where 64 bits might not do."""
     codes = dict(zip(histogram.names, histogram.codes, strict=True))
@@ -141,14 +140,14 @@ def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: Line
     return np.clip(out, -MOST, MOST).astype(np.int64).reshape(query.shape)
 
 
-def _coarsened(array: Vector, axis: int, codes: Codes, size: int) -> Vector:
+def _coarsened(array: Integers, axis: int, codes: Codes, size: int) -> Integers:
     moved = np.moveaxis(array, axis, 0)
     out = np.zeros((size, *moved.shape[1:]), dtype=np.int64)
     np.add.at(out, codes, moved)
     return np.moveaxis(out, 0, axis)
 
 
-def _dense(histogram: Histogram) -> Vector:
+def _dense(histogram: Histogram) -> Integers:
     cells = np.zeros(prod(histogram.sizes), dtype=np.int64)
     at = np.ravel_multi_index(histogram.codes, histogram.sizes) if histogram.sizes else np.zeros(len(histogram), int)
     cells[at] = histogram.counts

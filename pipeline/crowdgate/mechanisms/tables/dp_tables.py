@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudget, law_of, split_budget, tables_budget
+from crowdgate.arrays import Integers
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Part
 
-Vector = npt.NDArray[np.int64]
 JOINT = "joint"
 
 
@@ -90,7 +89,7 @@ class DpTables:
 
     def protect(
         self, counted: Mapping[str, Histogram], coins: Subsampler | None = None, source: NoiseSource = OPENDP
-    ) -> tuple[Vector, ...]:
+    ) -> tuple[Integers, ...]:
         """The noisy answers, one array a query: whatever is published is made of them alone.
 
         `counted` are the views' histograms, in which a person has at most `rows` rows. Raises ValueError if coins are
@@ -104,7 +103,7 @@ class DpTables:
         steps = zip(self.true_answers(counted), self.queries, self.spends, strict=True)
         return tuple(draw(values, linear.query.sensitivity(self.rows), spend) for values, linear, spend in steps)
 
-    def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Vector, ...]:
+    def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
         """The answers without noise. Confidential."""
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)

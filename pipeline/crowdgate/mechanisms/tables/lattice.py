@@ -10,16 +10,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.mechanisms.tables.consistency import Axes, cells_of
 from crowdgate.mechanisms.tables.nesting import Nesting, nestings_of
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
-Floats = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.int64]
 Ranks = tuple[int, ...]
 """Of the level of every attribute, 0 where a table does not have it."""
 
@@ -62,7 +60,7 @@ class MarginLattice:
         pairs = zip(self.nestings.items(), ranks, strict=True)
         return {name: nesting.levels[rank - 1] for (name, nesting), rank in pairs if rank}
 
-    def cells(self, levels: Axes, ranks: Ranks) -> Vector:
+    def cells(self, levels: Axes, ranks: Ranks) -> Integers:
         """For every cell of a table the cell of the member."""
         return cells_of(levels, self.axes(ranks))
 
@@ -79,7 +77,7 @@ class MarginLattice:
 
         return margin
 
-    def sums(self, finer: Ranks, values: Vector, coarser: Ranks) -> Vector:
+    def sums(self, finer: Ranks, values: Integers, coarser: Ranks) -> Integers:
         """The margin of a member."""
         return np.bincount(self.cells(self.axes(finer), coarser), values, self.size(coarser)).astype(np.int64)
 
@@ -105,7 +103,7 @@ class MarginLattice:
         sizes = [(-self.size(self.tables[at]), at) for at in below if self.tables[at] != ranks]
         return self.tables[min(sizes)[1]] if sizes else None
 
-    def exact_margins(self, ranks: Ranks, found: Mapping[Ranks, Vector]) -> list[Ranks]:
+    def exact_margins(self, ranks: Ranks, found: Mapping[Ranks, Integers]) -> list[Ranks]:
         """The one or two margins whose numbers a member holds exactly; none for the total.
 
         First the finest that adds up to the finest table that is a margin, or else that table; then the finest other
@@ -120,14 +118,14 @@ class MarginLattice:
         return [first, *islice(second, 1)]
 
     @cached_property
-    def _member_ranks(self) -> Vector:
+    def _member_ranks(self) -> Integers:
         return np.array(self.members, dtype=np.int64).reshape(len(self.members), len(self.nestings))
 
     @cached_property
-    def _table_ranks(self) -> Vector:
+    def _table_ranks(self) -> Integers:
         return np.array(self.tables, dtype=np.int64).reshape(len(self.tables), len(self.nestings))
 
-    def _agree(self, found: Mapping[Ranks, Vector], left: Ranks, right: Ranks) -> bool:
+    def _agree(self, found: Mapping[Ranks, Integers], left: Ranks, right: Ranks) -> bool:
         shared = tuple(map(min, left, right))
         own, other = (self.sums(ranks, found[ranks], shared) for ranks in (left, right))
         return np.array_equal(own, other)

@@ -12,13 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Floats, Integers
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
 
-Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float64]
+Numbers = Integers | Floats
 _Z95 = 1.959963984540054
 _ROUNDS = 3
 

@@ -13,12 +13,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 _DENSE = 256
 """Values of a level up to which multiplying by a matrix is quicker than reflecting."""
 
@@ -31,10 +29,10 @@ class LevelStep:
     the other places hold contrasts. Applied along the first of two axes.
     """
 
-    parents: Indices
+    parents: Integers
 
     @cached_property
-    def sizes(self) -> Indices:
+    def sizes(self) -> Integers:
         """Values in each group."""
         return np.bincount(self.parents).astype(np.int64)
 
@@ -44,12 +42,12 @@ class LevelStep:
         return float(self.sizes[self.parents].mean())
 
     @cached_property
-    def first(self) -> Indices:
+    def first(self) -> Integers:
         """The first value of each group."""
         return np.unique(self.parents, return_index=True)[1].astype(np.int64)
 
     @cached_property
-    def rest(self) -> Indices:
+    def rest(self) -> Integers:
         """All other values."""
         return np.setdiff1d(np.arange(len(self.parents)), self.first)
 
@@ -99,7 +97,7 @@ class Nesting:
         """The place of a level."""
         return [1, *map(len, self.levels)].index(len(level))
 
-    def places(self, level: Level) -> Indices | None:
+    def places(self, level: Level) -> Integers | None:
         """Where the kept level of this rank has its values in another of as many; None where they are the same."""
         rank = self.rank(level)
         if not rank or np.array_equal(level.codes, self.levels[rank - 1].codes):
@@ -168,7 +166,7 @@ class Nesting:
         uneven = [rank for rank, step in enumerate(self.steps) if len(set(step.sizes.tolist())) > 1]
         return max(uneven, default=0)
 
-    def ancestors(self, rank: int, finer: int) -> Indices:
+    def ancestors(self, rank: int, finer: int) -> Integers:
         """For every value of level `finer` its value of level `rank`."""
         found = np.arange(self.size(finer))
         for step in reversed(self.steps[rank:finer]):

@@ -18,15 +18,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.mechanisms.tables.nesting import Nesting, nestings_of
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 Axis = tuple[str, int]
 """An attribute, and the rank of its level."""
 _NEAR = 1e-4
@@ -42,7 +40,7 @@ class Orthogonal:
 
     nestings: Mapping[str, Nesting]
     axes: tuple[tuple[Axis, ...], ...]
-    places: tuple[tuple[Indices | None, ...], ...]
+    places: tuple[tuple[Integers | None, ...], ...]
     weights: tuple[float, ...]
 
     @classmethod
@@ -129,7 +127,7 @@ class Orthogonal:
         return tuple(prod(self.shape(at)) for at in range(len(self.axes)))
 
     @cached_property
-    def ids(self) -> Indices:
+    def ids(self) -> Integers:
         """For every coordinate of every table, one after another, its common coordinate."""
         sizes = {name: self.nestings[name].size(len(self.nestings[name].levels)) for name in self.nestings}
         ids = [
@@ -172,13 +170,13 @@ class Orthogonal:
         return table
 
 
-def _reordered(values: Floats, places: Indices) -> Floats:
+def _reordered(values: Floats, places: Integers) -> Floats:
     out = np.empty_like(values)
     out[places] = values
     return out
 
 
-def coordinate_ids(axes: Sequence[tuple[str, int]], sizes: Mapping[str, int]) -> Indices:
+def coordinate_ids(axes: Sequence[tuple[str, int]], sizes: Mapping[str, int]) -> Integers:
     """Mixed-radix numbers over all attributes of `sizes` for the coordinates of a table of some of them, 0 along the
     others. `axes` say how many coordinates it has along each."""
     wide = prod(sizes.values()) >= 1 << 62

@@ -13,18 +13,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Bools, Floats, Integers
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
 
-Floats = npt.NDArray[np.float64]
-Bins = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 _Z95 = 1.959963984540054
 
 
-def quantile_bins(histogram: Floats, probability: Fraction) -> Bins:
+def quantile_bins(histogram: Floats, probability: Fraction) -> Integers:
     """The bin along the last axis where the cumulated counts, none below 0, reach `probability` of all; -1 where
     nothing is left to count."""
     cumulated = np.cumsum(np.maximum(histogram, 0), axis=-1)
@@ -32,7 +30,7 @@ def quantile_bins(histogram: Floats, probability: Fraction) -> Bins:
     return np.where(total[..., 0] <= 0, -1, _first(cumulated >= float(probability) * total))
 
 
-def quantile_limits(drawn: npt.NDArray[np.int64], probability: Fraction, law: Law, beta: Fraction) -> tuple[Bins, Bins]:
+def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Fraction) -> tuple[Integers, Integers]:
     """The first and the last bin along the last axis that the quantile can be in, at 95 %, from counts as drawn.
 
     A balance sums up to all the noise, in two weights that add up to 1: within 1 of a sum of continuous noise, but for
@@ -53,8 +51,8 @@ def quantile_limits(drawn: npt.NDArray[np.int64], probability: Fraction, law: La
     return _first(balance + half >= 0), after
 
 
-def _first(marked: Mask, missing: int | None = None) -> Bins:
+def _first(marked: Bools, missing: int | None = None) -> Integers:
     """The first marked place along the last axis; where there is none `missing`, or the last place."""
     none = marked.shape[-1] - 1 if missing is None else missing
-    out: Bins = np.where(marked.any(axis=-1), marked.argmax(axis=-1), none).astype(np.int64)
+    out: Integers = np.where(marked.any(axis=-1), marked.argmax(axis=-1), none).astype(np.int64)
     return out

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.int64]
+from crowdgate.arrays import Floats, Integers
 
 _ROUNDS = 200
 _NEAR = 1e-7
@@ -24,8 +22,8 @@ _NEAR = 1e-7
 class MarginConstraint:
     """The cell of a margin that every cell of a table belongs to, and the whole numbers of the margin."""
 
-    cells: Vector
-    sums: Vector
+    cells: Integers
+    sums: Integers
 
 
 def nearest_table(values: Floats, margins: Sequence[MarginConstraint]) -> Floats:
@@ -44,7 +42,7 @@ def nearest_table(values: Floats, margins: Sequence[MarginConstraint]) -> Floats
     return table
 
 
-def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> Vector:
+def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> Integers:
     """Whole numbers from 0 on, near `values`, that add up to one margin, or to two that agree on what they share."""
     if len(margins) > 1:
         found = _transported(values, margins)
@@ -70,11 +68,11 @@ def _shifts(values: Floats, margin: MarginConstraint) -> Floats:
     return shifts
 
 
-def _added(values: Floats | Vector, margin: MarginConstraint) -> Floats:
+def _added(values: Floats | Integers, margin: MarginConstraint) -> Floats:
     return np.bincount(margin.cells, values, len(margin.sums)).astype(np.float64)
 
 
-def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Vector:
+def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Integers:
     """A vertex of the transportation problem: each number rounded down or up, with the least distance in all; where
     `values` are too far from their margins for that, further away."""
     down = np.floor(values + _NEAR)
@@ -115,7 +113,7 @@ def _solved(costs: Floats, sums: Any, lacks: Floats, bounds: Any) -> Floats | No
     return None if found.status else np.rint(np.asarray(found.x, dtype=np.float64))
 
 
-def largest_remainder(values: Floats, groups: Vector, targets: Vector) -> Vector:
+def largest_remainder(values: Floats, groups: Integers, targets: Integers) -> Integers:
     """Whole non-negative numbers near `values` that add up to targets[g] in every group g.
 
     All are rounded down; what a group lacks goes, one by one, to its largest remainders (of equals the first). Where
@@ -139,7 +137,7 @@ def largest_remainder(values: Floats, groups: Vector, targets: Vector) -> Vector
     return out
 
 
-def _take(out: Vector, members: Vector, amount: int) -> None:
+def _take(out: Integers, members: Integers, amount: int) -> None:
     while amount:
         positive = members[out[members] > 0][:amount]
         out[positive] -= 1

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
+
+from crowdgate.arrays import Integers
 
 if TYPE_CHECKING:
     from crowdgate.domain import Grid
     from crowdgate.hierarchy import Level
 
-Vector = npt.NDArray[np.int64]
 MOST_ADDED = 1 << 62
 """What one privacy unit can add to a sum, in units: the noise is drawn for changes up to here."""
 
@@ -46,7 +46,7 @@ class IntegerGrid:
 
     column: str
     level: Level
-    integers: Vector
+    integers: Integers
     unit: Fraction
     taken: ClampAndRounding
     offset: Fraction = Fraction(0)
@@ -67,7 +67,7 @@ class IntegerGrid:
         return max(1, abs(self.low), abs(self.high))
 
     @cached_property
-    def weights(self) -> Vector:
+    def weights(self) -> Integers:
         """What a row of every code of the level adds."""
         return np.pad(self.integers, (0, len(self.level) - len(self.integers)))
 

@@ -16,12 +16,9 @@ from itertools import chain, product
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
+from crowdgate.arrays import Floats, Integers
 from crowdgate.mechanisms.tables.orthogonal import Axis, Orthogonal, coordinate_ids
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 MOST_WORK = 2e9
 """Multiplications that exact variances may cost where groups are uneven (half a second)."""
@@ -81,7 +78,7 @@ class _Pattern:
     members: Sequence[int]
 
     @cached_property
-    def _places(self) -> list[Indices]:
+    def _places(self) -> list[Integers]:
         """For each member, which of the coupled coordinates its own are."""
         sizes = {name: self.tables.nestings[name].size(rank) for name, rank in self.coupled.items() if rank}
         own = [[(name, self.tables.nestings[name].size(low)) for name, low, _ in self._wide(at)] for at in self.members]

@@ -51,14 +51,19 @@ class ContingencyTable:
 
 
 @dataclass(frozen=True)
-class Sum:
-    """The sum of a numeric column, clamped to [low, high] (by default its domain), in each cell of `by`."""
+class ClampedColumn:
+    """A number from a numeric column, clamped to [low, high] (by default its domain), in each cell of `by`."""
 
     column: str
     by: Names = field(default_factory=dict)
     low: Fraction | None = None
     high: Fraction | None = None
     share: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Sum(ClampedColumn):
+    """The sum of the numbers."""
 
     @property
     def name(self) -> str:
@@ -67,17 +72,11 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Mean:
-    """The mean of a numeric column: a noisy sum around the middle of its bounds over a noisy count.
+class Mean(ClampedColumn):
+    """The mean of the numbers: a noisy sum around the middle of the bounds over a noisy count.
 
     Two queries: half of a stated share each, or each its own part of what others leave.
     """
-
-    column: str
-    by: Names = field(default_factory=dict)
-    low: Fraction | None = None
-    high: Fraction | None = None
-    share: Fraction | None = None
 
     @property
     def name(self) -> str:

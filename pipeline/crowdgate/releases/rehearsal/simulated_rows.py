@@ -18,10 +18,9 @@ from crowdgate.limits import MOST_CELLS_FITTED
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from crowdgate.arrays import Codes, Floats
     from crowdgate.contracts.contract import Attribute, Contract
-    from crowdgate.domain import Codes
     from crowdgate.hierarchy import Level
-    from crowdgate.kind.forecast import Floats
     from crowdgate.kind.prior import Prior
 
 TOGETHER = "the counts, together with"

@@ -18,7 +18,7 @@ from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.gate import GateReach, gate_text
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import BetterSide, MeasureClass
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, stated_weight
 from crowdgate.number_text import bound_number, stated_number
 from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
@@ -132,7 +132,7 @@ def _bounds(plan: Plan, rule: GateRule) -> bool:
     """Whether a limit on the bound keeps it below one half at the usual weight, too: what e^epsilon weight comes to
     grows by no more than the weight does."""
     usual = _usual_weight(plan)
-    stated = rule.options.get("weight", DEFAULT_WEIGHT)
+    stated = stated_weight(rule)
     return rule.at_most is not None and stated > 0 and rule.at_most * max(Fraction(1), usual / stated) < HALF
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import GREATEST_COUNT, Number, exact, whole
+from crowdgate.arrays import Floats
 from crowdgate.risk.bins import Bins
 
-Floats = NDArray[np.float64]
 Groups = Sequence[tuple[Number, Number]]
 """Groups of bins: (alpha, F), F bins of probability alpha / N."""
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdgate.accounting.numbers import Number, exact, whole
+from crowdgate.arrays import Floats
 from crowdgate.risk import singletons
 from crowdgate.risk.approximations import inputs
 from crowdgate.risk.bins import Bins
@@ -144,18 +144,18 @@ def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
     return int(np.argmax(alone - cost / k)) + 1
 
 
-def _singleton_term(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+def _singleton_term(alpha: Floats, a: float) -> Floats:
     """alpha a e^(-alpha a)."""
     return np.asarray(_poisson(1, alpha * a))
 
 
-def _slope(alpha: NDArray[np.float64], a: float) -> NDArray[np.float64]:
+def _slope(alpha: Floats, a: float) -> Floats:
     """alpha (1 - alpha a) e^(-alpha a)."""
     with np.errstate(under="ignore"):
         return np.asarray(alpha * (1 - alpha * a) * np.exp(-alpha * a))
 
 
-def _poisson(j: int, mean: NDArray[np.float64]) -> NDArray[np.float64]:
+def _poisson(j: int, mean: Floats) -> Floats:
     from scipy.special import gammaln, xlogy
 
     with np.errstate(under="ignore"):

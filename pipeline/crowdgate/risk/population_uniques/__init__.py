@@ -7,7 +7,7 @@ ARX, which has the same three, differs where the docstrings say so.
 from dataclasses import dataclass
 
 from crowdgate.accounting.numbers import Number, probability
-from crowdgate.histogram import Counts
+from crowdgate.arrays import Integers
 from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses
 from crowdgate.risk.population_uniques.pitman import pitman
 from crowdgate.risk.population_uniques.snb import snb
@@ -29,7 +29,7 @@ class PopulationUniques:
     chosen: PopulationEstimate
 
 
-def population_uniques(counts: Counts, fraction: Number) -> PopulationUniques:
+def population_uniques(counts: Integers, fraction: Number) -> PopulationUniques:
     """Estimates for a population of which this sample is the share `fraction` (above 0, at most 1).
 
     The rule: for a fraction of at most .1 Pitman's model, and Zayatz's where that fails; above, the smaller one of SNB

@@ -6,11 +6,8 @@ from itertools import pairwise
 from math import isfinite
 
 import numpy as np
-import numpy.typing as npt
 
-from crowdgate.histogram import Counts
-
-Floats = npt.NDArray[np.float64]
+from crowdgate.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class SampleClasses:
     counts: Floats
 
     @classmethod
-    def of(cls, counts: Counts) -> "SampleClasses":
+    def of(cls, counts: Integers) -> "SampleClasses":
         """The classes of a histogram's counts."""
         sizes, many = np.unique(counts, return_counts=True)
         return cls(sizes.astype(np.float64), many.astype(np.float64))

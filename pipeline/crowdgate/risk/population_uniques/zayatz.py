@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import Floats, PopulationEstimate, SampleClasses, trivial_estimate
+from crowdgate.arrays import Floats
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, trivial_estimate
 
 PART = 1 << 16
 NOTHING = -100.0
