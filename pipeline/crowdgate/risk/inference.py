@@ -2,8 +2,8 @@
 
 P. Francis, D. Wagner, non-member framework: what an attack infers beyond what it infers about people not in the data.
 
-Equation 4 of that paper, the share of targets that an attack predicts at all, is printed as TP / (TP + FP + np), which is
-precision times that share; meant is (TP + FP) / (TP + FP + np).
+Equation 4 of that paper, the share of targets that an attack predicts at all, is printed as TP / (TP + FP + np), which
+is precision times that share; meant is (TP + FP) / (TP + FP + np).
 """
 
 from fractions import Fraction
