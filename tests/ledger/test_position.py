@@ -230,6 +230,7 @@ EDITS = (
 edits = st.none() | st.sampled_from(EDITS)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(120), deadline=None)
 @given(before=steps, between=steps, after=steps, tampering=tamperings, mode=modes, damage=edits)
 def test_reads_say_what_they_say_when_the_whole_journal_is_followed(
@@ -306,7 +307,7 @@ def _assert_retired_key_counts_for_nothing(desk: Desk, retired: SigningKey, said
     assert len(answers(later)) == len(said)
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(before=steps, after=steps)
 def test_a_restored_state_is_the_one_that_was_saved_and_goes_on_as_it_would(
     signers: dict[str, SigningKey], before: list[Step], after: list[Step]
