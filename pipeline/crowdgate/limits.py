@@ -162,6 +162,9 @@ MOST_TABLES = 10_000
 LARGEST_PRIVATE_RECORD = 256 << 20
 """Bytes of a private record or of the record of an audit: anonymity sets of many attributes are the largest."""
 
+LARGEST_POSITION = 64 << 20
+"""Bytes of a ledger's attested position: some 160,000 charges. A larger ledger is followed from its first line."""
+
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 

@@ -7,9 +7,10 @@ from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
+from crowdgate.ledger import reservations
 from crowdgate.ledger.journal import JournalLine, chain_line
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend
-from crowdgate.ledger.schema import KEYS
+from crowdgate.ledger.schema import ENTRIES, KEYS
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -18,6 +19,25 @@ ONE = Spend(Fraction(1), Fraction("1e-9"))
 def asked(release_id: str, holder: str | None = None, digest: str = "d", version: str | None = None) -> ChargeRequest:
     """A charge of epsilon 1 to a population of four."""
     return ChargeRequest(release_id, digest, "census", BUDGET, ONE, version=version, holder=holder)
+
+
+def publish_many(ledger: Ledger, lines: int) -> None:
+    """Adds releases of another policy and population in one transaction, four lines each, until the journal has so
+    many lines."""
+    budget = Budget("town", Spend(Fraction(lines), Fraction("1e-2")), 300_000, "row", "add-remove")
+    with ledger._writing() as pen:
+        for at in range((lines - pen.seen.number) // 4 + 1):
+            version = f"town_hall/{at // 100 + 1}"
+            digest = f"sha256:{at // 100:064x}"
+            spend = Spend(Fraction(1, 3), Fraction("1e-9"))
+            name, holder = f"{version}/{at:06}", "flow-" + "a" * 32
+            request = ChargeRequest(name, digest, "town", budget, spend, version=version, holder=holder)
+            number = reservations.charge(pen, request).number
+            pen.line("entry.reading", name, None, [pen.put(ENTRIES, number=number, reading=True)])
+            digests = {"manifest_digest": f"{at:064x}", "private_commitment": f"{at:064x}"}
+            ended = pen.put(ENTRIES, number=number, state="committed", destination=f"releases/{name}", **digests)
+            pen.line("entry.committed", name, None, [ended])
+            pen.line("entry.published", name, None, [pen.put(ENTRIES, number=number, state="published")])
 
 
 def edit(path: Path, statement: str, *values: object) -> None:

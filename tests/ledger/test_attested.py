@@ -252,7 +252,7 @@ def test_a_signature_is_of_this_ledger_and_this_line(url: str, key: SigningKey, 
     line = keyed.sign()
     keys.create(tmp_path / "other.key")
     stranger = keys.signing_key((tmp_path / "other.key").read_bytes(), "other.key")
-    with keyed._reading() as (database, _):
+    with keyed._reading() as database:
         assert is_signed_by(database, keyed.id, line, [key.public])
         assert not is_signed_by(database, keyed.id, line, [stranger.public])
         assert not is_signed_by(database, "another-00000000", line, [key.public])

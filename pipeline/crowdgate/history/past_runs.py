@@ -76,9 +76,8 @@ def past_runs(plan: Plan, opened: OpenedLedger) -> tuple[PastRun, ...] | None:
     """The last runs of the policy's name that read data, oldest first; None where its ledger can't be read here."""
     try:
         ledger, name = opened.ledger(), plan.bundle.policy.metadata.name
-        own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
-        read = [each for each in own if each.state is not State.VOID and not each.lease]
-        return tuple(_past_run(plan, ledger, each) for each in read[-MOST_RUNS:])
+        read = ledger.last_entries(name, MOST_RUNS, lambda each: each.state is not State.VOID and not each.lease)
+        return tuple(_past_run(plan, ledger, each) for each in read)
     except CrowdgateError:
         return None
 

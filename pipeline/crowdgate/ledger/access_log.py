@@ -9,6 +9,7 @@ keep a policy ready for after a look.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.schema import ENTRIES
@@ -29,19 +30,50 @@ def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:
     return [line for line in written if line.event in (RECORD_OPENED, *OF_POPULATION)]
 
 
+@dataclass
+class AccessHistory:
+    """Accesses and charges up to a line of the journal.
+
+    `viewed` are the populations whose figures were accessed. `charges` holds, by release, the population and the policy
+    digest of its last charge, and whether the population was in `viewed` then. `policies` holds, by population and
+    policy digest, what the last part of its first charge that was read says.
+    """
+
+    viewed: set[str] = field(default_factory=set)
+    charges: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
+    policies: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def reserve(self, release_id: str, population: str, policy_digest: str) -> None:
+        """Add a charge."""
+        self.charges[release_id] = (population, policy_digest, population in self.viewed)
+
+    def begin_reading(self, release_id: str) -> None:
+        """Add the reading of a charge."""
+        if release_id in self.charges:
+            population, policy_digest, after_access = self.charges[release_id]
+            self.policies.setdefault((population, policy_digest), after_access)
+
+    def record(self, event: str, subject: str) -> None:
+        """Add a recorded event, which may be an access."""
+        if event == RECORD_OPENED and subject in self.charges:
+            self.viewed.add(self.charges[subject][0])
+        elif event in OF_POPULATION:
+            self.viewed.add(subject)
+
+    def is_informed(self, population: str, policy_digest: str) -> bool:
+        """Return whether a policy is informed that is charged to a population in the last line, or after it."""
+        return self.policies.get((population, policy_digest), population in self.viewed)
+
+
 def is_informed(written: Iterable[JournalLine], population: str, policy_digest: str) -> bool:
     """Whether a policy is informed that is charged to a population in the last of these lines, or after them."""
-    charged: dict[str, tuple[str, str, bool]] = {}
-    looked = False
+    history = AccessHistory()
     for line in written:
         if line.event == "entry.reserved":
             row = line.row(ENTRIES)
-            charged[line.subject] = (row["population"], row["policy_digest"], looked)
+            history.reserve(line.subject, row["population"], row["policy_digest"])
         elif line.event == "entry.reading":
-            whose, digest, before = charged.get(line.subject, ("", "", False))
-            if (whose, digest) == (population, policy_digest):
-                return before
-        elif line.event in (RECORD_OPENED, *OF_POPULATION):
-            whose = charged.get(line.subject, ("",))[0] if line.event == RECORD_OPENED else line.subject
-            looked = looked or whose == population
-    return looked
+            history.begin_reading(line.subject)
+        else:
+            history.record(line.event, line.subject)
+    return history.is_informed(population, policy_digest)

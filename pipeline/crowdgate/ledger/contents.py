@@ -1,5 +1,8 @@
 """What a ledger holds, as values, by what its journal says."""
 
+from collections.abc import Callable
+from itertools import islice
+
 from crowdgate.ledger.journal_rules import Cells, JournalState
 from crowdgate.ledger.schema import CONTRACTS, ENTRIES, FREEZES, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import ChargeRow
@@ -44,9 +47,19 @@ def live_entry(held: JournalState, release_id: str) -> Entry | None:
     return None if number is None else _entry(held.rows[ENTRIES][number])
 
 
-def entries(held: JournalState) -> list[Entry]:
-    """Every charge ever made, void ones too, in their order."""
-    return sorted(map(_entry, held.rows[ENTRIES].values()), key=lambda entry: entry.number)
+def entries(held: JournalState, name: str | None = None) -> list[Entry]:
+    """Every charge ever made, void ones too, in their order; with `name`, those whose release ids begin with it and a
+    slash."""
+    rows = held.rows[ENTRIES].values()
+    own = rows if name is None else [row for row in rows if row[1].startswith(f"{name}/")]
+    return sorted(map(_entry, own), key=lambda entry: entry.number)
+
+
+def last_entries(held: JournalState, name: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
+    """The last charges of a policy's name that are accepted, at most so many, in their order."""
+    newest = reversed(held.rows[ENTRIES].values())  # each charge has the number after the last one's
+    own = (_entry(row) for row in newest if row[1].partition("/")[0] == name)
+    return list(islice(filter(accept, own), most))[::-1]
 
 
 def _budget(row: Cells) -> Budget:

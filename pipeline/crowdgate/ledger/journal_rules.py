@@ -15,11 +15,12 @@ from operator import itemgetter
 from typing import Any
 
 from crowdgate.ledger import transitions
+from crowdgate.ledger.access_log import AccessHistory
 from crowdgate.ledger.journal import rows_of_detail
 from crowdgate.ledger.schema import COLUMNS, CONTRACTS, ENTRIES, FORMAT, FREEZES, KEYS, LEDGERS, POPULATIONS, TOTALS
 from crowdgate.ledger.totals import RunningTotal
 from crowdgate.ledger.transitions import ChargeRow
-from crowdgate.ledger.values import Budget, Spend, amount, label, optional
+from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of what is recorded and changes nothing; the ledger's own have a dot."""
@@ -28,6 +29,8 @@ Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
 """Where the key of a row stands."""
+_STATE, _SAMPLE = (COLUMNS[ENTRIES].index(name) for name in ("state", "sample"))
+_VOID = State.VOID.value
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
 
 
@@ -43,7 +46,8 @@ def _require(holds: bool) -> None:
 @dataclass
 class JournalState:
     """Every row, by table and key; the number of each release's charge that is not void, the release that used up each
-    sample of a population, the last number of a charge, and what the charges amount to."""
+    sample of a population, the last number of a charge, and what the charges amount to. `recorded` holds subject and
+    commitment of each recorded event, in their order; `accesses` those events that are accesses."""
 
     rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
     charged: dict[str, int] = field(default_factory=dict)
@@ -51,7 +55,37 @@ class JournalState:
     last: int = 0
     _spent: dict[str, tuple[RunningTotal, RunningTotal]] = field(default_factory=dict)
     samples: dict[tuple[str, str], str] = field(default_factory=dict)
+    recorded: dict[str, list[tuple[str, str | None]]] = field(default_factory=lambda: defaultdict(list))
+    accesses: AccessHistory = field(default_factory=AccessHistory)
     _digests: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
+
+    @classmethod
+    def restored(cls, saved: Mapping[str, Any]) -> "JournalState":
+        """Return the state that `saved` described. Raises KeyError, ValueError or TypeError for what it never wrote."""
+        state = cls(rows={name: {row[AT[name]]: tuple(row) for row in saved["rows"][name]} for name in COLUMNS})
+        ((_, state._format),) = state.rows[LEDGERS].values()
+        for event, noted in saved["recorded"].items():
+            state.recorded[event] = [(subject, commitment) for subject, commitment in noted]
+        state.accesses.viewed.update(saved["viewed"])
+        state.accesses.policies.update({(population, digest): after for population, digest, after in saved["policies"]})
+        state._restore_charges(frozenset(saved["after_access"]))
+        for population, epsilon, delta in state.rows[TOTALS].values():
+            state._spent[population] = (RunningTotal(epsilon), RunningTotal(delta))
+        return state
+
+    def saved(self) -> dict[str, Any]:
+        """Return the state of a ledger of the newest format as an object of JSON, of which `restored` makes the state.
+
+        Whatever follows from the rows is left out.
+        """
+        after = [release_id for release_id, (_, _, after) in self.accesses.charges.items() if after]
+        return {
+            "rows": {name: list(rows.values()) for name, rows in self.rows.items()},
+            "recorded": self.recorded,
+            "viewed": sorted(self.accesses.viewed),
+            "policies": [[*key, after] for key, after in self.accesses.policies.items()],
+            "after_access": after,
+        }
 
     def add(self, event: str, subject: str, commitment: str | None, said: Mapping[str, Any]) -> None:
         """What a line says. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for one that no ledger
@@ -67,6 +101,8 @@ class JournalState:
             _require(RECORDED.fullmatch(event) is not None and not rows)
             label("subject", subject)
             optional("commitment", commitment)
+            self.recorded[event].append((subject, commitment))
+            self.accesses.record(event, subject)
         for name, cells in rows:
             self.rows[name][cells[AT[name]]] = cells
 
@@ -140,10 +176,25 @@ class JournalState:
         epsilon, delta = self._add(new, 1)
         self._check_total(population, rows)
         _require(epsilon.within(cap[1]) and delta.within(cap[2]))
-        self.last = self.charged[subject] = new.number
+        self.last = new.number
+        self.accesses.reserve(subject, population, new.policy_digest)
+        self.charged[subject] = new.number
         self._digests[subject.rpartition("/")[0]][new.policy_digest].add(subject)
         if new.sample is not None:
             self.samples[population, new.sample] = subject
+
+    def _restore_charges(self, after_access: frozenset[str]) -> None:
+        for row in self.rows[ENTRIES].values():
+            number, name, digest, population = row[:4]
+            self.last = number
+            self.accesses.charges[name] = (population, digest, name in after_access)
+            charged = self._digests[name.rpartition("/")[0]][digest]
+            if row[_STATE] == _VOID:
+                continue
+            charged.add(name)
+            self.charged[name] = number
+            if row[_SAMPLE] is not None:
+                self.samples[population, row[_SAMPLE]] = name
 
     def _apply_transition(self, event: str, subject: str, commitment: str | None, rows: Rows) -> None:
         new = _charge(subject, rows)
@@ -154,6 +205,8 @@ class JournalState:
             self._check_total(new.population, rows)
         else:
             _require(len(rows) == 1 and not (event == transitions.READING and self._is_frozen(new.population)))
+        if event == transitions.READING:
+            self.accesses.begin_reading(subject)
 
     def _give_back(self, charge: ChargeRow) -> None:
         self._add(charge, -1)

@@ -9,24 +9,27 @@ a lease (`charging`); from then on it stays charged whatever becomes of its run:
 
 Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before
 anything is changed the whole journal is followed and every row compared with it (`attested`); under the lock that is
-done again with what was written since, and with every row that decides. A line may say only what the ledger itself
-would write after those before it (`held`), and a ledger that was edited tells nothing. With a signing key each change
-ends with a signature of its last line, a ledger whose last line nobody trusted has signed is not used, and one that is
-signed is not written without a key. Without a key, a whole chain that was computed anew, or an older copy, is told by
-anchors alone: a line and its digest that were kept outside.
+done again with what was written since, and with every row that decides. Where keys are trusted, a read of what the
+ledger holds may go on from a position of the journal that one of them signed (`position`).
+
+A line may say only what the ledger itself would write after those before it (`held`), and a ledger that was edited
+tells nothing. With a signing key each change ends with a signature of its last line, a ledger whose last line nobody
+trusted has signed is not used, and one that is signed is not written without a key. Without a key, a whole chain that
+was computed anew, or an older copy, is told by anchors alone: a line and its digest that were kept outside.
 """
 
 import re
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import contents, reservations, schema
 from crowdgate.ledger.access_log import is_informed
+from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
 from crowdgate.ledger.journal_rules import RECORDED, JournalState
@@ -53,6 +56,9 @@ from crowdgate.ledger.values import (
 )
 from crowdgate.signing.keys import PublicKey, SigningKey
 
+if TYPE_CHECKING:
+    from crowdgate.ledger.position import AttestedPosition
+
 __all__ = [
     "Budget",
     "ChargeRequest",
@@ -66,6 +72,8 @@ __all__ = [
     "open_ledger",
 ]
 
+POSITION_STEP = 250
+"""Lines of the journal after which a new position is kept: following so many takes a hundredth of a second."""
 PATIENCE = 600.0
 """Seconds that a run waits for others that write the ledger, which takes each of them milliseconds."""
 
@@ -122,9 +130,13 @@ def open_ledger(
 
 
 class _ThreadReplay(threading.local):
-    """What a thread has followed of the journal."""
+    """What a thread has followed of the journal, and the attested position that it read; `position_number` is the line
+    of the newest position with a state that it read or wrote, 0 without one."""
 
     attested: JournalReplay | None = None
+    position: "AttestedPosition | None" = None
+    position_number: int = 0
+    position_read: bool = False
 
 
 class Ledger:
@@ -144,56 +156,67 @@ class Ledger:
 
     def budget(self, population: str) -> Budget | None:
         """The population's budget as registered, or None before its first reservation."""
-        with self._reading() as (_, held):
+        with self._state() as held:
             return contents.budget(held, population)
 
     def budgets(self) -> list[Budget]:
         """Every registered budget, by population."""
-        with self._reading() as (_, held):
+        with self._state() as held:
             return contents.budgets(held)
 
-    def entries(self) -> list[Entry]:
-        """Every reservation ever made, void ones too, in their order. Raises LedgerRefused as `journal` does."""
-        with self._reading() as (_, held):
-            return contents.entries(held)
+    def entries(self, name: str | None = None) -> list[Entry]:
+        """Every reservation ever made, void ones too, in their order; with `name`, those of this POLICY or
+        POLICY/VERSION. Raises LedgerRefused as `journal` does."""
+        with self._state() as held:
+            return contents.entries(held, name)
+
+    def last_entries(self, policy: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
+        """The last reservations of a policy's name that are accepted, at most so many, in their order."""
+        with self._state() as held:
+            return contents.last_entries(held, policy, most, accept)
+
+    def recorded(self, event: str) -> list[tuple[str, str | None]]:
+        """Subject and commitment of every line that `record` appended for this event, in their order."""
+        with self._state() as held:
+            return list(held.recorded.get(event, ()))
 
     def journal(self) -> list[JournalLine]:
         """Everything that was ever changed or recorded, in its order.
 
         Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
         """
-        with self._reading() as (database, _):
+        with self._reading() as database:
             return list(lines(database))
 
     def head(self) -> JournalLine:
         """The journal's last line: where the ledger is in its own time."""
-        with self._reading() as (database, _):
+        with self._reading() as database:
             return last_line(database)
 
     def holds(self, number: int, digest: str) -> bool:
         """Whether the journal has a line of this number and digest: an anchor that was kept outside."""
-        with self._reading() as (database, _):
+        with self._reading() as database:
             found = line_at(database, number)
             return found is not None and found.digest == digest
 
     def spent(self, population: str) -> Spend:
         """What the population has lost: all its reservations but void ones, whatever their end."""
-        with self._reading() as (_, held):
+        with self._state() as held:
             return contents.spent(held, population)
 
     def frozen(self, population: str) -> bool:
         """Whether nothing may be charged to the population, nor read of it."""
-        with self._reading() as (_, held):
+        with self._state() as held:
             return contents.is_frozen(held, population)
 
     def entry(self, release_id: str) -> Entry | None:
         """The entry of this id that is not void, or None."""
-        with self._reading() as (_, held):
+        with self._state() as held:
             return contents.live_entry(held, release_id)
 
     def place(self, release_id: str) -> JournalLine:
         """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
-        with self._reading() as (database, _):
+        with self._reading() as database:
             found = last_of(database, reservations.RESERVED, release_id)
         if found is None:
             raise LedgerRefused(f"{release_id} {_state_text(None)}")
@@ -201,7 +224,10 @@ class Ledger:
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
         """Whether a policy is informed by confidential data, as of the journal's line `until` (None: as of now)."""
-        return is_informed(self.journal()[:until], population, policy_digest)
+        if until is not None:
+            return is_informed(self.journal()[:until], population, policy_digest)
+        with self._state() as held:
+            return held.accesses.is_informed(population, policy_digest)
 
     def attest(self) -> None:
         """Follows the journal and compares every row with it: once, then what was written since.
@@ -210,7 +236,7 @@ class Ledger:
         last line is signed with none of them.
         """
         with self._transaction(writing=False) as database:
-            self._trusted_replay(database)
+            self._trusted_replay(database, whole=True)
 
     def check(
         self,
@@ -220,7 +246,7 @@ class Ledger:
         policy_digest: str = "",
         sample: str | None = None,
     ) -> Budget:
-        """The budget in force for `budget` as its file states it. Writes nothing.
+        """The budget in force for `budget` as its file states it. Writes nothing into the ledger.
 
         Epsilon and delta are the smaller of file and registration, part by part. `people` is the larger: bounds on
         singling out grow with it, so the larger one is the safe side. Raises LedgerRefused as `attest` does, if the
@@ -229,7 +255,7 @@ class Ledger:
         inherited `sample`.
         """
         with self._transaction(writing=False) as database, self._mismatch_as_refusal():
-            pen = JournalWriter(database, self._trusted_replay(database), "", "")
+            pen = JournalWriter(database, self._trusted_replay(database, whole=False), "", "")
             reservations.check_rows(pen, budget.population, contract_id)
             reservations.refuse_frozen(pen.held, budget.population)
             reservations.refuse_used_sample(pen.held, budget.population, sample)
@@ -350,7 +376,7 @@ class Ledger:
         if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
         with self._transaction(writing=True) as database:
-            self._matching_replay(database)
+            self._matching_replay(database, whole=True)
             line = last_line(database)
             sign(database, self.id, line, self.signer)
             return line
@@ -363,11 +389,7 @@ class Ledger:
         """
         with self._transaction(writing=False) as database:
             try:
-                seen = JournalReplay()
-                self._refuse_unsound(database)
-                seen.follow(database)
-                seen.compare(database)
-                self._seen.attested = seen
+                self._seen.attested = first_replay(self._store, database, self._seen.position, whole=True)
             except JournalMismatch as changed:
                 raise VerificationFailed(f"the ledger {self.id}: {changed}") from None
             line = last_line(database)
@@ -401,10 +423,17 @@ class Ledger:
             pen.line(event, release_id, commitment, [pen.put(ENTRIES, number=found.number, **values)])
 
     @contextmanager
-    def _reading(self) -> Iterator[tuple[Database, JournalState]]:
-        """A look at what agrees with its journal, and what that says."""
+    def _reading(self) -> Iterator[Database]:
+        """A look at the lines of a journal that was followed from line 1."""
         with self._transaction(writing=False) as database:
-            yield database, self._matching_replay(database).held
+            self._matching_replay(database, whole=True)
+            yield database
+
+    @contextmanager
+    def _state(self) -> Iterator[JournalState]:
+        """What the journal says."""
+        with self._transaction(writing=False) as database:
+            yield self._matching_replay(database, whole=False).held
 
     @contextmanager
     def _writing(self) -> Iterator[JournalWriter]:
@@ -426,7 +455,7 @@ class Ledger:
             raise
 
     def _journal_writer(self, database: Database) -> JournalWriter:
-        seen = self._trusted_replay(database)
+        seen = self._trusted_replay(database, whole=True)
         with self._mismatch_as_refusal():
             self._refuse_acting(database)
         if self.signer is None and is_signed(database, seen.number):
@@ -437,34 +466,48 @@ class Ledger:
         said = f"the ledger {self.id} {why}: what was written would be refused"
         return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
-    def _trusted_replay(self, database: Database) -> JournalReplay:
+    def _trusted_replay(self, database: Database, whole: bool) -> JournalReplay:
         """What the journal says by now, of a ledger that may be used."""
-        seen = self._matching_replay(database)
+        seen = self._matching_replay(database, whole)
         if self.trusted:
             line = last_line(database)
             if not is_signed_by(database, self.id, line, self.trusted):
                 raise LedgerRefused(f"the ledger {self.id}: {_unsigned_text(line)}", "edited")
+            self._keep_position(seen)
         return seen
 
-    def _matching_replay(self, database: Database) -> JournalReplay:
+    def _matching_replay(self, database: Database, whole: bool) -> JournalReplay:
         seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
-        first, seen = seen is None, seen or JournalReplay()
         with self._mismatch_as_refusal():
-            if first:
-                self._refuse_unsound(database)
-            seen.follow(database)
-            if first:
-                seen.compare(database)
+            if seen is None or (whole and not seen.whole):
+                seen = first_replay(self._store, database, self._seen.position, whole)
+            else:
+                seen.follow(database)
         self._seen.attested = seen
         return seen
 
+    def _keep_position(self, seen: JournalReplay) -> None:
+        """Write the position of a journal whose last line a trusted key signed, if it is far from the one that lies
+        there."""
+        if self.signer is None or self.signer.public not in self.trusted or not seen.whole:
+            return
+        if seen.number - self._seen.position_number >= POSITION_STEP:
+            from crowdgate.ledger.position import write_position
+
+            self._seen.position_number = seen.number
+            write_position(self.path, self.id, seen, self.signer)
+
+    def _read_position(self) -> None:
+        """Read the position before a transaction begins, so that every ledger which is no older has its line."""
+        if self.trusted and not self._seen.position_read:
+            from crowdgate.ledger.position import read_position
+
+            self._seen.position_read, found = True, read_position(self.path, self.id, self.trusted)
+            self._seen.position = found
+            self._seen.position_number = found.stated.number if found is not None and found.has_state else 0
+
     def _refuse_acting(self, database: Database) -> None:
         wrong = self._store.active_objects(database)
-        if wrong is not None:
-            raise JournalMismatch(wrong)
-
-    def _refuse_unsound(self, database: Database) -> None:
-        wrong = self._store.integrity_fault(database)
         if wrong is not None:
             raise JournalMismatch(wrong)
 
@@ -485,6 +528,7 @@ class Ledger:
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Database]:
         """A transaction on this very ledger."""
+        self._read_position()
         with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
                 raise LedgerRefused(f"the ledger at {self.path} is not {self.id} any more")

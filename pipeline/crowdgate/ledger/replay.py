@@ -17,10 +17,14 @@ class JournalMismatch(Exception):
 
 
 class JournalReplay:
-    """A ledger as far as its journal was followed: `number` and `digest` of the last line, and what it says."""
+    """A ledger as far as its journal was followed: `number` and `digest` of the last line, and what it says.
 
-    def __init__(self) -> None:
-        self.number, self.digest, self.held = 0, "", JournalState()
+    A replay is `whole` if it began at line 1. One that goes on from an attested position has read no older line.
+    """
+
+    def __init__(self, number: int = 0, digest: str = "", held: JournalState | None = None) -> None:
+        self.number, self.digest, self.held = number, digest, held or JournalState()
+        self.whole = number == 0
 
     def follow(self, database: Database) -> None:
         """Reads the lines after the last one that was seen. Raises JournalMismatch unless each follows."""

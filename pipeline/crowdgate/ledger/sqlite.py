@@ -6,7 +6,7 @@ of the database become Crowdgate's, without the statement and its values.
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,9 +129,10 @@ class SqliteStore:
         """The machine's clock: a file is used by runs of one machine."""
         return _now(database)
 
-    def integrity_fault(self, database: Database) -> str | None:
-        """A damaged page, an index that differs from its table, another schema, or None."""
-        return integrity_fault(database)
+    def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
+        """A damaged page (only of these tables, if any are named), an index that differs from its table, another
+        schema, or None."""
+        return integrity_fault(database, tables)
 
     def active_objects(self, database: Database) -> str | None:
         """A trigger or a view, or None."""

@@ -1,6 +1,6 @@
 """Where a ledger lives: a database that puts changes in a row. SQLite is one kind of it; a server can be another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,8 @@ class Store(Protocol):
     def path(self) -> Path:
         """What messages call it; private records lie in a folder beside it."""
 
-    def integrity_fault(self, database: Database) -> str | None:
-        """What is wrong with the database itself, in words, or None."""
+    def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
+        """What is wrong with the database itself, or only with its schema and these tables, in words, or None."""
 
     def active_objects(self, database: Database) -> str | None:
         """What acts by itself in the database, in words, or None."""

@@ -15,8 +15,8 @@ def ratio(text: str) -> tuple[int, int]:
 class RunningTotal:
     """An exact sum of amounts over one denominator, which grows as it must."""
 
-    def __init__(self) -> None:
-        self._over, self._under = 0, 1
+    def __init__(self, text: str = "0/1") -> None:
+        self._over, self._under = ratio(text)
 
     def add(self, text: str, times: int) -> None:
         """An amount more, or (-1 times) less. Raises ValueError, ZeroDivisionError."""

@@ -158,8 +158,8 @@ def _informed(plan: Plan, ledger: Ledger) -> bool | None:
 
 def _ended_releases(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     name = plan.bundle.policy.metadata.name
-    own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
-    return tuple(each.release_id for each in own if each.state in (State.PUBLISHED, State.WITHHELD))[-RECENT:]
+    ended = ledger.last_entries(name, RECENT, lambda each: each.state in (State.PUBLISHED, State.WITHHELD))
+    return tuple(each.release_id for each in ended)
 
 
 def _left(

@@ -111,7 +111,7 @@ def _readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
 def _ledger_differences(
     root: Path, contract: Contract, ledger: Ledger, decisions: Sequence[Decision]
 ) -> Iterator[Problem]:
-    known = {(line.subject, line.commitment or "") for line in ledger.journal() if line.event == DECIDED}
+    known = {(subject, commitment or "") for subject, commitment in ledger.recorded(DECIDED)}
     there = {each.digest for each in decisions}
     missing = sorted(digest for people, digest in known if people == contract.population and digest not in there)
     if decisions:

@@ -24,7 +24,7 @@ Used = tuple[str, str]
 def release_with_other_files(plan: Plan, opened: OpenedLedger) -> str | None:
     """A release of this version of a policy that was charged, or is published, with other files than there are now."""
     own = version_of(plan.bundle.policy)
-    used = _charged_releases(opened)
+    used = _charged_releases(opened, own)
     found = _published_releases(plan) if used is None else iter(used)
     return next((name for name, digest in found if _version(name) == own and digest != plan.bundle.digest), None)
 
@@ -33,10 +33,10 @@ def _version(release_id: str) -> str:
     return release_id.rpartition("/")[0]
 
 
-def _charged_releases(opened: OpenedLedger) -> list[Used] | None:
-    """What the ledger holds; None where it can't be read."""
+def _charged_releases(opened: OpenedLedger, version: str) -> list[Used] | None:
+    """What the ledger holds of a version; None where it can't be read."""
     try:
-        entries = opened.ledger().entries()
+        entries = opened.ledger().entries(version)
     except CrowdgateError:
         return None
     return [(each.release_id, each.policy_digest) for each in entries if each.state is not State.VOID]

@@ -1,0 +1,41 @@
+"""The first look of a process at a ledger: its journal is followed, and the tables are compared with it.
+
+With an attested position a read goes on from there: every row of every table is still compared, and older lines of the
+journal are not read. A read that returns lines, and every change, follows the whole journal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crowdgate.ledger.replay import JournalMismatch, JournalReplay
+from crowdgate.ledger.schema import KEYS
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.position import AttestedPosition
+    from crowdgate.ledger.store import Database, Store
+
+
+def first_replay(store: Store, database: Database, position: AttestedPosition | None, whole: bool) -> JournalReplay:
+    """Return what the journal says, followed from line 1 if `whole`. Raises JournalMismatch for a ledger that differs
+    from its journal, or that lacks the line of a position, which it had."""
+    seen = None if position is None or whole else _replay_on(store, database, position)
+    if seen is None:
+        _refuse_unsound(store.integrity_fault(database))
+        seen = JournalReplay()
+    seen.follow(database)
+    seen.compare(database)
+    if position is not None and not position.is_line_of(database):
+        raise JournalMismatch(position.contradiction())
+    return seen
+
+
+def _replay_on(store: Store, database: Database, position: AttestedPosition) -> JournalReplay | None:
+    """Return the replay of a position that is a line of the journal, or None."""
+    _refuse_unsound(store.integrity_fault(database, tuple(KEYS)))
+    return position.replay() if position.is_line_of(database) else None
+
+
+def _refuse_unsound(fault: str | None) -> None:
+    if fault is not None:
+        raise JournalMismatch(fault)

@@ -1,0 +1,129 @@
+"""An attested position: a line of a ledger's journal, and what the journal says up to it, for later processes.
+
+The position lies in the ledger's private folder, in one file of two parts: an envelope (DSSE) of a statement that names
+the ledger, the line, its digest and the SHA-256 of the second part; and the state, as JSON. Only a process that
+followed the journal from line 1 writes a position. A position counts only if a trusted key signed it. Without the file
+the journal is followed from line 1, so the file may be deleted at any time.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.errors import CrowdgateError
+from crowdgate.ledger import access_log, journal, journal_rules, replay, schema, totals, transitions, values
+from crowdgate.ledger.journal_rules import JournalState
+from crowdgate.ledger.private import FOLDER, private_folder, put_private
+from crowdgate.ledger.replay import JournalReplay
+from crowdgate.ledger.store import Database
+from crowdgate.limits import LARGEST_POSITION
+from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_canonical
+from crowdgate.signing.dsse import open_envelope, seal
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.system.regular_files import read_plain
+
+PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
+_RULES = (access_log, journal, journal_rules, replay, schema, totals, transitions, values)
+_END = b"\n}\n"
+"""The end of an envelope, and of nothing inside it."""
+
+
+class PositionStatement(SignedModel):
+    """What is signed. `rules` is the SHA-256 of the program that made the state of the lines, `state` that of the
+    state."""
+
+    format: Literal[1]
+    ledger: str
+    rules: Digest
+    number: Annotated[int, Field(ge=1)]
+    digest: Digest
+    state: Digest
+
+
+@dataclass(frozen=True)
+class AttestedPosition:
+    """A position that a trusted key signed."""
+
+    path: Path
+    stated: PositionStatement
+    state: bytes
+
+    def is_line_of(self, database: Database) -> bool:
+        """Return whether the journal has this line."""
+        found = journal.line_at(database, self.stated.number)
+        return found is not None and found.digest == self.stated.digest
+
+    @cached_property
+    def has_state(self) -> bool:
+        """Whether the state is the one that was signed, and was made by the rules of this program."""
+        return self.stated.rules == _rules_digest() and self.stated.state == hashlib.sha256(self.state).hexdigest()
+
+    def replay(self) -> JournalReplay | None:
+        """Return the replay as it stood at this line, or None without a state that counts."""
+        if not self.has_state:
+            return None
+        try:
+            held = JournalState.restored(json.loads(self.state))
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError):
+            return None
+        return JournalReplay(self.stated.number, self.stated.digest, held)
+
+    def contradiction(self) -> str:
+        """Return what is wrong with a journal that lacks this line."""
+        said = f"its journal does not have line {self.stated.number} as a trusted key signed it in {self.path}"
+        return f"{said}: it is an older copy, was cut off or computed anew; whoever restored it removes that file"
+
+
+def position_file(ledger_file: Path, ledger_id: str) -> Path:
+    """Return the place of a ledger's attested position."""
+    return ledger_file.parent / FOLDER / f"{ledger_id}.position"
+
+
+def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> AttestedPosition | None:
+    """Return the position of this very ledger that one of the trusted keys signed, or None for anything else."""
+    path = position_file(ledger_file, ledger_id)
+    try:
+        head, end, state = read_plain(path, LARGEST_POSITION).partition(_END)
+        opened = open_envelope(head + end, trusted)
+        stated = parse_canonical(opened.payload, PositionStatement)
+    except (OSError, ValueError, CrowdgateError):
+        return None
+    own = opened.payload_type == PAYLOAD_TYPE and stated.ledger == ledger_id
+    return AttestedPosition(path, stated, state) if own else None
+
+
+def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:
+    """Keep the position of a journal that was followed from line 1. Writes nothing where that is not possible."""
+    try:
+        state = json.dumps(seen.held.saved(), separators=(",", ":")).encode()
+        stated = PositionStatement(
+            format=1,
+            ledger=ledger_id,
+            rules=_rules_digest(),
+            number=seen.number,
+            digest=seen.digest,
+            state=hashlib.sha256(state).hexdigest(),
+        )
+        data = seal(PAYLOAD_TYPE, canonical(stated), [signer]) + state
+        if len(data) <= LARGEST_POSITION:
+            private_folder(ledger_file)
+            put_private(position_file(ledger_file, ledger_id), data)
+    except (OSError, ValueError, CrowdgateError):
+        return
+
+
+@cache
+def _rules_digest() -> str:
+    """Return the SHA-256 of the source of everything that decides what a journal says; "" where that can't be read,
+    which no statement holds."""
+    try:
+        files = [Path(str(module.__file__)).read_bytes() for module in _RULES]
+    except OSError:
+        return ""
+    return hashlib.sha256(b"\0".join(files)).hexdigest()

@@ -1,0 +1,74 @@
+"""`check` behind a long journal, with and without an attested position: `python -m tests.benchmarks.journal`.
+
+Each run is a process of its own; CPU seconds are user + system, the minimum of all runs in turn. `followed` removes
+the position before each run, so that the journal is followed from line 1 and a position is written. The second column
+is what a line takes beyond `empty`, a ledger of one line.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.position import position_file
+from crowdgate.settings import signing_key, trusted_keys
+from crowdgate.signing import keys
+from tests.benchmarks.options import parse
+from tests.ledger.books import publish_many
+from tests.workshop import Workshop, make_workshop
+
+COMMAND = ["-c", "from crowdgate_flows.command import main; main()", "check"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=30_000, help="of the journal")
+    parser.add_argument("--runs", type=int, default=7)
+    options = parse(parser, lines=1000, runs=1)
+    with tempfile.TemporaryDirectory() as folder:
+        empty, full = (_signed_workshop(Path(folder) / name) for name in ("empty", "full"))
+        position = _fill(full, options.lines)
+        spent: dict[str, list[float]] = {"empty": [], "followed": [], "position": []}
+        for _ in range(options.runs):
+            spent["empty"].append(_cpu(empty))
+            position.unlink()
+            spent["followed"].append(_cpu(full))
+            spent["position"].append(_cpu(full))
+        size = position.stat().st_size
+    cost = {name: min(seconds) for name, seconds in spent.items()}
+    extra = {name: seconds - cost["empty"] for name, seconds in cost.items()}
+    print(f"check behind {options.lines:,} lines, position of {size / 1e6:.2f} MB; CPU seconds, and beyond `empty`")
+    for name in spent:
+        print(f"{name:10} {cost[name]:6.2f} {extra[name]:6.3f}")
+    print(f"with a position, of what it takes without: {cost['position'] / cost['followed']:.2f}")
+
+
+def _signed_workshop(root: Path) -> Workshop:
+    made = make_workshop(root)
+    keys.create(root / "own.key")
+    with (root / "crowdgate.toml").open("a", encoding="utf-8") as file:
+        file.write('signing_key = "own.key"\n')
+    open_ledger(made.ledger, None, signer=signing_key(root)).sign()
+    return made
+
+
+def _fill(workshop: Workshop, lines: int) -> Path:
+    root = workshop.root
+    ledger = open_ledger(workshop.ledger, None, signer=signing_key(root), trusted=trusted_keys(root))
+    publish_many(ledger, lines)
+    ledger.attest()
+    return position_file(ledger.path, ledger.id)
+
+
+def _cpu(workshop: Workshop) -> float:
+    before = os.times()
+    subprocess.run([sys.executable, *COMMAND, workshop.policy], check=True, capture_output=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+if __name__ == "__main__":
+    main()
