@@ -78,7 +78,7 @@ def test_a_withheld_run_says_which_rules_withheld_and_that_it_is_paid_for(clinic
     text = found.markdown()
     assert "**Withheld: nothing was published.** 1 rule stood against it:" in text
     assert re.search(r"- released\\_rows at least 999: \d+, must be at least 999", text)
-    assert "stays paid for" in text
+    assert "stays charged" in text
     assert "suppressed_share" not in text.replace("\\", "")
     assert "Four questions" not in text
     assert [each.gate for each in found.told.verdicts or ()] == [each.gate for each in result.verdicts if each.public]
@@ -88,7 +88,7 @@ def test_what_was_not_read_is_not_said_to_be_paid_for(clinic: Workshop) -> None:
     clinic.edit(clinic.policy, "pso_bound, at_most: 1", "pso_bound, at_most: 0.000001")
     result = made(clinic, SLOTS[0])
     text = page_after(result).markdown()
-    assert "Nothing was read, and nothing is spent" in text
+    assert "The table was not read, and nothing is charged" in text
     assert "stays" not in text
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.cli.check import _check_lines
 from crowdgate.gate import Outcome
 from crowdgate.kinds import KINDS
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.review.check import check
+from crowdgate.review.check_text import check_lines
 from tests.kinds.synthetic import synthetic_workshop
 from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop, crowdgate, make_workshop
@@ -26,6 +26,8 @@ VERDICTS = {
     None: {"cannot fail", "cannot pass", "could fail", "decided in the private record only"},
 }
 """The words of `check`, by the outcome before any data are read."""
+NAMED = ("fails", "inconclusive", "cannot pass", "could fail")
+"""Of these gates `check` shows the limit."""
 
 
 def line(measure: Measure, side: str, limit: str) -> str:
@@ -66,16 +68,16 @@ def with_gates(workshop: Workshop, kind: str, limit: str) -> None:
 def agreed(policy: Path) -> dict[str, str]:
     """The words for each gate, of which there is one line, once they agree with each other."""
     found = check(policy)
-    told, lines = found.to_json(), list(_check_lines(found))
+    told, lines = found.to_json(), "\n".join(check_lines(found))
+    states = {each.note.gate: str(each.state) for each in found.decided}
     outcomes = {each["gate"]: each["outcome"] for each in told["verdicts"]}
     chances = {each["gate"]: each["chance"] for each in told["forecast"]["gates"]}
     said = {}
-    assert not [each for each in lines if "chance to pass" in each or each.split()[0] in {*VERDICTS}]
     for gate in told["gates"]:
         name, warning = gate["gate"], gate["warning"] or ""
-        (line,) = [each for each in lines if each.startswith(f"  gate {name} (")]
-        outcome, chance = outcomes.get(name), chances.get(name)
-        (word,) = [each for each in VERDICTS[outcome] if line.partition("): ")[2].startswith(each)]
+        outcome, chance, word = outcomes.get(name), chances.get(name), states[name]
+        assert word in VERDICTS[outcome]
+        assert (f"{name}" if word in NAMED else name.partition(" ")[0]) in lines
         never, always = "can't fail" in warning, "can't pass" in warning
         assert (word == "cannot fail") == never
         assert (word == "cannot pass") == (always and outcome is None)

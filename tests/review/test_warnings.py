@@ -217,8 +217,8 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
     copy.edit(POLICY, "k: least", "k: 81")
     policy = copy.root / POLICY
     assert crowdgate("check", policy) == 0
-    (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  warning")]
-    assert said.startswith(f"  warning CG209 {policy}:16:5: k 81 is more than twice 40")
+    (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  Warning")]
+    assert said.startswith(f"  Warning         CG209 {policy}:16:5: k 81 is more than twice 40")
     assert crowdgate("check", policy, "--strict", "--json") == 3
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     (warning,) = found["warnings"]

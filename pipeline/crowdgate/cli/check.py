@@ -11,9 +11,7 @@ from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json
 from crowdgate.cli.terminal import show
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.planning.budget_left import guarantee_sentences, informed_text
-from crowdgate.planning.decisions import unchecked_decisions_text
-from crowdgate.review.check import GateNote, PolicyCheck
+from crowdgate.review.check_text import check_lines
 from crowdgate.review.files import WARNING, LintedFile, Remark, lint_files
 
 
@@ -110,41 +108,6 @@ def _line(remark: Remark) -> str:
 
 def _lines(found: LintedFile) -> Iterator[str]:
     if found.checked is not None:
-        yield from _check_lines(found.checked)
+        yield from check_lines(found.checked)
     elif not found.problems and found.kind is not None:
         yield f"{found.path}: right ({found.kind})"
-
-
-def _check_lines(found: PolicyCheck) -> Iterator[str]:
-    yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}"
-    if found.refused is not None:
-        yield f"  its ledger refuses it: {found.refused}"
-    protection = found.plan.protection
-    of_files = (*guarantee_sentences(found.plan, found.left), *protection.kind.notes(protection.mechanism))
-    for line in (
-        *of_files,
-        *informed_text(found.informed),
-        *unchecked_decisions_text(found.unheld),
-        *found.left.words(),
-    ):
-        yield f"  {line}"
-    yield f"  {found.chances.words()}"
-    for gate, verdict in found.decided:
-        yield f"  gate {gate.gate} ({'blocks' if gate.blocks else 'advises'}): {verdict}"
-        yield from (f"    {line}" for line in _gate_lines(gate, found.policy))
-    if found.unreplayed:
-        yield f"  not all of the last releases can be read: {found.unreplayed}"
-    for warning in found.warnings:
-        yield f"  warning {warning}"
-
-
-def _gate_lines(gate: GateNote, policy: Path) -> Iterator[str]:
-    """What there is to know of a gate beside its verdict."""
-    if gate.register:
-        yield gate.register
-    if gate.cost:
-        yield f"It {gate.cost}"
-    yield from gate.notes
-    yield from (f"note: {remark}" for remark in gate.remarks)
-    if gate.history:
-        yield f"note: {gate.history} (`crowdgate replay {policy}`)"

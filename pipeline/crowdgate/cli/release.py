@@ -11,6 +11,7 @@ from crowdgate.cli.output import announce, print_json, print_verdicts
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.number_text import decimal
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.release import release as run_release
@@ -67,8 +68,10 @@ def show(result: Result, as_json: bool) -> None:
         print_json(result.to_json())
     else:
         typer.echo(f"{result.outcome} {result.release_id}")
+        typer.echo(
+            f"Privacy cost: epsilon {decimal(result.guarantee.epsilon)}, delta {decimal(result.guarantee.delta)}"
+        )
         typer.echo(result.plain)
-        typer.echo(result.guarantee.words())
         print_verdicts(result.verdicts)
         if result.path is not None:
             typer.echo(str(result.path))

@@ -12,11 +12,10 @@ import typer
 from crowdgate.errors import CrowdgateError
 
 STYLES = {
-    r"(?<=: )allowed$|^ *pass\b": "green",
-    r"(?<=\): )(passes|cannot fail)\b": "green",
-    r"(?<=\): )(fails|inconclusive|cannot pass)\b": "bold red",
-    r"(?<=: )would be withheld$|^ *(fail|inconclusive)\b|^crowdgate:": "bold red",
-    r"^ *(warning|note):?": "yellow",
+    r"(?<=: )allowed\b|^ *pass\b": "green",
+    r"^ +(Fails|Inconclusive|Cannot pass|Refused)\b": "bold red",
+    r"(?<=: )would be withheld\b|^ *(fail|inconclusive)\b|^crowdgate:": "bold red",
+    r"^ *(warning|note|Warning|Note)\b:?": "yellow",
     r"\bCG[0-9]{3}\b": "bold",
     r"write instead:": "bold cyan",
 }

@@ -33,9 +33,9 @@ ENDED = {
 """How a run ended, by where the ledger has it."""
 PLAIN = {
     State.WITHHELD: (
-        "Nothing was published. What was read stays paid for, whatever the outcome: a refusal tells something, too."
+        "Nothing was published. The table was read, so the privacy cost stays charged: a refusal reveals something too."
     ),
-    State.VOID: "Nothing was read, and nothing is spent.",
+    State.VOID: "The table was not read, and nothing is charged.",
 }
 
 

@@ -14,6 +14,7 @@ from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
 from crowdgate.kind.listing import Column, Listing, json_value, text_listing
 from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
+from crowdgate.planning.cost_text import cost_rows
 from crowdgate.report.report import Report, Section, table_section
 
 BY_WEIGHT = (
@@ -46,11 +47,14 @@ class PlanReport:
 
     def _sections(self) -> Iterator[Section]:
         found = self.found
-        chance = found.chances.words()
-        yield Section(sentences=[f"{chance[0].upper()}{chance[1:]}.", *_budget(found), *_promise(found)])
-        rules = ((each.gate, each.words()) for each in found.chances.gates)
-        yield table_section("What each rule is expected to say", ("rule", "of the next release"), rules)
+        costs = cost_rows(found.plan, found.standing.left)
+        yield Section(
+            sentences=[f"{label}: {text}." for label, text in (("Publication", found.chances.publication()), *costs)]
+        )
+        gates = ((each.gate, each.probability()) for each in found.chances.gates)
+        yield table_section("Gates", ("gate", "probability of passing"), gates)
         yield from _figures(found.forecast.figures)
+        yield Section("Guarantee", _guarantee(found))
         yield from _singling_out(found)
         yield Section("What is expected of the release", pictures=found.forecast.pictures(), further=True)
         yield from _forecast(found)
@@ -59,17 +63,10 @@ class PlanReport:
             yield _comparison(self.beside)
 
 
-def _budget(found: Outlook) -> list[str]:
+def _guarantee(found: Outlook) -> list[str]:
     name = found.plan.bundle.budget.metadata.name
-    return [f"Budget {name}: {found.releases} such releases for life.", *map(_sentence, found.standing.left.words())]
-
-
-def _sentence(words: str) -> str:
-    return words if words.endswith(".") else f"{words}."
-
-
-def _promise(found: Outlook) -> list[str]:
     return [
+        f"The lifetime budget {name} pays for {found.releases} such releases.",
         *guarantee_sentences(found.plan, found.standing.left),
         *found.plan.protection.kind.notes(found.plan.protection.mechanism),
         *found.rests_on(),

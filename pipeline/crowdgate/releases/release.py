@@ -51,9 +51,9 @@ Progress = Callable[[int, int], None]
 """(bytes read, bytes in all)."""
 Announce = Callable[[str], None]
 """Told the id of a release that is about to read data."""
-_WITHHELD = "Nothing was published: a rule that must hold does not."
-_UNSPENT = "Nothing was read, and nothing is spent."
-_SPENT = "The table was read, so what the release costs stays spent."
+_WITHHELD = "Nothing was published: a blocking gate did not pass."
+_UNSPENT = "The table was not read, and nothing is charged."
+_SPENT = "The table was read, so the privacy cost stays charged."
 
 
 def release(

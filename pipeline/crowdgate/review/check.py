@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,27 @@ class GateNote:
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
+class GateState(StrEnum):
+    """What is known of a gate's outcome before data are read."""
+
+    PASSES = "passes"
+    FAILS = "fails"
+    INCONCLUSIVE = "inconclusive"
+    CANNOT_FAIL = "cannot fail"
+    CANNOT_PASS = "cannot pass"
+    COULD_FAIL = "could fail"
+    PRIVATE = "decided in the private record only"
+
+
+@dataclass(frozen=True)
+class DecidedGate:
+    """A gate with its state; `reason` is the figure beside its limit, or a forecast."""
+
+    note: GateNote
+    state: GateState
+    reason: str
+
+
 @dataclass(frozen=True)
 class PolicyCheck:
     """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
@@ -83,13 +105,13 @@ class PolicyCheck:
     chances: Chances = field(kw_only=True)
 
     @property
-    def decided(self) -> list[tuple[GateNote, str]]:
-        """Every gate with its verdict, or what can be said of that before data are read."""
+    def decided(self) -> list[DecidedGate]:
+        """Every gate with what is known of its outcome before data are read."""
         verdicts = {id(each.rule): each for each in self.verdicts}
-        chances = {id(each.rule): each for each in self.chances.gates}
+        forecasts = {id(each.rule): each for each in self.chances.gates}
         rules = [id(rule) for rule, _ in self.plan.gates]
         return [
-            (note, _verdict_text(note, verdicts.get(at), chances.get(at)))
+            DecidedGate(note, *_decided(note, verdicts.get(at), forecasts.get(at)))
             for note, at in zip(self.gates, rules, strict=True)
         ]
 
@@ -113,20 +135,22 @@ class PolicyCheck:
         }
 
 
-_STATIC = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.INCONCLUSIVE: "inconclusive"}
+_STATIC = {
+    Outcome.PASS: GateState.PASSES, Outcome.FAIL: GateState.FAILS, Outcome.INCONCLUSIVE: GateState.INCONCLUSIVE,
+}  # fmt: skip
+_ALWAYS = {GateReach.CANNOT_FAIL: GateState.CANNOT_FAIL, GateReach.CANNOT_PASS: GateState.CANNOT_PASS}
 
 
-def _verdict_text(note: GateNote, verdict: Verdict | None, chance: GateChance | None) -> str:
-    """One verdict of a gate: what it is, what it always is, or how likely it is."""
+def _decided(note: GateNote, verdict: Verdict | None, forecast: GateChance | None) -> tuple[GateState, str]:
+    """Return the state of a gate, and its figure or forecast."""
     if verdict is not None:
-        always = note.reach is GateReach.CANNOT_FAIL
-        ended = f"fails, {verdict.ended.partition(', ')[2]}" if verdict.waived else _STATIC[verdict.outcome]
-        return f"{'cannot fail' if always else ended}: {verdict.reason}"
+        state = GateState.CANNOT_FAIL if note.reach is GateReach.CANNOT_FAIL else _STATIC[verdict.outcome]
+        return state, f"{verdict.reason}, {verdict.ended.partition(', ')[2]}" if verdict.waived else verdict.reason
     if note.reach is not GateReach.OPEN:
-        return f"{note.reach} under this mechanism"
-    if chance is None:
-        return "decided in the private record only"
-    return f"could fail: probability of passing {chance.probability()}"
+        return _ALWAYS[note.reach], "under this mechanism"
+    if forecast is None:
+        return GateState.PRIVATE, ""
+    return GateState.COULD_FAIL, f"probability of passing {forecast.probability()}"
 
 
 def check(policy: Path, day: str | None = None) -> PolicyCheck:

@@ -40,7 +40,7 @@ WriteEntry = Callable[[NoisyFigures, int, ChargedNoise], bytes]
 """(figures, rows a person may have, basis) -> the signed entry."""
 WITHHELD = (
     f"The noisy number of rows leaves room for fewer than {LEAST_POPULATION} people: of so few nothing is published, "
-    "and what was drawn stays spent."
+    "and the privacy cost stays charged."
 )
 
 

@@ -59,8 +59,8 @@ class GateChance:
 
     def probability(self) -> str:
         """The same for a gate that can pass and fail."""
-        unknown = self.basis.removeprefix("not told: ")
-        return f"unknown ({unknown})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
+        reason = self.basis.removeprefix("not told: ")
+        return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -111,6 +111,18 @@ class Chances:
         of = "1 gate" if self.untold == 1 else f"{self.untold} gates"
         bound = f"; by the others at most {format_value(self.at_most, CHANCE)}" if self.at_most < 1 else ""
         return f"{said}: not told, as that of {of} is not{bound}"
+
+    def publication(self) -> str:
+        """Return the probability that the next release is published, in a clause."""
+        found = self.all
+        if self.refused:
+            return "impossible: the ledger refuses the next release"
+        if found is not None:
+            how = "" if found.low == found.high else ", if gates are independent"
+            return f"probability {odds_text(found)}{how}"
+        gates = "1 gate has no estimate" if self.untold == 1 else f"{self.untold} gates have no estimate"
+        bound = f", at most {format_value(self.at_most, CHANCE)} by the others" if self.at_most < 1 else ""
+        return f"probability unknown ({gates}){bound}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""

@@ -1,0 +1,51 @@
+"""The costs of a policy in a few labelled lines: privacy cost, budget left, and the bound on singling out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting import pso
+from crowdgate.accounting.pso_baselines import baseline_up_to
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
+from crowdgate.number_text import Rounding, decimal
+from crowdgate.planning.budget_left import facts_at_next
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
+    from crowdgate.planning.budget_left import BudgetLeft
+
+Row = tuple[str, str]
+"""A label and a text."""
+
+
+def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
+    """Yield what one release costs, what is left of the budget, and what an attacker can do with all releases."""
+    once = plan.guarantee
+    yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}"
+    yield "Budget left", _budget_text(left)
+    if left.stops is not None and left.passing:
+        yield "Budget left", f"{left.stops.gate} withholds all such releases but the first {left.passing}"
+    yield "Singling out", _singling_out_text(plan, left)
+
+
+def _budget_text(left: BudgetLeft) -> str:
+    """Return the budget that is left, and how many such releases it pays for."""
+    gone = left.spent.left_of(left.cap)
+    epsilon, delta = (decimal(getattr(gone, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
+    enough = f"enough for {left.releases} such release{'' if left.releases == 1 else 's'}"
+    if left.sample is not None:
+        enough = f"{enough}: the table is the sample {left.sample}, which may be released once"
+    assumed = "" if left.read else f" (assumed: nothing was spent, as {left.unread})"
+    return f"epsilon {epsilon}, delta {delta}, {enough}{assumed}"
+
+
+def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
+    """Return the bound on predicate singling out at the next release, with all that was spent before, beside the
+    success of an attacker who sees no release. The weight is the greatest that a gate on the bound states."""
+    static = facts_at_next(plan, left)
+    weights = (bounded_weight(rule) for rule, _ in plan.gates)
+    weight = max((each for each in weights if each is not None), default=DEFAULT_WEIGHT)
+    most, blind = pso.bound(static.most_rows, weight, *static.spent), baseline_up_to(static.most_rows, weight)
+    bound = "no bound" if most >= 1 else f"probability at most {decimal(most, 2)}"
+    return f"{bound}, {decimal(blind, 2)} without any release (predicate weight {decimal(weight)})"

@@ -1,0 +1,97 @@
+"""A checked policy in a few lines: whether it is allowed, what it costs, and which gates could fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from crowdgate.planning.cost_text import Row, cost_rows
+from crowdgate.planning.decisions import unchecked_decisions_text
+from crowdgate.review.check import GateState
+
+if TYPE_CHECKING:
+    from crowdgate.review.check import GateNote, PolicyCheck
+
+LABEL = 15
+"""Columns of a label."""
+INFORMED = (
+    "this policy was first used after a private record of these people was opened, which the guarantee does not cover"
+)
+FAILING = (GateState.FAILS, GateState.INCONCLUSIVE, GateState.CANNOT_PASS)
+SETTLED = {GateState.PASSES: "Passes", GateState.CANNOT_FAIL: "Cannot fail", GateState.PRIVATE: "Private"}
+
+
+def check_lines(found: PolicyCheck) -> Iterator[str]:
+    """Yield the lines that `check` prints of one policy, the outcome first."""
+    count = len(found.warnings)
+    warned = "" if not count else f", {count} warning{'s' if count > 1 else ''}"
+    yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}{warned}"
+    before = None
+    for label, text in _rows(found):
+        yield f"  {label if label != before else '':<{LABEL}} {text}"
+        before = label
+
+
+def _rows(found: PolicyCheck) -> Iterator[Row]:
+    if found.refused is not None:
+        yield "Refused", f"by its ledger: {found.refused}"
+    yield from _gates_that_fail(found)
+    yield from cost_rows(found.plan, found.left)
+    yield from _open_gates(found)
+    yield from _settled_gates(found)
+    yield from _remarks(found)
+    yield "More", f"crowdgate explain {found.policy}, crowdgate plan {found.policy}"
+
+
+def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
+    for each in found.decided:
+        if each.state in FAILING:
+            advice = "" if each.note.blocks else " (advice)"
+            yield str(each.state).capitalize(), f"{each.note.gate}{advice}: {each.reason}"
+
+
+def _open_gates(found: PolicyCheck) -> Iterator[Row]:
+    """Yield the probability of publication, and every gate that can pass and fail."""
+    yield "Publication", found.chances.publication()
+    for each in found.decided:
+        if each.state is GateState.COULD_FAIL:
+            yield "Could fail", f"{each.note.gate}: {each.reason}"
+
+
+def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
+    """Yield the measures of the gates that pass, that can't fail, and that the private record alone decides."""
+    for state, label in SETTLED.items():
+        names = dict.fromkeys(each.note.gate.partition(" ")[0] for each in found.decided if each.state is state)
+        where = " (decided in the private record only)" if state is GateState.PRIVATE else ""
+        if names:
+            yield label, f"{', '.join(names)}{where}"
+
+
+def _remarks(found: PolicyCheck) -> Iterator[Row]:
+    for gate in found.gates:
+        yield from (("Note", f"{gate.gate}: {text}") for text in _gate_remarks(gate, found))
+    yield from _ledger_remarks(found)
+    if found.unreplayed:
+        yield "Note", f"not all of the last releases can be read: {found.unreplayed}"
+    yield from (("Warning", str(each)) for each in found.warnings)
+
+
+def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
+    """Yield what the ledger says of the policy beside its budget, or what is unknown without it."""
+    if found.informed is None:
+        decisions = "" if found.unheld is None else "; decisions on what is collected are not compared with it"
+        yield "Note", f"unknown whether confidential results were viewed before: its ledger can't be read{decisions}"
+        return
+    if found.informed:
+        yield "Note", INFORMED
+    yield from (("Note", text) for text in unchecked_decisions_text(found.unheld))
+
+
+def _gate_remarks(gate: GateNote, found: PolicyCheck) -> Iterator[str]:
+    """What noise and waivers do to a gate, how many records of a register count, and what it did to past releases."""
+    if gate.register:
+        yield gate.register
+    yield from gate.remarks
+    yield from (note for note in gate.notes if gate.waived)
+    if gate.history:
+        yield f"{gate.history} (`crowdgate replay {found.policy}`)"
