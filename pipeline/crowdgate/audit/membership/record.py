@@ -62,9 +62,9 @@ class MembershipSetting(AuditSetting):
     """Setting of the audit: with the code it decides everything except the noise of OpenDP's samplers.
 
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
-    and `known_delta` of what is attacked, for tables in which one unit is replaced (n is public); `cap` is the rate of
-    the sample, and what is told beside it (epsilon, delta; None: no cap). Precision is judged at `skew` and at a recall
-    of `recall` or more, against `limit`. `unread` is what is released and read by no attack.
+    and `known_delta` those of the attacked outputs, for tables in which one unit is replaced (n is public). `cap` is
+    the rate of the sample, with epsilon and delta of the outputs not computed on it (None: no cap). Precision is judged
+    at `skew` and at a recall of at least `recall`, against `limit`. `unread` are the outputs that no attack reads.
     """
 
     question: Literal["membership"] = "membership"
