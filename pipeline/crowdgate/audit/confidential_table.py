@@ -54,7 +54,7 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
         held = _read(audit, plan, request, ledger, replace(how, progress=None))
     except Exception as error:
         held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
-    except BaseException:  # a signal: what was played is kept, and goes on with the next call
+    except BaseException:  # a signal: the progress is stored, and the next call resumes
         held = None
     if held is None:
         raise Crashed()
@@ -72,7 +72,7 @@ def _read(
     if known is not None and known["digest"] == digest:
         return known
     private_folder(ledger.path)
-    # what was played of another table, if a run was killed, stands in no one's way
+    # the digest in the name separates this from the progress of a killed run on another table
     partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
     record = play_audit(planned, partial, how, permissions.PRIVATE_RECORD)
     partial.unlink(missing_ok=True)

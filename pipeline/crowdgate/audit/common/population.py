@@ -128,7 +128,7 @@ class Population:
             return DrawnTable(self, rng.multinomial(n, self.shares), rng)
         if n > self.size:
             raise ValueError(f"n must be at most the {self.size} units of the population, not {n}")
-        # drawn by marginals: the method of numpy's whose memory does not grow with the number of units
+        # the memory of numpy's method "marginals" does not grow with the number of units
         return DrawnTable(self, rng.multivariate_hypergeometric(self.members, n, method="marginals"), rng)
 
 

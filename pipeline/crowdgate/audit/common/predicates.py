@@ -50,7 +50,7 @@ class TagBits:
         found: Bools = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
         free = ALL_BITS & ~self.mask
         if self.below is not None and self.below < 1 << free.bit_count():
-            # spreading a number over marked places keeps the order of numbers
+            # spreading bits over the ones of a mask preserves the order of numbers
             found &= (tags & np.uint64(free)) < np.uint64(deposit_bits(self.below, free))
         return found
 

@@ -98,6 +98,6 @@ def counts_at_level(weights: npt.NDArray[np.generic], secret: Secret, told: Leve
         into = coarser_codes(told, secret.level)[:, None] == np.arange(len(secret))[None, :]
         return np.asarray(weights @ into.astype(np.float64), dtype=np.float64)
     up = coarser_codes(secret.level, told)
-    own = prior + 1e-12  # of labels that nobody has equally
+    own = prior + 1e-12  # labels that nobody has get equal shares
     found: Floats = np.asarray(weights, dtype=np.float64)[..., up] * own / np.bincount(up, own, len(told))[up]
     return found

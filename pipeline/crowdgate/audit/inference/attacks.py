@@ -100,7 +100,7 @@ def best_row_match(sight: InferenceAttackerView) -> Floats | None:
     if rows is None or target.size * len(rows.weights) > MOST_PAIRS:
         return None
     if not len(rows.weights):
-        return np.zeros((target.size, len(secret)))  # a release of no rows: nobody is guessed
+        return np.zeros((target.size, len(secret)))  # a release without rows: no guesses
     names, found = list(rows.levels), np.zeros((target.size, len(secret)))
     step = max(1, MOST_COMPARED // max(1, len(rows.weights)))
     for start in range(0, target.size, step):
@@ -163,7 +163,7 @@ def _shrunken_shares(sight: InferenceAttackerView, rows: RowsByLabel) -> Floats:
     """Return the shares of labels in each tuple of a noisy table. Counts are shrunken towards those that the prior
     expects, the more the greater the noise, so that noise makes no rare label probable."""
     expected = rows.weights.sum(axis=1, keepdims=True) * sight.prior
-    signal = expected * (1 + expected / 4)  # give or take a half
+    signal = expected * (1 + expected / 4)  # relative standard deviation of one half
     kept = np.divide(signal, signal + rows.noise**2, out=np.zeros_like(signal), where=signal > 0)
     found = smoothed(expected + kept * (rows.weights - expected), sight.prior)
     return np.where(rows.weights.sum(axis=1, keepdims=True) > 0, found, sight.prior)

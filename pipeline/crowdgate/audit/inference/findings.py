@@ -131,7 +131,7 @@ def _improvement(
     value = _precision_improvement(attack.sum(), base.sum(), predicted.sum())
     if value is None or wrong <= 0:
         return None
-    # the larger of two gains is judged: its lower end is wrong where one of two is
+    # the larger of two gains is judged: its lower limit fails if one of the two does
     lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
     _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
     return Measurement(value, lower, upper)

@@ -93,7 +93,7 @@ def features(known: KnownAttributes) -> Any:
     found.indices, found.indptr = (
         found.indices.astype(np.int32),
         found.indptr.astype(np.int32),
-    )  # what scikit-learn reads
+    )  # scikit-learn requires 32-bit indices
     return found
 
 

@@ -164,11 +164,11 @@ def best_attacks(choosing: Floats) -> Integers:
     total = np.nan_to_num(choosing.sum(axis=0))
     predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
     left = predicted[..., None] - bases
-    none = np.where(attack >= predicted, 0.0, -np.inf)  # beside a baseline that is always right
+    none = np.where(attack >= predicted, 0.0, -np.inf)  # the gain over a baseline that is always right
     gains = np.divide(attack[..., None] - bases, left, out=np.stack([none, none], axis=-1), where=left > 0).max(axis=-1)
     precision = np.divide(attack, predicted, out=np.zeros_like(predicted), where=predicted > 0)
     enough = predicted >= np.array(COVERAGES) * len(choosing) / 2
-    # one key after the other: enough guesses, then the gain, then the precision
+    # keys in order: enough guesses, then the gain, then the precision
     order = np.lexsort((precision, gains, enough), axis=0)
     return np.asarray(order[-1], dtype=np.int64)
 

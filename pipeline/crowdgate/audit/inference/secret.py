@@ -37,7 +37,7 @@ class Secret:
         size = np.abs(self.numbers)
         near, far = size / (1 + error), size / (1 - error)
         low, high = np.where(sign < 0, -far, near), np.where(sign < 0, -near, far)
-        slack = 1e-12 * size  # a quotient is off by less than two bits
+        slack = 1e-12 * size  # bounds the rounding error of a quotient
         first = np.searchsorted(self.numbers, low - slack, side="left")
         return first.astype(np.int64), np.searchsorted(self.numbers, high + slack, side="right").astype(np.int64)
 

@@ -160,7 +160,7 @@ class TargetView:
                 taken = guessed_shares(guesses.confidence, labels.sum(axis=1), coverage * total)
                 stats = (taken * labels.sum(axis=1), taken * right, taken * baseline)
                 found[group, at, :3] = [each.sum() / total for each in stats]
-                found[group, at, 0] = min(found[group, at, 0], coverage)  # sums of floats are off by their last bits
+                found[group, at, 0] = min(found[group, at, 0], coverage)  # rounding errors of float sums
                 found[group, at, 1:3] = np.minimum(found[group, at, 1:3], found[group, at, 0])
                 share = float(found[group, at, 0])
                 found[group, at, 3] = min(self.case.equal(group, share), share)

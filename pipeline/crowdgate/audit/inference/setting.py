@@ -87,7 +87,7 @@ def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
     columns = tuple(joint(plan.protection.views.values()).levels)
     shown = InferenceControl(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
     every = controls()
-    if plan.bundle.contract.unit.person is not None:  # a coin is thrown for every row, and a person may have several
+    if plan.bundle.contract.unit.person is not None:  # the secret bit is per row, and a person may have several rows
         every = tuple(each for each in every if each.name != MONDRIAN)
     return shown, *every
 

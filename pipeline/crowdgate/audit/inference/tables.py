@@ -72,7 +72,7 @@ class InferenceTables:
         return source_table(self.population, n, known, self.secrets, self._rng(stream), blocks)
 
     def _cases(self, table: SourceTable, stream: int) -> tuple[SecretCase, ...]:
-        contract = self.plan.bundle.population  # its values may be others than those of the policy's contract
+        contract = self.plan.bundle.population  # its values may differ from those of the policy's contract
         numbers: dict[str, Floats | None] = {
             name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
         }

@@ -162,7 +162,7 @@ def _member_ratios(counts: Floats, held: Floats, beta: float, share: float) -> F
 
 def _binomial_cdf(number: int, rows: Floats, share: float) -> Floats:
     """P(Bin(rows, share) <= number)."""
-    from scipy.special import betainc  # a release reads records of audits, and plays none
+    from scipy.special import betainc  # loaded on first use: a release reads audit records and plays none
 
     if number < 0:
         return np.zeros(len(rows))

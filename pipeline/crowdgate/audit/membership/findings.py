@@ -110,7 +110,7 @@ def _estimate(
 ) -> MembershipEstimate:
     rates, (least, most) = np.array(point.tpr), played.possible_rates(point.claimed)
     value, width = float(rates.mean()), most - least
-    lower, upper = value, value  # who claims everybody leaves nothing open
+    lower, upper = value, value  # the rate is fixed if everybody is claimed
     if width > _OFF:
         low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
         lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))

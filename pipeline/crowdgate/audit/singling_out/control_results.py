@@ -70,7 +70,7 @@ def control_results(controls: Sequence[SinglingOutResults]) -> tuple[SinglingOut
 def insecure_control_result(played: SinglingOutResults, rate: float) -> SinglingOutControlResult:
     """Return the result of a control that must be caught, with this stated success."""
     tenth, others = played.tenth, played.trials - played.tenth
-    # the strongest, and of these the one with the least baseline
+    # the strongest; ties go to the least baseline
     best = max(control_attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
     found = _rate(best.estimated_on, others, ALPHA)
     power = chance_to_refute(best.baseline, rate, others, ALPHA)

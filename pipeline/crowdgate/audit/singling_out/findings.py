@@ -182,7 +182,7 @@ def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess
         return
     if chance_of_harmless(attackers, setting.limit, setting.trials, level(record.attempt)) < POWER:
         needed = trials_needed(attackers, setting.limit, level(record.attempt + 1))
-        if needed is not None:  # else the limit is too small, however much is played
+        if needed is not None:  # otherwise the limit is too small for any number of trials
             yield too_few("trials", setting.trials, needed)
 
 

@@ -86,7 +86,7 @@ def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Float
     """Return the probability that exactly one unit is taken."""
     rest = np.log1p(-np.minimum(share, 1 - 1e-15))
     others = np.exp(np.maximum(sure - 1, 0.0) * rest)
-    # where no unit is there for sure, the one that is taken is one of the others
+    # without known units, the one that is taken is a possible one
     mine = np.where(sure > 0, np.minimum(sure, 1.0) * np.maximum(sure, 1.0) * share * others, 0.0)
     return np.asarray(np.exp(-unsure * share) * (mine + unsure * share * np.exp(sure * rest)))
 

@@ -31,7 +31,7 @@ class PolicyAndMargins(Attacker):
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         population = sight.population
-        independent = np.zeros(len(population.weights))  # logarithms: of many attributes products are nearly 0
+        independent = np.zeros(len(population.weights))  # logarithms: products over many attributes underflow
         for name, level in population.levels.items():
             box, own = population.boxes({name: level})
             independent += np.log(np.maximum(own, 1e-300))[box]

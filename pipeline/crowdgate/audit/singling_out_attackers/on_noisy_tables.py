@@ -81,7 +81,7 @@ def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
     log = m * np.log(np.maximum(prior, 1e-300)) - prior - np.cumsum(np.log(np.maximum(m, 1)), axis=0)
     log = log - off**2 / (2 * (table.variance + float(table.beta * (1 - table.beta)) * m))
     likely = np.exp(log - log.max(axis=0))
-    # a cell that D fills with more rows than these is no singleton
+    # a cell in which D expects more rows than these is no singleton
     return np.asarray(np.where(prior < 30, likely[1] / likely.sum(axis=0), 0.0))
 
 

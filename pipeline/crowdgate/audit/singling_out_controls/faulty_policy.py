@@ -49,7 +49,7 @@ class SuppressionOff(SinglingOutControl):
         made = self.released.candidate(drawn, known, self.static, rng)
         assert made.sample is not None, "it samples"
         sample = made.sample
-        if sample.rows == drawn.rows.sum():  # of a sample that is inherited no coin is thrown
+        if sample.rows == drawn.rows.sum():  # an inherited sample is not sampled again
             sample = subsample(sample, lambda counts: rng.binomial(counts, float(self.beta)))
         return Observation(seen=MechanismOutput(rows=sample, levels=made.static.levels, beta=self.beta))
 
@@ -111,7 +111,7 @@ class NoiseOff(SinglingOutControl):
         return self.claimed(policy) >= _SEEN
 
 
-@lru_cache(maxsize=1)  # an audit asks several times, and each of these tables may take a second
+@lru_cache(maxsize=1)  # an audit calls this several times, and each table may take a second
 def _isolation_count(protection: Protection, population: Population, n: int) -> int:
     """Return the number of tables in which a unit is isolated at 1/n."""
     control, known, rng = (

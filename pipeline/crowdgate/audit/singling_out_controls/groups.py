@@ -122,7 +122,7 @@ class Datafly(SinglingOutControl):
         codes = unit_codes(drawn)
         columns = [*(column.astype(np.uint64) for column in codes.T), drawn.tags]
         values = [len(np.unique(column)) for column in columns]
-        # where all rows differ in one column, no class has two
+        # if all rows differ in one column, every class has one row
         while (
             max(values) == drawn.n > self.k
             or _below(sizes := np.bincount(of := class_numbers(columns)), self.k) > self.k
