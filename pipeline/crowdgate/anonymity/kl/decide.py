@@ -143,7 +143,7 @@ def _record_decision(root: Path, contract: Contract, ledger: Ledger, text: str, 
 def _write(path: Path, data: bytes) -> None:
     try:
         permissions.make_folders(path.parent, permissions.DECISION)
-        scratch = path.parents[1] / f".{path.name}.new"  # beside the folder: what lies in it must be a decision
+        scratch = path.parents[1] / f".{path.name}.new"  # outside the folder, which may contain only decisions
         with os.fdopen(permissions.open_file(scratch, os.O_WRONLY | os.O_TRUNC, permissions.DECISION), "wb") as file:
             file.write(data)
             file.flush()

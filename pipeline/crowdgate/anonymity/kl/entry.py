@@ -3,16 +3,16 @@
 Impossible figures are refused wherever an entry is made or read (misinformation, section 7.4). For a table of N bins
 with probabilities p_i the entry states KL = sum p_i ln(N p_i) and the collision quantity (N sum p_i^2 - 1) / 2:
 
-- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least where all bins are alike, and greatest
-  where one holds everybody.
+- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least for uniform bins, and greatest if one
+  bin has everybody.
 - KL lies between the least and the greatest that the collision quantity allows (`risk.kl_ranges`).
-- Of a public table, whose n rows are counted, both are at least those of n rows that are spread as evenly as can be:
+- For a public table with n counted rows, both are at least those of n rows that are spread as evenly as possible:
   with n < N rows KL is at least ln(N / n).
 
-Figures with ends are held to the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is
-lost by that: with the true figures between the ends, KL's lower end may be raised to the least that the other's lower
-end allows, and so on, until it holds (`risk.kl_sums.consistent`). The third rule is of exact figures alone: the number
-of rows is else noisy, or a bound, and a release's figures are those of a model.
+Intervals must meet the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is lost by
+that: if the true figures are inside, KL's lower end may be raised to the least that the other's lower end allows, and
+so on, until the rule is met (`risk.kl_sums.consistent`). The third rule is for exact figures only: otherwise the number
+of rows is noisy, or a bound, and a release's figures are those of a model.
 """
 
 import hashlib

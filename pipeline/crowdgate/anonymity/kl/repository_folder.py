@@ -80,7 +80,7 @@ def add_entry(
     check_folder(folder, trusted, today, digest)
     with locked(folder, index.NAME) as staging:
         for left in staging.glob(f"{SCRATCH}*"):
-            left.unlink()  # of a killed run: who writes holds the lock
+            left.unlink()  # left by a killed run: a running writer holds the lock
         known = _indexed_digests(folder, trusted, today)
         _write(folder / index.file_name(digest), envelope, day, staging)
         if digest not in known:
