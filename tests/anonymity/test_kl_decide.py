@@ -1,4 +1,5 @@
-"""Recorded decisions hold contracts, and the ledger holds the decisions; who holds and asks what."""
+"""Contracts are checked against recorded decisions, and decisions against the ledger; inventory of who holds and asks
+for which attributes."""
 
 import json
 from datetime import date
@@ -41,7 +42,7 @@ def digests(workshop: Workshop) -> list[str | None]:
 
 
 def refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> str:
-    """What `check` says of the policy; `release` says the same, and neither reads nor charges anything."""
+    """Return the error of `check` on the policy; `release` gives the same, and neither reads nor charges anything."""
     capsys.readouterr()
     assert crowdgate("check", workshop.policy) == 2
     told = capsys.readouterr().err
@@ -155,7 +156,7 @@ def not_named(workshop: Workshop) -> None:
 def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_released(
     spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where no file is left: one that was taken away is what nobody would see."""
+    """Also if no file is left: otherwise the removal of a decision would go unnoticed."""
     assert decided(workshop, "do-not-collect") == 0
     removed(workshop)
     spoil(workshop)
@@ -186,7 +187,7 @@ def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: 
 
 @pytest.fixture
 def copied(workshop: Workshop) -> Workshop:
-    """The same contract under another id, which the policy names instead; the first one is gone."""
+    """Copy the contract under another id, which the policy names instead."""
     text = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospice\n")
     (workshop.contract.parent / "hospice.yaml").write_text(text, encoding="utf-8")
     workshop.edit(workshop.policy, "contract: clinic\n", "contract: hospice\n")
