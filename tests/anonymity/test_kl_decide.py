@@ -85,9 +85,9 @@ def test_a_later_decision_replaces_an_earlier_one_and_both_stay(
     assert decided(workshop, "do-not-collect") == 0
     assert decided(workshop, "collect", why="needed after all") == 0
     assert crowdgate("check", workshop.policy) == 0
-    assert decided(workshop, "collect", why="needed after all") == 0  # the same once more changes nothing
+    assert decided(workshop, "collect", why="needed after all") == 0  # repeating it changes nothing
     assert (len(files(workshop)), len(digests(workshop))) == (2, 2)
-    assert decided(workshop, "do-not-collect") == 0  # and back: another file, which replaces the second
+    assert decided(workshop, "do-not-collect") == 0  # a third file, which replaces the second
     assert (len(files(workshop)), len(set(digests(workshop)))) == (3, 3)
     assert "do not collect" in refused(workshop, capsys)
 
@@ -173,7 +173,7 @@ def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_rele
 
 
 def test_a_folder_of_decisions_that_cannot_be_seen_is_not_taken_for_none(workshop: Workshop) -> None:
-    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file has so long a name
+    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file can have such a long name
     with pytest.raises(ConfigurationError, match="a folder of decisions that can be read"):
         require_known_decisions(unseen, contract, open_ledger(workshop.ledger, None))
 

@@ -94,7 +94,7 @@ def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Works
     assert "Rows are counted: a row is one person." in said.out
     text = page.read_text()
     assert text.count("<svg") == 2
-    assert "×" not in text  # within a decade ticks are plain numbers, too
+    assert "×" not in text  # tick labels are plain numbers within a decade too
     assert "Of the 60 people in this table " in text
     assert not any(asks in text for asks in ("<script", "src=", 'href="http', "@import"))
 
@@ -305,7 +305,7 @@ def test_a_full_disk_says_crashed_and_leaves_the_older_record_whole(
     calls = count()
 
     def full(_: int) -> None:
-        if next(calls):  # the first one is of the folder, before anything is read
+        if next(calls):  # the first call is for the folder, before anything is read
             raise OSError(28, f"No space left on device {MARK}")
 
     monkeypatch.setattr("crowdgate.ledger.private.os.fsync", full)

@@ -27,7 +27,7 @@ from tests.audit.people import rows
 def test_the_trivial_attack_has_its_baseline(size: int, n: int, replacement: bool) -> None:
     """N = 2,000 tables, three weights, intervals at 2e-5: false alarm with probability at most 6e-5.
 
-    Every row has a tag of its own, so that neither drawing rows twice nor drawing them once biases the success. A share
+    Every row has a tag of its own, so that drawing with replacement causes no bias, nor does drawing without. A share
     that is too great by a half is detected at 1/(3 n) (.306 for .241) with probability .99.
     """
     known = PublicKnowledge(rows(np.full(size, 1)), n, replacement)

@@ -156,7 +156,7 @@ def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int
 @settings(max_examples=examples(10), deadline=None)
 @given(st.integers(1, 130), st.integers(0, 5))
 def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
-    # one row, and a predicate that holds for all: it isolates always
+    # one row, and a predicate that matches every record: it always isolates
     game = SinglingOutGame(Constant(), [BY_NAME["trivial hash"]], PublicKnowledge(ONE_CELL, 1), (Fraction(1),), seed, 0)
     tallies = [game.batch(at, size) for at, size in game.batches(trials)]
     whole = sum(tallies[1:], tallies[0])

@@ -134,7 +134,7 @@ def test_what_could_have_been_seen() -> None:
     assert said.kept == pytest.approx(0.5)
     assert said.bound == pytest.approx(N * (float(WEIGHTS[0]) * 2.718281828 + 1e-9), rel=1e-6)
     assert said.seen is not None
-    # alone it would be .0049; beside 4 tests
+    # .0049 as the only test; larger as one of four
     assert 0.005 < said.seen < 0.007
     assert said.at_baseline > 0.99
     # an attacker as good as the bound, .0136, hardly stays within .015 in 2,500 trials

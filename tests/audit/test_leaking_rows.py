@@ -95,8 +95,8 @@ def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Lea
     """240 people, of whom two are expected of each age, ward and note: six share age and ward, and their notes are
     random. The majority is right for about .4 of them, and an attacker who reads copies for .6, so that a gain of .1 is
     halfway. One table's gain has a standard error of at most .04 (.24 / 160 targets): the threshold is at least three
-    of these away. In about two of five tables some attack guesses for everybody (in none of eight once in 1,500 runs;
-    keys are not seeded). Without copies that may never happen, which is no gain."""
+    of these away. In about two of five tables no attack guesses for everybody (in all eight once in 1,500 runs; keys
+    are not seeded). Without copies no attack may ever guess for everybody, which is no gain."""
     plan = clinic(tmp_path)
     gains_of = [gain_of(plan, leak, seed) for seed in range(8 if told else 4)]
     found = [gain for gain in gains_of if gain is not None]

@@ -60,7 +60,7 @@ def test_rows_are_counted_where_the_population_has_them(counts: list[int], data:
 @settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
-    """One table, two distances: the most probable cell by the sum of log densities of normal noise is in every
+    """One table, two distances. The most probable cell by the sum of log densities of normal noise is in every
     predicate that has room for one cell."""
     rng = RNG(seed)
     population = rows(np.full((2, 3), 10))

@@ -263,7 +263,7 @@ def test_rates_that_cannot_be_are_refused(point: tuple[float, float]) -> None:
                points=(MembershipPoint(claimed=claimed, attack="a", tpr=(tpr,)),))  # fmt: skip
 
 
-# --- what must be found of controls: nothing is left to chance but the coins of the sample ---
+# --- expected results of controls: only the sampling is random ---
 
 
 def names_broken(played: MembershipResults, epsilon: str, beta: str | None, n: int = 400) -> set[str]:
@@ -332,7 +332,8 @@ def test_persons_are_tagged_by_their_first_row() -> None:
 def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
     monkeypatch: pytest.MonkeyPatch, pairs: int
 ) -> None:
-    """In half of all tables five classes have a row each, and none below two is released."""
+    """Five classes of two units each; in many tables of four units no class has two rows, so that nothing is
+    released."""
     monkeypatch.setattr("crowdgate.audit.membership.attacker_view.MOST_PAIRS", pairs)
     crowd = TargetPopulation(rows(np.full((5,), 2)), 4)
     played = play(MembershipGame(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)

@@ -54,7 +54,7 @@ def test_a_point_is_judged_from_twenty_members_on() -> None:
 @pytest.mark.parametrize(
     ("recall", "size", "expected"),
     [
-        ("0.3", 1000, (0.001, 0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),  # 1 unit; .16: finds .3, half of them right
+        ("0.3", 1000, (0.001, 0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),  # .001 is 1 unit; .16 finds .3 at precision .5
         ("0.3", 999, (0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),
     ],
 )

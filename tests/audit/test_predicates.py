@@ -48,7 +48,7 @@ def test_the_weight_of_a_pattern_is_the_share_of_tags_that_have_it(
     below = data.draw(st.none() | st.integers(0, 1 << len(free)))
     condition = TagBits(mask, value, below)
     every = [(value & mask) | deposit_bits(number, ALL_BITS & ~mask) for number in range(1 << len(free))]
-    # any other tag has a marked bit that is another
+    # these tags differ in a marked bit
     others = [tag ^ (mask & -mask) for tag in every] if mask else []
     assert int(np.count_nonzero(condition(tags(every)))) == condition.weight * GRID
     assert not condition(tags(others)).any()

@@ -155,7 +155,7 @@ def test_who_knows_all_others_finds_the_last_in_an_exact_table_and_not_in_noise(
             (answer,) = InformedAttacker().answer(sight) or [None]
             assert answer is not None
             hits[variance] += answer.isolates(drawn, rng)
-    # the cell of the target is certain, and no cell weighs more than a half
+    # the target's cell is known, and no cell has a weight above a half
     assert hits[1e-9] == 60
     assert hits[1e9] < 45
 

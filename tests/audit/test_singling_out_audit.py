@@ -234,7 +234,7 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
     ):
         assert words in said
     text = page.read_text()
-    # every table is one: no line of cells is left as text
+    # every table is rendered: no line of cells is left as text
     assert not re.search(r"<p>\s*\|", text)
     assert text.count("<table>") >= 3
     assert "<svg" in text
@@ -366,7 +366,7 @@ def test_whatever_the_table_holds_the_public_sees_the_same(
     assert events[1:] == ["audit-begun", "confidential-audit-recorded"]
     (kept,) = (fresh.root / "ledger" / "private").glob("*audit*")
     assert ("of a population of 600" in kept.read_text()) == (units == 61)
-    # and again, where nothing is played anew
+    # again: nothing is played anew
     before = len(open_ledger(fresh.ledger, None).journal())
     assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
     assert len(open_ledger(fresh.ledger, None).journal()) == before + 3

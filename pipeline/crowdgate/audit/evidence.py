@@ -75,8 +75,8 @@ def evidence_here(plan: Plan, slot: str) -> AuditEvidence:
 
 @dataclass(frozen=True)
 class _ExaminedRecord:
-    """A record with its findings, the first condition that it fails (None: it meets all), and the number of conditions
-    examined."""
+    """A record with its findings, and the first condition that it fails (None: it meets all). `passed` is the number of
+    conditions that it meets, plus 1 if it is readable."""
 
     data: bytes
     record: AnyRecord | None

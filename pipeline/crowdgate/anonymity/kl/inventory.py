@@ -80,8 +80,8 @@ def inventory(home: Path, entries: Sequence[SignedEntry]) -> list[InventoryItem]
     """Return the contracts of a working copy with all their attributes, and its questionnaires with the attributes they
     ask for.
 
-    Raises ConfigurationError for a questionnaire or a decision that can't be read, for decisions that differ from those
-    in the ledger, and for a question on an attribute or a level that its contract does not have.
+    Raises ConfigurationError for a questionnaire or a decision that can't be read, and for decisions that differ from
+    those in the ledger. It also raises it for a question on an attribute or a level that its contract does not have.
     """
     known = {contract.id: contract for contract in contracts(home, KNOWN)}
     if not known:

@@ -97,7 +97,7 @@ def publish(
     """Publish one entry, dated by its slot, which is not after `today`.
 
     Raises ConfigurationError for an impossible request, FileFault where a table can't be read, LedgerRefused where the
-    budget does not allow it or the slot was used, VerificationFailed for a repository or a release that fails
+    budget does not allow it or the slot was used. Raises VerificationFailed for a repository or a release that fails
     verification.
     """
     ready = _prepare(asked, today)

@@ -44,7 +44,7 @@ class InferenceControl:
     """Value that the improvement must exceed."""
 
     releases: ClassVar[int] = 2
-    """Number of releases: one that nothing is chosen on, and one that estimates."""
+    """Number of releases: one that chooses the attack, and one that estimates."""
     attacks: ClassVar[frozenset[str]] = frozenset({BLIND, "class homogeneity"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:

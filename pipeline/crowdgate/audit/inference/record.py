@@ -16,13 +16,15 @@ MOST_LINES = 8
 
 
 class AttackShares(RecordModel):
-    """The best attack at one coverage on one group of targets. `shares` are, for every release, shares of the targets:
-    for whom the attack guesses, for whom it is right, and for whom the baseline is right, first for exactly these
-    targets (`baseline_of_these` is its name), then for as many of its own most confident (`baseline`: the best one at
+    """The best attack at one coverage on one group of targets.
+
+    `shares` are, for every release, shares of the targets: for whom the attack guesses, for whom it is right, and twice
+    for whom a baseline is right. The first baseline guesses for exactly these targets (`baseline_of_these` is its
+    name). The second guesses for as many targets, those of its own greatest confidence (`baseline`: the best one at
     that number; where releases differ in it, the most frequent one).
 
     `targets` is the number of units with such targets. `wrong` and `wrong_at` are the shares of all targets for whom
-    these two baselines are wrong (the largest, where releases differ in the baseline); `outside` is the precision of
+    these two baselines are wrong (the largest, where releases differ in the baseline). `outside` is the precision of
     the attack on people who were not in the release (the prior framework: section 4.7).
     """
 

@@ -60,9 +60,10 @@ class SinglingOutFindings(Findings):
 
     `excess` includes what is proven at any other weight, so that a small weight does not hide a break that only shows
     at 1/n. `kept` is the share of the sampled rows that were released (None: no rows are released). `seen` is the least
-    excess that would have been refuted with probability .9, given all other tests (None: none). `at_baseline` is the
-    probability that no attacker exceeds the limit at the judged weight if every attacker is as good as a trivial one,
-    `at_bound` if one of them reaches the mechanism's own bound n (w e^epsilon + delta) there.
+    excess that would have been refuted with probability .9, given all other tests (None: none). `at_baseline` and
+    `at_bound` are probabilities that no attacker exceeds the limit at the judged weight. The first is for attackers
+    that are as good as a trivial one, the second for one of them that reaches the mechanism's own bound n (w e^epsilon
+    + delta) there.
     """
 
     lines: tuple[AttackerRates, ...]

@@ -1,11 +1,11 @@
 """Probability that a harmless mechanism passes an audit of singling out, and the number of trials that makes it large.
 
 A harmless mechanism discloses nothing: every attacker's true success is its baseline, at every weight. The probability
-is that of the whole decision. The mechanism fails if an attacker's upper limit exceeds the baseline by more than the
-audit's limit, if a lower limit does at another weight (at the level of all other weights together), or if a control
-raises a false alarm. The probabilities of these events are exact binomial tails; they are added up (union bound), since
-all attackers see the same tables. Controls that must hold raise a false alarm with probability at most `levels.ALPHA`,
-all together. Controls that must be caught have trials of their own, and are assumed to be caught.
+is that of the whole decision. Three events make the mechanism fail. An attacker's upper limit exceeds the baseline by
+more than the audit's limit; a lower limit does at another weight (at the level of all other weights together); or a
+control raises a false alarm. The probabilities of these events are exact binomial tails; they are added up (union
+bound), since all attackers see the same tables. Controls that must hold raise a false alarm with probability at most
+`levels.ALPHA`, all together. Controls that must be caught have trials of their own, and are assumed to be caught.
 """
 
 from collections import Counter
