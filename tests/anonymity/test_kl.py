@@ -85,8 +85,8 @@ def test_a_charged_entry_costs_its_epsilon_and_tells_three_noisy_sums(clinic: Wo
     assert entry.basis.charge.digest == charge.digest
     assert entry.bins == 10 * 4
     assert abs(entry.people.rows - 2400) < 100
-    # ages of 10 years and wards are uniform but for the value for invalid wards: ln(4/3). One and a half widths beyond
-    # its ends are four times as far as they are, where noise of a sum lies with probability (1/30)^4 / 2: 4e-6 in all
+    # ages of 10 years and wards are uniform except for the value for invalid wards: ln(4/3). The interval is widened
+    # to four times its half-width, which noise of a sum exceeds with probability (1/30)^4 / 2: 4e-6 in all
     wide = 1.5 * (entry.kl.high - entry.kl.low)
     assert entry.kl.low - wide <= 0.2877 <= entry.kl.high + wide
     assert ledger(clinic).entry("kl/clinic/2030-01-01").state is State.PUBLISHED  # type: ignore[union-attr]
@@ -175,7 +175,7 @@ def test_one_row_decides_no_refusal(clinic: Workshop) -> None:
         seen.append(rows)
         return job.publish(asked, DAY, noise=lambda count, *_: count + noise).digest is None
 
-    reach = 25  # of the noisy count at level .05/3 and epsilon 1/6
+    reach = 25  # half-width for the noisy count at level .05/3 and epsilon 1/6
     assert ended(999 + reach - 30, 0)
     assert not ended(1000 + reach, 0)
     assert not ended(999 + reach - 30, 31)
@@ -460,7 +460,7 @@ def test_entries_of_a_release_are_post_processing(clinic: Workshop) -> None:
     assert found.entry.basis.kind == "release"
     assert found.entry.people.known == "bound"
     assert found.entry.kl.value == pytest.approx(0.2877, abs=0.02)
-    assert publish(clinic, "--from", folder, of="age=10 years,ward") == 2  # it counts no such ages
+    assert publish(clinic, "--from", folder, of="age=10 years,ward") == 2  # it has no counts of these ages
     (clinic.release_dir("2029-12-01") / "README.md").write_text("x")
     assert publish(clinic, "--from", folder, of="ward") == 6
 

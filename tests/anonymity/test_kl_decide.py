@@ -173,7 +173,7 @@ def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_rele
 
 
 def test_a_folder_of_decisions_that_cannot_be_seen_is_not_taken_for_none(workshop: Workshop) -> None:
-    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file can have such a long name
+    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file name can be so long
     with pytest.raises(ConfigurationError, match="a folder of decisions that can be read"):
         require_known_decisions(unseen, contract, open_ledger(workshop.ledger, None))
 

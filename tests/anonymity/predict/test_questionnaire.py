@@ -194,7 +194,7 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
     found = predict_questionnaire(path, workshop.data, PredictionTargets())
     steps = _rows(listings_of(found)[0].rows)
     assert [row["by"] for row in steps] == ["joint figures"] * 3 + ["independence"] * 3
-    # 600 people, 100 of each pair of age and ward; a fifth does not say the ward
+    # 600 people, 100 of each pair of age and ward; a fifth declines to name the ward
     assert steps[2]["best"] == pytest.approx(600 / 6 * 0.8 / 2)
     assert steps[2]["worst"] == pytest.approx(600 / 2 * 0.2 / 2)
     alone = [row for row in _rows(listings_of(found)[1].rows) if row["by"] == "joint figures"]
