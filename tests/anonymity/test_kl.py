@@ -85,8 +85,8 @@ def test_a_charged_entry_costs_its_epsilon_and_tells_three_noisy_sums(clinic: Wo
     assert entry.basis.charge.digest == charge.digest
     assert entry.bins == 10 * 4
     assert abs(entry.people.rows - 2400) < 100
-    # ages of 10 years and wards are uniform but for the value for invalid wards: ln(4/3). One and a half widths beyond
-    # its ends are four times as far as they are, where noise of a sum lies with probability (1/30)^4 / 2: 4e-6 in all
+    # ages of 10 years and wards are uniform except for the value for invalid wards: ln(4/3). The interval is widened
+    # to four times its half-width, which noise of a sum exceeds with probability (1/30)^4 / 2: 4e-6 in all
     wide = 1.5 * (entry.kl.high - entry.kl.low)
     assert entry.kl.low - wide <= 0.2877 <= entry.kl.high + wide
     assert ledger(clinic).entry("kl/clinic/2030-01-01").state is State.PUBLISHED  # type: ignore[union-attr]
@@ -115,7 +115,7 @@ def test_the_same_slot_is_never_drawn_twice(clinic: Workshop, capsys: pytest.Cap
 
 
 def test_nothing_else_of_the_table_leaves(clinic: Workshop, capfd: pytest.CaptureFixture[str]) -> None:
-    """Marked identifiers, and a ward that only the rows hold, are nowhere but in the table."""
+    """Marked identifiers, and a ward that occurs only in the rows, are nowhere except in the table."""
     clinic.write([*good_rows(2400), {"patient": MARK, "age": 50, "ward": f"{MARK} ward", "note": MARK}])
     assert publish(clinic, "--epsilon", "0.5", "--json") == 0
     told = capfd.readouterr()
@@ -164,7 +164,7 @@ def test_a_population_that_may_be_small_is_withheld_by_its_noisy_count_and_charg
 
 
 def test_one_row_decides_no_refusal(clinic: Workshop) -> None:
-    """Whether an entry is withheld depends on the noisy count alone: without noise it would flip at one row."""
+    """The noisy count alone decides whether an entry is withheld: without noise one row would change the decision."""
     seen: list[int] = []
 
     def ended(rows: int, noise: int) -> bool:
@@ -175,7 +175,7 @@ def test_one_row_decides_no_refusal(clinic: Workshop) -> None:
         seen.append(rows)
         return job.publish(asked, DAY, noise=lambda count, *_: count + noise).digest is None
 
-    reach = 25  # of the noisy count at level .05/3 and epsilon 1/6
+    reach = 25  # half-width for the noisy count at level .05/3 and epsilon 1/6
     assert ended(999 + reach - 30, 0)
     assert not ended(1000 + reach, 0)
     assert not ended(999 + reach - 30, 31)
@@ -294,7 +294,7 @@ def test_a_run_that_is_killed_stays_charged_and_leaves_all_or_nothing(
 def test_wherever_a_run_is_killed_the_next_ones_say_what_to_do_and_leave_nothing_of_it(
     name: str, basis: dict[str, Any], public: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another entry is published at once, or after the call that the error names, which ends the killed run."""
+    """Another entry can be published at once, or after the call that the error names, which ends the killed run."""
     option = ("--epsilon", "0.1") if "epsilon" in basis else ("--public",)
     said = {"to": "kl", "words": "Patients", "coverage": "0.9", "error": "0.01", **basis}
     kills, told_of = 0, 0
@@ -369,7 +369,7 @@ def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: 
 def test_figures_are_listed_with_their_ranges_and_what_they_mean(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ends are rounded outwards: what is printed holds where what is signed does."""
+    """Interval ends are rounded outwards: the printed interval contains the signed one."""
     assert publish(clinic, "--epsilon", "0.5") == 0
     (found,) = repository(clinic).entries
     capsys.readouterr()
@@ -460,13 +460,13 @@ def test_entries_of_a_release_are_post_processing(clinic: Workshop) -> None:
     assert found.entry.basis.kind == "release"
     assert found.entry.people.known == "bound"
     assert found.entry.kl.value == pytest.approx(0.2877, abs=0.02)
-    assert publish(clinic, "--from", folder, of="age=10 years,ward") == 2  # it counts no such ages
+    assert publish(clinic, "--from", folder, of="age=10 years,ward") == 2  # it has no counts of these ages
     (clinic.release_dir("2029-12-01") / "README.md").write_text("x")
     assert publish(clinic, "--from", folder, of="ward") == 6
 
 
 def test_a_person_of_several_rows_is_paid_for_as_a_person(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
-    """1,500 people of three rows, of which two stay: about 3,000 rows, with noise of twice the scale."""
+    """1,500 people have three rows, of which two are retained: about 3,000 rows, with noise of twice the scale."""
     clinic.edit(clinic.contract, "value: row}", "value: {person: patient, rows: 2}}")
     clinic.edit(clinic.budget, "unit: row", "unit: 'person:patient'")
     clinic.write([{**row, "patient": f"{MARK}-{i % 1500}"} for i, row in enumerate(good_rows(4500))])

@@ -1,4 +1,5 @@
-"""Recorded decisions hold contracts, and the ledger holds the decisions; who holds and asks what."""
+"""Contracts are checked against recorded decisions, and decisions against the ledger; inventory of who holds and asks
+for which attributes."""
 
 import json
 from datetime import date
@@ -41,7 +42,7 @@ def digests(workshop: Workshop) -> list[str | None]:
 
 
 def refused(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> str:
-    """What `check` says of the policy; `release` says the same, and neither reads nor charges anything."""
+    """Return the error of `check` on the policy; `release` gives the same, and neither reads nor charges anything."""
     capsys.readouterr()
     assert crowdgate("check", workshop.policy) == 2
     told = capsys.readouterr().err
@@ -84,9 +85,9 @@ def test_a_later_decision_replaces_an_earlier_one_and_both_stay(
     assert decided(workshop, "do-not-collect") == 0
     assert decided(workshop, "collect", why="needed after all") == 0
     assert crowdgate("check", workshop.policy) == 0
-    assert decided(workshop, "collect", why="needed after all") == 0  # the same once more changes nothing
+    assert decided(workshop, "collect", why="needed after all") == 0  # repeating it changes nothing
     assert (len(files(workshop)), len(digests(workshop))) == (2, 2)
-    assert decided(workshop, "do-not-collect") == 0  # and back: another file, which replaces the second
+    assert decided(workshop, "do-not-collect") == 0  # a third file, which replaces the second
     assert (len(files(workshop)), len(set(digests(workshop)))) == (3, 3)
     assert "do not collect" in refused(workshop, capsys)
 
@@ -155,7 +156,7 @@ def not_named(workshop: Workshop) -> None:
 def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_released(
     spoil: Any, workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also where no file is left: one that was taken away is what nobody would see."""
+    """Also if no file is left: otherwise the removal of a decision would go unnoticed."""
     assert decided(workshop, "do-not-collect") == 0
     removed(workshop)
     spoil(workshop)
@@ -172,7 +173,7 @@ def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_rele
 
 
 def test_a_folder_of_decisions_that_cannot_be_seen_is_not_taken_for_none(workshop: Workshop) -> None:
-    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file has so long a name
+    contract, unseen = plan_policy(workshop.policy).bundle.contract, Path("x" * 300)  # no file name can be so long
     with pytest.raises(ConfigurationError, match="a folder of decisions that can be read"):
         require_known_decisions(unseen, contract, open_ledger(workshop.ledger, None))
 
@@ -186,7 +187,7 @@ def test_decisions_that_were_held_are_not_spoken_of(workshop: Workshop, capsys: 
 
 @pytest.fixture
 def copied(workshop: Workshop) -> Workshop:
-    """The same contract under another id, which the policy names instead; the first one is gone."""
+    """Copy the contract under another id, which the policy names instead."""
     text = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospice\n")
     (workshop.contract.parent / "hospice.yaml").write_text(text, encoding="utf-8")
     workshop.edit(workshop.policy, "contract: clinic\n", "contract: hospice\n")

@@ -1,4 +1,4 @@
-"""`crowdgate anonymity`: what is shown of public tables, what is kept of confidential ones, what is refused."""
+"""`crowdgate anonymity`: output for public tables, private records for confidential ones, and refusals."""
 
 import json
 import stat
@@ -28,7 +28,7 @@ PUBLIC = "- {property: population, value: clinic-patients}"
 
 @pytest.fixture
 def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """A working copy in which commands are given; its table is confidential."""
+    """A working copy in which commands run; its table is confidential."""
     monkeypatch.chdir(workshop.root)
     return workshop
 
@@ -40,7 +40,7 @@ def public(there: Workshop) -> Workshop:
 
 
 def patients() -> list[Row]:
-    """Of 60 people; one ward has two, and one cell is no ward."""
+    """Return 60 people; one ward has a single person, and one ward is missing."""
     wards = ["north", "south"] * 29 + ["east", None]
     return [{"patient": f"{MARK}-{i}", "age": 7 * i % 40, "ward": wards[i], "note": MARK} for i in range(60)]
 
@@ -73,7 +73,7 @@ def test_a_public_table_is_shown_with_what_pandas_counts(public: Workshop) -> No
 
 
 def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) -> None:
-    """What one attribute by itself hides."""
+    """The sets of all attributes together are reported even if each attribute is measured individually."""
     rows = patients()
     public.write(rows)
     alone = int((pd.DataFrame(rows).fillna("?").groupby(["age", "ward"]).size() == 1).sum())
@@ -94,7 +94,7 @@ def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Works
     assert "Rows are counted: a row is one person." in said.out
     text = page.read_text()
     assert text.count("<svg") == 2
-    assert "×" not in text  # within a decade ticks are plain numbers, too
+    assert "×" not in text  # tick labels are plain numbers within a decade too
     assert "Of the 60 people in this table " in text
     assert not any(asks in text for asks in ("<script", "src=", 'href="http', "@import"))
 
@@ -110,7 +110,7 @@ def test_of_nobody_nothing_is_said(public: Workshop) -> None:
 
 
 def test_people_with_several_rows_are_counted_once_in_a_set(public: Workshop) -> None:
-    """Two people, one of whom has three rows, two of them alike."""
+    """Two people, one of whom has three rows, two of them equal."""
     public.edit(public.contract, "value: row}", "value: {person: patient, rows: 3}}")
     rows = [("a", 5, "north"), ("a", 5, "north"), ("a", 70, "south"), ("b", 5, "north")]
     public.write([{"patient": who, "age": age, "ward": ward, "note": ""} for who, age, ward in rows])
@@ -136,7 +136,7 @@ def test_people_of_several_combinations_are_never_more_than_all_people(public: W
 
 
 def test_alone_is_a_share_of_people_not_of_their_combinations(public: Workshop) -> None:
-    """One of two people has a ward of her own beside the one that both have."""
+    """One of two people has a ward of her own in addition to the one that both have."""
     public.edit(public.contract, "value: row}", "value: {person: patient, rows: 2}}")
     rows = [("a", "north"), ("a", "east"), ("b", "north")]
     public.write([{"patient": who, "age": 1, "ward": ward, "note": ""} for who, ward in rows])
@@ -147,7 +147,7 @@ def test_alone_is_a_share_of_people_not_of_their_combinations(public: Workshop) 
 
 
 def test_rows_that_are_lost_are_said_to_be_so(public: Workshop) -> None:
-    """Of 60 rows six have an age that is none, so they are dropped; a seventh has no ward, which counts."""
+    """Six of 60 rows have an invalid age and are dropped; a seventh has no ward, and counts."""
     rows = patients()
     public.write([{**row, "age": -1} if i < 6 else row for i, row in enumerate(rows)])
     found = measured(public)
@@ -216,7 +216,7 @@ def test_the_look_is_recorded_and_later_policies_are_informed(there: Workshop) -
 
 @pytest.mark.thorough
 def test_whatever_the_table_holds_the_public_sees_the_same(there: Workshop) -> None:
-    """Nobody, everybody alike, and a file whose rows can't be read."""
+    """Tables without rows, with equal rows, and with rows that can't be read."""
     seen: list[tuple[Said, list[str]]] = []
     for rows in ([], patients()[:1] * 50, patients()):
         there.write(rows)
@@ -266,7 +266,7 @@ STEPS = [
 @pytest.mark.thorough
 @pytest.mark.parametrize(("holder", "name", "when"), STEPS)
 def test_a_killed_run_leaves_no_page_beside_another_record(there: Workshop, holder: str, name: str, when: str) -> None:
-    """An older run is followed by one on other rows that is killed, and that by one that ends."""
+    """A run is followed by a killed one on other rows, and then by one that ends."""
     there.write(patients())
     assert say("anonymity", there.contract, "--up-to", 1).code == 0
     there.write(patients()[:50])
@@ -305,7 +305,7 @@ def test_a_full_disk_says_crashed_and_leaves_the_older_record_whole(
     calls = count()
 
     def full(_: int) -> None:
-        if next(calls):  # the first one is of the folder, before anything is read
+        if next(calls):  # the first call is for the folder, before anything is read
             raise OSError(28, f"No space left on device {MARK}")
 
     monkeypatch.setattr("crowdgate.ledger.private.os.fsync", full)
@@ -389,7 +389,7 @@ def test_a_confidential_register_keeps_all_private(released: Workshop, monkeypat
 
 
 def confidential(path: Path, servers: Any) -> Any:
-    """The same contract without `public`."""
+    """Return the same contract without `public`."""
     from dataclasses import replace
 
     from crowdgate.contracts.reading import read_contract
@@ -500,7 +500,8 @@ def test_another_file_is_not_the_public_table(public: Workshop) -> None:
 
 
 def of_another(workshop: Workshop, population: str) -> Path:
-    """A second contract on the clinic's file, of another population with a budget of its own, that is not public."""
+    """Write a second contract on the clinic's file, of another population with a budget of its own, that is not
+    public."""
     text = workshop.contract.read_text().replace("id: clinic\n", "id: hospital\n")
     text = text.replace("value: clinic-patients", f"value: {population}").replace("{property: public, value: true}", "")
     other = workshop.contract.with_name("hospital.yaml")

@@ -42,7 +42,7 @@ def found(path: Path, text: str, *skews: int, targets: AttackTargets | None = No
 def test_points_are_read_in_order_or_refused_with_their_line(
     tmp_path: Path, pairs: list[tuple[Fraction, Fraction]], header: str, end: str
 ) -> None:
-    """Columns in any order, blanks, line ends of any kind, empty lines, a mark of Unicode."""
+    """Columns in any order, blanks, any line ends, empty lines, a byte order mark."""
     first = header.split(",")[0].strip()
     cells = [(fpr, tpr) if first == "fpr" else (tpr, fpr) for fpr, tpr in pairs]
     text = end.join([header, *(f"{float(a)} , {float(b)}" for a, b in cells), ""])
@@ -107,8 +107,8 @@ def test_figure_10_at_every_skew(tmp_path: Path, tprs: dict[str, str]) -> None:
 def test_no_false_positive_shows_a_precision_among_enough_non_members_only(
     tmp_path: Path, non_members: int, verdict: str, needed: int | None
 ) -> None:
-    """Rates of 0, and rates of less than one of them. Where the rate is 0 the lower end is above .5 as well: recall has
-    one, too, so that more are needed than beside a recall that is known."""
+    """Rates are 0, or less than one non-member. If the rate is 0 the lower limit of precision is above .5 as well. More
+    non-members are needed than for a known recall, since recall has a lower limit too."""
     for fpr in ("0", "0.00005"):
         said = found(tmp_path / "zero.csv", f"fpr,tpr\n{fpr},0.1\n", 240, targets=AttackTargets(10**4, non_members))
         (row,), (greatest,) = said["points"], said["greatest"]

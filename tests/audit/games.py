@@ -30,7 +30,7 @@ def crowd(seed: int = 5) -> Population:
 def controlled(
     control: SinglingOutControl, policy: PublicKnowledge, seed: int = 1, attackers: Sequence[Attacker] | None = None
 ) -> SinglingOutResults:
-    """What is recorded of a control."""
+    """Return the results to record for a control."""
     known = control.public_knowledge(policy)
     against = [BY_NAME[name] for name in control.attackers] if attackers is None else attackers
     game = SinglingOutGame(control, against, known, control.weights(known.n), seed, 0)
@@ -38,7 +38,7 @@ def controlled(
 
 
 def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
-    """Return what all trials come to, played one after the other."""
+    """Return the tally of all trials, played one after the other."""
     tally = IsolationTally.none(len(game.attackers), len(game.weights))
     for at, size in game.batches(trials):
         tally += game.batch(at, size)
@@ -48,12 +48,13 @@ def play_trials(game: SinglingOutGame, trials: int) -> IsolationTally:
 def isolations(
     mechanism: Mechanism, attacker: str, n: int, trials: int, weight: Fraction = Fraction(1), seed: int = 1
 ) -> int:
-    """In how many trials an attacker isolates with at most that weight. The population does not matter: one cell."""
+    """Return the number of trials in which an attacker isolates with at most that weight. The population has one cell,
+    since it does not matter."""
     game = SinglingOutGame(mechanism, [BY_NAME[attacker]], PublicKnowledge(rows(np.array([1])), n), (weight,), seed, 0)
     return int(play_trials(game, trials).light[0, 0])
 
 
 def within(rate: float, successes: int, trials: int, alpha: Fraction = ALMOST_NEVER) -> bool:
-    """Whether the exact interval has the rate. A true one is outside with probability 2 alpha at most."""
+    """Return whether the exact interval contains the rate. A true rate is outside with probability at most 2 alpha."""
     low, high = clopper_pearson(successes, trials, alpha)
     return low <= rate <= high

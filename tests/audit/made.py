@@ -1,4 +1,4 @@
-"""A clinic's policy of synthetic rows, and releases of it in which something leaks."""
+"""A clinic's policy of synthetic rows, and releases of it with a planted leak."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,14 +28,14 @@ Leak = Literal["none", "rows", "rare rows", "one-way tables", "chosen tables", "
 
 
 def clinic(root: Path, epsilon: str = "1", delta: str = "0.001") -> Plan:
-    """Of 10 ages, four wards and three kinds of note."""
+    """Return the plan of a clinic with 10 ages, four wards and three kinds of note."""
     workshop = synthetic_workshop(root)
     workshop.edit(workshop.policy, "{epsilon: 2, delta: 0.01}", f"{{epsilon: {epsilon}, delta: {delta}}}")
     return plan_policy(workshop.policy)
 
 
 def people(plan: Plan, counts: np.ndarray) -> Population:
-    """A population with these counts under the attributes of the plan."""
+    """Return a population with these counts under the attributes of the plan."""
     (view,) = plan.protection.views.values()
     found = rows(counts)
     return Population("clinic", view, replace(found.cells, names=view.names, sizes=view.sizes), found.members)
@@ -43,7 +43,7 @@ def people(plan: Plan, counts: np.ndarray) -> Population:
 
 @contextmanager
 def few_steps() -> Iterator[None]:
-    """Models that are hardly fitted: what leaks does so whatever the model, in a third of the time."""
+    """Fit models in two steps only: leaks do not depend on the model, and tests take a third of the time."""
     with pytest.MonkeyPatch.context() as patched:
         for name in ("STEPS", "LAST_STEPS"):
             patched.setattr(fitting, name, 2)
@@ -52,7 +52,7 @@ def few_steps() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Leaking:
-    """What a plan releases, but for a part of it that is published as it is."""
+    """The release of a plan with one part published unprotected."""
 
     plan: Plan
     leak: Leak

@@ -1,4 +1,4 @@
-"""What Cohen and Nissim state of their mechanisms: PNAS 2020, and the arXiv version of it."""
+"""Results that Cohen and Nissim state for their mechanisms, in PNAS 2020 and in the arXiv version."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +14,7 @@ FOUR = 1 - (1 - baseline(1000, Fraction(1, 1000))) ** 4
 
 @dataclass(frozen=True)
 class Stated:
-    """A mechanism, who attacks it, at which n and weight, in how many trials, and the success that theory states."""
+    """A mechanism, an attacker, n, weight and number of trials, with the success that theory states."""
 
     mechanism: Mechanism
     attacker: str

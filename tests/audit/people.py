@@ -1,4 +1,4 @@
-"""Small populations."""
+"""Small populations for tests."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ from crowdgate.histogram import Histogram, View
 
 
 def levels(*sizes: int) -> dict[str, Level]:
-    """Attributes a, b, ... with so many values each, at `exact`."""
+    """Return attributes a, b, ... with these numbers of values, at `exact`."""
     found = {}
     for at, size in enumerate(sizes):
         own = categories([f"{at}-{value}" for value in range(size)], "a codebook")
@@ -28,8 +28,8 @@ def rows(counts: np.ndarray) -> Population:
 
 
 def persons(lines: np.ndarray, members: np.ndarray) -> Population:
-    """A population of persons: of each distinct person the rows in each cell of the attributes, and how many there
-    are."""
+    """Return a population of persons: `lines` are the rows of each distinct person in each cell, `members` how many
+    persons have them."""
     view, flat = View(levels(*lines.shape[1:])), lines.reshape(len(lines), -1).astype(np.int64)
     total = (flat.T @ members).astype(np.int64)
     codes = tuple(each[total > 0].astype(np.int32) for each in np.unravel_index(np.arange(len(total)), view.sizes))
@@ -39,7 +39,7 @@ def persons(lines: np.ndarray, members: np.ndarray) -> Population:
 
 @st.composite
 def populations(draw: st.DrawFn) -> Population:
-    """Rows with one or two attributes, or persons of up to three rows."""
+    """Draw rows with one or two attributes, or persons with up to three rows."""
     if draw(st.booleans()):
         shape = draw(st.sampled_from([(3,), (6,), (2, 3), (4, 3)]))
         size = int(np.prod(shape))

@@ -1,4 +1,4 @@
-"""Games for tests of how audits are run. Processes that play import this module, so it imports little."""
+"""Games for tests of running audits. Worker processes import this module, so it imports little."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +27,7 @@ class Everything:
 
 
 def schedule() -> list[ScheduledGame]:
-    """Two games of three and of two batches, with tables of 12 units."""
+    """Return two games of three and of two batches, with tables of 12 units."""
     from tests.audit.people import rows
 
     known = PublicKnowledge(rows(np.array([[5, 1, 0], [2, 2, 9]])), 12)

@@ -75,7 +75,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def town(audited: Path, tmp_path: Path) -> Town:
-    """A working copy with both audits of today."""
+    """A working copy with both audits, made today."""
     shutil.copytree(audited, tmp_path / "town")
     return Town(tmp_path / "town")
 
@@ -173,7 +173,7 @@ def test_an_audit_that_was_set_otherwise_is_not_relied_on(town: Town) -> None:
 
 @pytest.mark.thorough
 def test_a_coverage_of_which_the_audit_tells_nothing_is_inconclusive(town: Town) -> None:
-    """Of 600 people a thousandth is nobody: the audit passes, its gates there do not."""
+    """A thousandth of 600 people is less than one person: the audit passes, and its gates at that coverage do not."""
     town.edit(town.policy, "with: {coverage: 1, ", "with: {coverage: 0.001, ")
     for path in town.records:
         path.unlink()
@@ -275,7 +275,7 @@ def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, ques
 
 
 def _of_nothing(record: Any) -> Any:
-    """Nothing was released to the controls."""
+    """Remove all results of the controls."""
     emptied = {"releases": 0, "points": (), "secrets": ()}
     return record.model_copy(
         update={
@@ -285,7 +285,7 @@ def _of_nothing(record: Any) -> Any:
 
 
 def _again(times: int) -> Callable[[Any], Any]:
-    """Every line of the policy's mechanism is told so many times."""
+    """Repeat every line of the policy's mechanism this many times."""
 
     def change(record: Any) -> Any:
         own = record.policy_results
@@ -299,7 +299,7 @@ def _again(times: int) -> Callable[[Any], Any]:
 
 
 def _without_shares(record: Any) -> Any:
-    """No release of a control is told."""
+    """Remove the results of all releases of the controls."""
 
     def emptied(played: Any) -> Any:
         secrets = tuple(
@@ -325,7 +325,7 @@ def _with(each: Any, **values: object) -> Any:
 def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_once(
     audited: Path, question: AuditQuestion, change: Callable[[Any], Any]
 ) -> None:
-    """So many lines would take minutes to judge, and shares of no release have no mean."""
+    """Judging so many lines would take minutes, and shares of no release have no mean."""
     reading = AUDITS[question]
     made, _ = reading.read(record(Town(audited), question).read_bytes())
     with pytest.raises(VerificationFailed, match="it is not the record of an audit"):

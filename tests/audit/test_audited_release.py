@@ -42,7 +42,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def town(audited: Path, tmp_path: Path) -> Town:
-    """A working copy with an audit of today."""
+    """A working copy with an audit made today."""
     shutil.copytree(audited, tmp_path / "town")
     return Town(tmp_path / "town")
 
@@ -168,7 +168,7 @@ def test_a_slot_in_the_past_makes_no_old_audit_fresh(town: Town) -> None:
 
 @pytest.mark.parametrize("strict", ["pso_excess, at_most: 0.3", "pso_success, at_most: 0.4"])
 def test_of_gates_with_different_max_age_the_stricter_one_decides(town: Town, strict: str) -> None:
-    """At the slot, which is the day of the audit, it is too old for neither."""
+    """At the slot, the day of the audit, neither gate finds it too old."""
     town.edit(town.policy, f"{strict}, with: {{max_age: 30}}", f"{strict}, with: {{max_age: 10}}")
     town.records[0].unlink()
     made = (now() - timedelta(days=20)).isoformat()
@@ -189,7 +189,7 @@ def test_a_gate_that_only_advises_lets_a_release_without_an_audit_through(town: 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("rows", "outcome"), [(600, "withheld"), (60, "published")])
 def test_the_share_that_is_kept_must_be_near_that_of_the_audit(tmp_path: Path, rows: int, outcome: str) -> None:
-    """The audit's tables of 30 units lose nearly everything, as do 60 rows of at most 1,000 people, and not 600."""
+    """The audit's tables of 30 units lose nearly all rows. So do 60 rows of at most 1,000 people, but not 600 rows."""
     town = make_town(tmp_path / "town", gates=GATES + KEPT)
     town.write(good_rows(rows))
     kept = town.audit(TODAY).findings.kept
@@ -207,7 +207,7 @@ def test_the_share_that_is_kept_must_be_near_that_of_the_audit(tmp_path: Path, r
 
 
 def _forged(town: Town, change: Callable[[Path], None]) -> Path:
-    """A published release, changed, with a manifest that states the changed file."""
+    """Return a published release with a changed audit record, and a manifest that states the changed file."""
     folder = release(town).path
     assert folder is not None
     change(folder / "audit.json")
@@ -247,7 +247,7 @@ def _nothing(played: SinglingOutResults) -> SinglingOutResults:
 
 
 def _silent(path: Path) -> None:
-    """The control that must be caught is not."""
+    """Make the control that must be caught miss every attack."""
     record = parsed(path.read_bytes(), SinglingOutRecord)
     played = [_nothing(each) if each.must == "be caught" else each for each in record.played]
     path.write_bytes(record_bytes(record.model_copy(update={"played": tuple(played)})))

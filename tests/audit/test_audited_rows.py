@@ -1,4 +1,4 @@
-"""A policy of synthetic rows whose release a gate on an audit decides."""
+"""A policy of synthetic rows whose release is decided by a gate on an audit."""
 
 from pathlib import Path
 

@@ -1,5 +1,4 @@
-"""Audits of persons with several rows each, of inference and of membership, as a person runs them; and of two policies
-of one population."""
+"""Audits of inference and of membership on persons with several rows each; and of two policies of one population."""
 
 import shutil
 from pathlib import Path
@@ -26,7 +25,7 @@ WARDS = ("north", "south", "east")
 
 
 def rows() -> list[dict[str, Any]]:
-    """The rows of a person are equal; persons of one age live in three wards."""
+    """Return equal rows for each person; persons of one age live in three wards."""
     every = [(who, who % 150 % 100, WARDS[who // 150]) for who in range(PERSONS)]
     return [
         {"patient": f"p{who}", "age": age, "ward": ward, "note": "x"} for who, age, ward in every for _ in range(ROWS)
@@ -58,7 +57,7 @@ def claim(policy: Path, **overrides: str) -> Claimed:
 
 @pytest.mark.thorough
 def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -> None:
-    """What a baseline has seen of a person is counted in tests/audit/test_non_members.py."""
+    """tests/audit/test_non_members.py counts which persons a baseline has seen."""
     with five_blocks():
         found = audit(INFERENCE, AuditRequest(town.policy), AuditRuntime(draw=lambda: SEED))
     setting, own = found.record.setting, found.record.policy_results.secrets[0].found[0]
@@ -71,7 +70,7 @@ def test_inference_counts_persons_and_leaves_out_all_of_their_rows(town: Town) -
 
 @pytest.mark.thorough
 def test_membership_counts_persons(town: Town) -> None:
-    """Half of the persons are members, each with all rows; no cap is spoken of that holds for one row."""
+    """Half of the persons are members, each with all rows. No cap is reported, since the cap holds for one row."""
     found = claim(town.policy)
     assert (found.record.setting.n, found.record.setting.population_size) == (PERSONS // 2, PERSONS)
     assert found.record.setting.cap is None
@@ -83,7 +82,7 @@ def test_membership_counts_persons(town: Town) -> None:
 
 @pytest.mark.thorough
 def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> None:
-    """Each page says its policy, contract and population; a record stands for its own setting only."""
+    """Each page names its policy, contract and population; a record counts only for its own setting."""
     other = town.root / "policies" / "wards.yaml"
     text = town.policy.read_text(encoding="utf-8")
     other.write_text(text.replace("name: clinic,", "name: wards,").replace("age: 50 years, ", ""), encoding="utf-8")

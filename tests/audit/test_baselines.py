@@ -1,4 +1,4 @@
-"""Those who do not look: inside exact intervals of theory, with and without replacement."""
+"""Attackers without access to the release have the success that theory states, with and without replacement."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -25,10 +25,10 @@ from tests.audit.people import rows
 @pytest.mark.statistical
 @pytest.mark.parametrize(("size", "n", "replacement"), [(30, 40, True), (41, 40, False), (40, 40, False)])
 def test_the_trivial_attack_has_its_baseline(size: int, n: int, replacement: bool) -> None:
-    """N = 2,000 tables, three weights, intervals at 2e-5: a false alarm in 6e-5.
+    """N = 2,000 tables, three weights, intervals at 2e-5: false alarm with probability at most 6e-5.
 
-    Every row has a tag of its own: rows that are drawn twice are no bias, and rows that can't be none either. A share
-    that is a half too great is seen at 1/(3 n) (.306 for .241) with probability .99.
+    Every row has a tag of its own, so that drawing with replacement causes no bias, nor does drawing without. A share
+    that is too great by a half is detected at 1/(3 n) (.306 for .241) with probability .99.
     """
     known = PublicKnowledge(rows(np.full(size, 1)), n, replacement)
     weights = tuple(Fraction(1, n * by) for by in (10, 3, 1))
@@ -37,7 +37,7 @@ def test_the_trivial_attack_has_its_baseline(size: int, n: int, replacement: boo
 
 
 def with_replacement(m: int, size: int, n: int) -> float:
-    """That one of n draws is one of m rows."""
+    """Return the probability that exactly one of n draws is one of m rows."""
     return float(n * (m / size) * (1 - m / size) ** (n - 1))
 
 
@@ -52,8 +52,8 @@ def without(m: int, size: int, n: int) -> float:
 def test_a_hash_of_rows_without_tags_is_biased_as_theory_says(
     size: int, n: int, replacement: bool, theory: Callable[[int, int, int], float]
 ) -> None:
-    """N = 10,000 tables, intervals at 2e-5. A row that is drawn twice matches twice, which makes it .282 with
-    replacement; without, it is the baseline, .374, again: beside .282 seen with probability above .999."""
+    """N = 10,000 tables, intervals at 2e-5. With replacement a row that is drawn twice matches twice, which makes the
+    rate .282; without replacement it is the baseline, .374. The two are distinguished with probability above .999."""
     share, rng = 1 / n, np.random.default_rng(11)
     expected = float(sum(binom.pmf(m, size, share) * theory(m, size, n) for m in range(size + 1)))
     population = rows(np.full(size, 1))
@@ -67,8 +67,8 @@ def test_a_hash_of_rows_without_tags_is_biased_as_theory_says(
 
 @pytest.mark.statistical
 def test_a_hundred_thousand_trials_of_the_hash_attack() -> None:
-    """N = 100,000 at n = 1,000: an interval of .006 on each side at 2e-5; a multiply-shift hash of structured keys
-    (.46) would be seen for sure."""
+    """N = 100,000 trials at n = 1,000: an interval of .006 on each side at 2e-5. A multiply-shift hash of structured
+    keys (.46) would be detected with near certainty."""
     game = SinglingOutGame(
         Constant(), (TrivialHash(),), PublicKnowledge(rows(np.array([1])), 1000), (Fraction(1, 1000),), 2, 0
     )

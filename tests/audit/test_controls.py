@@ -1,4 +1,4 @@
-"""Controls: what must be found of them is found, and planted faults are."""
+"""Controls have their expected results, and planted faults are detected."""
 
 from fractions import Fraction
 
@@ -38,8 +38,9 @@ NAMES = [each.name for each in CONTROLS]
 @pytest.mark.statistical
 @pytest.mark.parametrize("control", CONTROLS, ids=NAMES)
 def test_of_every_control_is_found_what_must_be(control: SinglingOutControl) -> None:
-    """Each states its trials N. Those that must be caught are with a probability that is computed, .9 at least (in
-    fact above .999); those that must hold raise a false alarm with probability .05 at most, together in an audit."""
+    """Each control states its number of trials N. Those that must be caught are caught with a computed probability of
+    at least .9 (in fact above .999). Those that must hold raise a false alarm with probability at most .05, together in
+    an audit."""
     assert control.fits(POLICY)
     played = controlled(control, POLICY)
     hold = sum(each.must == "hold" for each in CONTROLS)
@@ -76,7 +77,7 @@ def test_every_control_is_played_on_any_population(population: Population) -> No
 
 
 class Never(Attacker):
-    """Answers, and never wins."""
+    """Answers with a predicate that matches no record."""
 
     name, source = "never", ""
 
@@ -92,14 +93,14 @@ class Silent(Identity):
 
 
 class Leaky(RandomFunction):
-    """The function is the identity."""
+    """Publishes the rows unchanged in place of the random function."""
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
         return Identity().apply(drawn, known, rng)
 
 
 class Hasty(ExactCountsControl):
-    """Too few trials."""
+    """Plays too few trials."""
 
     trials = 3
 
@@ -123,7 +124,7 @@ def test_planted_faults_turn_the_judgement(
 
 
 def test_the_level_is_shared_by_the_controls_that_must_hold() -> None:
-    """17 of 100 beside a baseline of 1/11 have p = .009: refuted at .05, not at .05 / 8."""
+    """17 of 100 against a baseline of 1/11 have p = .009: refuted at .05, not at .05 / 8."""
     one = SinglingOutResults(
         mechanism="m", must="hold", note="", rate=None, n=10, trials=100, weights=(Fraction(1, 100),),
         attacked=(AttackerCounts(attacker="a", light=(17,), any=(17,), idle=0, tenth_light=(2,), tenth_any=(2,)),),
@@ -155,7 +156,7 @@ def test_what_is_chosen_on_a_tenth_is_estimated_on_the_others(of: tuple[int, int
 @settings(max_examples=examples(10), deadline=None)
 @given(st.integers(1, 130), st.integers(0, 5))
 def test_every_tenth_trial_is_counted_apart_whatever_the_batches(trials: int, seed: int) -> None:
-    # one row, and a predicate that holds for all: it isolates always
+    # one row, and a predicate that matches every record: it always isolates
     game = SinglingOutGame(Constant(), [BY_NAME["trivial hash"]], PublicKnowledge(ONE_CELL, 1), (Fraction(1),), seed, 0)
     tallies = [game.batch(at, size) for at, size in game.batches(trials)]
     whole = sum(tallies[1:], tallies[0])
@@ -179,7 +180,8 @@ def test_the_key_is_the_first_of_each_two_bits_that_differ() -> None:
 
 
 def test_the_noise_of_seeds_is_geometric_noise() -> None:
-    """Of scale 10: variance 2 a / (1 - a)^2 = 199.8, a = e^(-1/10). 1,376,256 numbers: 1 % is five standard errors."""
+    """The scale is 10: variance 2 a / (1 - a)^2 = 199.8, a = e^(-1/10). With 1,376,256 numbers 1 % is five standard
+    errors."""
     noise = noise_of_seeds()
     assert len(np.unique(noise[:, :4], axis=0)) > 0.9 * len(noise)
     assert noise.var() == pytest.approx(199.8, rel=0.01)

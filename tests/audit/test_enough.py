@@ -1,8 +1,8 @@
-"""The number of trials or releases that an audit advises is one at which a harmless mechanism passes.
+"""A harmless mechanism passes with the number of trials or releases that an audit advises.
 
-Harmless mechanisms are played by the laws of their counts, and judged by the functions that judge every record. A test
-of N plays asks for at least `LEAST` passes: if the probability were just .9, fewer would come with the stated
-probability (false alarm); if it were .6 they would come with the stated power.
+The counts of harmless mechanisms are drawn from their distributions, and judged by the functions that judge every
+record. A test of N plays requires at least `LEAST` passes: if the probability of passing were just .9, fewer would
+occur with the stated probability (false alarm); if it were .6 they would occur with the stated power.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.gate import Outcome
 
 N, LEAST = 50, 38
-"""False alarm .001; power .98 against .6, and 1 against the numbers that were advised before: see the first test."""
+"""False alarm .001; power .98 against .6, and 1 against the numbers advised by earlier versions: see the first test."""
 LEVEL = Fraction(1, 20)
 COMMON = {
     "policy": "clinic", "version": "1", "policy_digest": "p", "mechanism": "safe_k_anonymity", "epsilon": 1,
@@ -68,7 +68,7 @@ def test_the_passes_that_are_asked_for_tell_a_probability_of_9_in_10_from_6_in_1
 
 @pytest.fixture
 def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exact limits of the same counts are worked out once."""
+    """Compute exact limits of equal counts only once."""
     for module in (findings, control_results):
         monkeypatch.setattr(module, "clopper_pearson", cache(intervals.clopper_pearson))
         monkeypatch.setattr(module, "binomial_p", cache(audit_power.binomial_p))
@@ -85,9 +85,9 @@ def singling_out(n: int, weight: Fraction, limit: Fraction) -> SinglingOutSettin
 
 
 CENSUS = singling_out(299_285, Fraction(1, 200 * 299_285), Fraction(1, 100))
-"""The bundled policy."""
+"""Setting of the bundled policy."""
 TOWN = singling_out(30, Fraction(1, 1000), Fraction(3, 10))
-"""That of tests/audit/test_singling_out_audit.py, where 5 trials are refused with the number 28."""
+"""Setting of tests/audit/test_singling_out_audit.py, where 5 trials are refused with the number 28."""
 
 
 def baselines(setting: SinglingOutSetting) -> list[tuple[float, ...]]:
@@ -96,7 +96,7 @@ def baselines(setting: SinglingOutSetting) -> list[tuple[float, ...]]:
 
 
 def harmless(setting: SinglingOutSetting, trials: int, must: Must, rng: Rng) -> SinglingOutResults:
-    """All attackers at their baselines."""
+    """Draw the results of all attackers at their baselines."""
     counts = rng.binomial(trials, np.minimum(1, baselines(setting))).tolist()
     none = (0,) * len(setting.weights)
     attacked = tuple(
@@ -131,8 +131,8 @@ def test_a_harmless_mechanism_passes_singling_out_with_the_trials_that_are_advis
 @pytest.mark.thorough
 @pytest.mark.usefixtures("_remembered")
 def test_with_330_trials_nothing_can_be_told_of_a_harmless_mechanism() -> None:
-    """The number that was advised: in three plays no pass (of probability below .001 in each); attackers are claimed
-    to be above their baselines at level .05, so that three failures have probability .0001."""
+    """An earlier version advised 330. None of three plays passes (each would with probability below .001). Attackers
+    are refuted at level .05, so that three failures have probability .0001."""
     rng = np.random.default_rng(1)
     said = [singled_out(CENSUS, 330, rng) for _ in range(3)]
     assert not any(each.outcome is Outcome.PASS for each in said)
@@ -158,7 +158,7 @@ def test_a_limit_of_nothing_is_reached_by_no_number() -> None:
 
 
 def guessed(releases: int, limit: Fraction, targets: int, wrong: int, rng: Rng) -> InferenceRecord:
-    """An attack that guesses each target afresh, as often right as its baseline."""
+    """Return the record of an attack that guesses each target afresh, as often right as its baseline."""
     base, estimating = 1 - wrong / targets, releases - -(-releases // 10)
     attack = rng.binomial(targets, base, estimating) / targets
 
@@ -186,7 +186,7 @@ def guessed(releases: int, limit: Fraction, targets: int, wrong: int, rng: Rng) 
 
 @pytest.mark.thorough
 def test_a_harmless_mechanism_passes_inference_with_the_releases_that_are_advised() -> None:
-    """A baseline that is wrong of 20 of 320 targets: N plays, LEAST passes."""
+    """The baseline is wrong for 20 of 320 targets: N plays, LEAST passes."""
     limit = Fraction(1, 10)
     assert [inference_releases(limit, [wrong], LEVEL) for wrong in (20, 160, 10**6)] == [127, 70, 57]
     ended = outcomes(lambda rng: inferred(guessed(127, limit, 320, 20, rng)).outcome)
@@ -194,8 +194,8 @@ def test_a_harmless_mechanism_passes_inference_with_the_releases_that_are_advise
 
 
 def test_with_20_releases_nothing_can_be_told_of_inference() -> None:
-    """In ten plays of a harmless mechanism no pass, and a failure each time before; bets claim at level .05, so
-    that four failures or more have probability .001."""
+    """None of ten plays of a harmless mechanism passes. Tests by betting err at level .05, so that four failures or
+    more have probability .001."""
     ended = [inferred(guessed(20, Fraction(1, 10), 320, 20, np.random.default_rng(seed))) for seed in range(10)]
     assert [each.outcome for each in ended].count(Outcome.INCONCLUSIVE) > 6
     assert not any(each.outcome is Outcome.PASS for each in ended)
@@ -218,7 +218,7 @@ def membership(releases: int) -> MembershipSetting:
 
 
 def sought(releases: int, rng: Rng) -> MembershipRecord:
-    """An attacker who claims units by lot, of one table of a thousand in a hundred thousand."""
+    """Return the record of a blind attacker, for tables of a thousand units in a hundred thousand."""
     estimating = releases - -(-releases // 10)
 
     def played(must: Literal["judged", "hold"], of: Callable[[float], list[float]]) -> Claimed:

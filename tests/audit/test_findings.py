@@ -1,4 +1,4 @@
-"""From counts to a verdict: what passes, what fails, what can't be concluded."""
+"""From counts to a verdict: pass, fail or inconclusive."""
 
 from datetime import date
 from fractions import Fraction
@@ -72,7 +72,7 @@ def of(successes: int, **kinds: object) -> SinglingOutFindings:
 @settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, TRIALS), st.integers(1, 4))
 def test_a_pass_is_an_upper_end_within_the_limit(successes: int, attempt: int) -> None:
-    """Recomputed from the definition: the greatest upper end of all attackers, at the level of the attempt."""
+    """Recomputed from the definition: the greatest upper limit of all attackers, at the level of the attempt."""
     said = of(successes, attempt=attempt)
     alpha = Fraction(1, 20 * 2 ** (attempt - 1))
     baseline = pso.baseline(N, WEIGHTS[0])
@@ -91,7 +91,7 @@ def test_at_the_baseline_it_passes_and_one_in_fifty_fails() -> None:
 
 
 def test_what_is_proven_at_another_weight_is_not_hidden_by_a_small_one() -> None:
-    """13 of 2,500 at the weight that is judged, .56 at 1/n, where .368 is the baseline."""
+    """13 of 2,500 at the judged weight; .56 at 1/n, where the baseline is .368."""
     said = findings_of(record(attacked("likeliest classes", (13, 1400))))
     assert said.outcome is Outcome.FAIL
     assert 0.15 < said.excess.upper < 0.2
@@ -124,7 +124,7 @@ def test_nothing_to_attack_is_no_pass() -> None:
 
 
 def test_who_knows_all_others_is_held_against_its_own_baseline() -> None:
-    """20 of 2,500 would be little beside B(n, 1/n) = .37; beside w = .0001 it is a refutation."""
+    """20 of 2,500 would be little against B(n, 1/n) = .37; against w = .0001 they are a refutation."""
     said = findings_of(record(attacked("all others known", (0, 20))))
     assert said.refuted == ("all others known",)
 
@@ -134,7 +134,7 @@ def test_what_could_have_been_seen() -> None:
     assert said.kept == pytest.approx(0.5)
     assert said.bound == pytest.approx(N * (float(WEIGHTS[0]) * 2.718281828 + 1e-9), rel=1e-6)
     assert said.seen is not None
-    # alone it would be .0049; beside 4 tests
+    # .0049 as the only test; larger as one of four
     assert 0.005 < said.seen < 0.007
     assert said.at_baseline > 0.99
     # an attacker as good as the bound, .0136, hardly stays within .015 in 2,500 trials
@@ -154,7 +154,7 @@ def identity(trials: int, one: AttackerCounts) -> SinglingOutResults:
 
 
 def test_more_isolations_than_trials_are_no_counts() -> None:
-    """Of all trials, and of the tenth part of them."""
+    """Neither in all trials nor in every tenth one may there be more isolations than trials."""
     tenth = AttackerCounts(attacker="raw row", light=(9, 9), any=(9, 9), idle=0, tenth_light=(7, 7), tenth_any=(7, 7))
     for trials, one in ((59, attacked("raw row", (60, 60))), (600, attacked("raw row", (610, 610))), (60, tenth)):
         with pytest.raises(ValueError, match="more isolations than trials"):

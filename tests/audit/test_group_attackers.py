@@ -1,4 +1,4 @@
-"""What attackers of groups answer, worked out: which group they choose, and which of its members."""
+"""Answers of attackers on groups, computed by hand: the group they choose, and its members."""
 
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ HEAVY, LIGHT = Fraction(1, 4), Fraction(1, 1 << 40)
 
 
 def told(sizes: list[int], *tags: TagCondition) -> Observation:
-    """Groups that say nothing of attributes."""
+    """Return groups that are described by tags only."""
     nothing = np.zeros((len(sizes), 0), dtype=np.int64)
     return Observation(groups=DescribedGroups(np.array(sizes, dtype=np.int64), tags, nothing, nothing))
 

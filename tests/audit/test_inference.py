@@ -1,4 +1,4 @@
-"""Attribute inference on small tables, beside what counting people one by one gives."""
+"""Attribute inference on small tables, compared with counting people one by one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ from tests.examples import examples
 
 RNG = np.random.default_rng
 QUICK = BASELINES[:3]
-"""Without the models that are fitted by scikit-learn."""
+"""The baselines that do not use scikit-learn."""
 
 
 def secret_of(table: SourceTable) -> Secret:
@@ -57,7 +57,7 @@ def secret_of(table: SourceTable) -> Secret:
 
 
 def made(counts: np.ndarray, seed: int = 0) -> tuple[SourceTable, SecretCase]:
-    """A table whose last attribute is secret, the others known."""
+    """Return a table whose last attribute is secret, the others known, and its case."""
     population = rows(counts)
     *known, last = population.levels
     table = source_table(population, population.size, known, [Secret(last, population.levels[last])], RNG(seed), PARTS)
@@ -72,7 +72,8 @@ tables = st.lists(st.integers(0, 12), min_size=12, max_size=12).filter(lambda fo
     st.floats(0, 20),
 )
 def test_guesses_are_made_for_the_surest(lines: list[tuple[float, int]], most: float) -> None:
-    """As many as asked for, nobody before somebody surer, equally sure people alike, nobody where there is no guess."""
+    """The requested number of guesses is made, in descending order of confidence, equal for equal confidence, and none
+    at confidence 0."""
     confidence, targets = (np.array(column, dtype=float) for column in zip(*lines, strict=True))
     taken = guessed_shares(confidence, targets, most)
     assert (taken * targets).sum() == pytest.approx(min(most, targets[confidence > 0].sum()))
@@ -101,7 +102,7 @@ def test_a_number_is_right_within_the_relative_error(numbers: list[int], held: l
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True).map(sorted), st.data())
 def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataObject) -> None:
-    """What a regression says is not moved to the least of the numbers that are near it."""
+    """The guess of a regression is not replaced by the least number near it."""
     level = Level("exact", tuple(map(str, numbers)), np.arange(len(numbers), dtype=np.int32))
     said = data.draw(st.integers(0, len(numbers) - 1))
     secret = Secret("a", level, np.array(numbers, dtype=float), Fraction(1, 5))
@@ -110,7 +111,7 @@ def test_of_one_number_that_number_is_guessed(numbers: list[int], data: st.DataO
 
 @dataclass(frozen=True)
 class Person:
-    """One of the table: what is known of him, his secret, his block."""
+    """A person of the table: known tuple, secret and block."""
 
     tuple: int
     truth: int
@@ -120,8 +121,8 @@ class Person:
 @settings(max_examples=examples(15), deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: int) -> None:
-    """Everybody of the blocks that estimate, ordered by how sure the attack is of him; and those alone who agree with
-    nobody."""
+    """Recount everybody in the estimating blocks in the order of the attack's confidence; and the unique ones
+    separately."""
     table, case = made(np.array(held).reshape(3, 2, 2), seed)
     view, secret = case.view(table.finest(table.known)), case.secret
     guesses = best_guesses(secret, RNG(seed).random((len(view.tuples), 2)) * [1, 0.5])
@@ -158,7 +159,7 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
 
 
 def surest_right(baseline: BaselineGuesses, people: Sequence[Person], share: float, blocks: slice) -> float:
-    """Of which share of the people of some blocks a baseline is right, that guesses for that share of them."""
+    """Return the share of the people of some blocks for whom a baseline is right, if it guesses for `share` of them."""
     own = [each for each in people if blocks.start <= each.block < blocks.stop]
     if not own:
         return 0.0
@@ -171,7 +172,7 @@ def surest_right(baseline: BaselineGuesses, people: Sequence[Person], share: flo
 @settings(max_examples=examples(5), deadline=None)
 @given(tables, st.integers(0, 1000))
 def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], seed: int) -> None:
-    """What is guessed of a block does not change with the secrets of the block."""
+    """Guesses for a block do not change with the secrets of the block."""
     table, case = made(np.array(held).reshape(3, 2, 2), seed)
     swapped = table.units.copy()
     cells = table.population.cells
@@ -191,7 +192,7 @@ def test_no_baseline_sees_the_people_whom_it_is_asked_about(held: list[int], see
 
 @pytest.mark.thorough
 def test_each_model_finds_what_can_be_found() -> None:
-    """Of 4,000 people the secret is the second of three attributes, but for one in ten."""
+    """The secret of nine in ten of 4,000 people is the second of three attributes."""
     rng = RNG(3)
     codes = tuple(rng.integers(0, size, 4000) for size in (4, 2, 3))
     truth = np.where(rng.random(4000) < 0.9, codes[1], 1 - codes[1])
@@ -206,7 +207,7 @@ def test_each_model_finds_what_can_be_found() -> None:
 
 
 def test_numbers_are_regressed() -> None:
-    """Three times the known number, within 5 %."""
+    """The secret is three times the known number, within 5 %."""
     known = np.repeat(np.arange(1, 21), 20)
     numbers = np.arange(1, 61).astype(float)
     weights = np.zeros((len(known), 60))
@@ -224,7 +225,7 @@ def test_numbers_are_regressed() -> None:
 
 
 def test_copies_are_removed_together() -> None:
-    """Two or three people who are equal in everything are in one block."""
+    """Two or three people with equal values are in one block."""
     counts = np.array([[40, 2], [3, 1]]).reshape(2, 1, 1, 1, 1, 2)
     for seed in range(20):
         table, _ = made(counts, seed)
@@ -233,7 +234,7 @@ def test_copies_are_removed_together() -> None:
 
 
 def test_the_baseline_of_a_table_of_twins_is_that_of_the_people() -> None:
-    """Section 4.6: everybody twice, in a table in which nothing but a twin tells the secret."""
+    """Section 4.6: everybody occurs twice, and only the copy predicts the secret."""
     rng = RNG(2)
     codes = np.unique(rng.integers(0, 40, (300, 2)), axis=0)
     counts = np.zeros((40, 40, 2), dtype=int)
@@ -253,7 +254,7 @@ def test_blocks_divide_the_table(held: list[int], seed: int) -> None:
 
 
 def test_everything_told_is_looked_up_and_nothing_told_is_not_guessed() -> None:
-    """A table of people by two attributes that are told exactly."""
+    """A table of people by two attributes that are published exactly."""
     table, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))
     game = InferenceGame(Everything(), (case,), 1, 0)
     played = game.played({0: game.batch(0, 3)}, "judged", "", None)
@@ -281,7 +282,7 @@ class Nothing:
 
 
 class Majorities:
-    """Publishes, of every block, how many people have each race, as the census of section 3.1 does."""
+    """Publishes the number of people by race in every block, as the census of section 3.1 does."""
 
     name = "majorities"
 
@@ -294,8 +295,8 @@ class Majorities:
 
 
 def test_block_majorities_are_precise_and_improve_nothing() -> None:
-    """Section 3.1: of 60 blocks of 40 people that are nearly homogeneous; 12 ages; five races. The table is right for
-    nine in ten people, and a baseline that has not seen them is too."""
+    """Section 3.1: 60 blocks of 40 people that are nearly homogeneous; 12 ages; five races. The table is right for nine
+    in ten people, and so is a baseline that has not seen them."""
     rng = RNG(8)
     counts = np.zeros((60, 12, 5), dtype=int)
     for block in range(60):
@@ -318,7 +319,7 @@ def test_block_majorities_are_precise_and_improve_nothing() -> None:
 
 
 def whole_table(case: SecretCase, mechanism: Mechanism) -> InferenceEstimate:
-    """Everybody at coverage 1."""
+    """Return the estimate for all targets at coverage 1."""
     game = InferenceGame(mechanism, (case,), 2, 0)
     played = game.played({0: game.batch(0, 3)}, "judged", "", None)
     (found,) = [
@@ -329,8 +330,8 @@ def whole_table(case: SecretCase, mechanism: Mechanism) -> InferenceEstimate:
 
 @pytest.mark.thorough
 def test_the_best_baseline_is_as_good_as_the_model_that_attacks() -> None:
-    """Of 600 people each of four known attributes tells a little of the secret, and what they tell adds up. A model on
-    a release is fitted that way; where no baseline is, a part of its precision passes for a gain."""
+    """Each of four known attributes of 600 people predicts the secret a little, and their effects add up. A model on a
+    release is fitted in this form; without such a baseline, a part of its precision would count as a gain."""
     short = []
     for seed in (2, 4):
         rng = RNG(seed)
@@ -346,7 +347,7 @@ def test_the_best_baseline_is_as_good_as_the_model_that_attacks() -> None:
 
 
 def groups_caught(seed: int) -> bool:
-    """Whether 500 people in Mondrian's groups, with a coin of each, are."""
+    """Return whether the control of Mondrian's groups, with a random secret bit for each of 500 people, is caught."""
     counts = RNG(seed).multinomial(500, np.full(150, 1 / 150)).reshape(15, 10)
     people = rows(counts)
     coined = with_random_secret(source_table(people, people.size, ["a", "b"], [], RNG(seed), PARTS), RNG(seed + 1))
@@ -359,7 +360,7 @@ def groups_caught(seed: int) -> bool:
 
 @pytest.mark.thorough
 def test_mondrian_is_caught_by_who_looks_into_the_groups_and_not_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten tables; of an attack that takes other groups for the targets' each is caught with probability .03."""
+    """Ten tables. An attack that uses wrong groups is caught with probability .03 each."""
     assert all(groups_caught(seed) for seed in range(10))
 
     def elsewhere(sight: InferenceAttackerView) -> np.ndarray | None:
@@ -373,7 +374,7 @@ def test_mondrian_is_caught_by_who_looks_into_the_groups_and_not_by_chance(monke
 
 @pytest.mark.parametrize("at", range(len(ATTACKS)))
 def test_an_attack_answers_with_shares_or_not_at_all(at: int) -> None:
-    """Of rows, of tables, and of a release that tells neither."""
+    """Attacks read rows, tables, or a release with neither."""
     table, case = made(np.array([[[9, 1], [0, 10]], [[5, 5], [2, 0]]]))
     view, (name, _, attack) = case.view(table.finest(table.known)), ATTACKS[at]
     drawn = table.table(RNG(0))
@@ -428,7 +429,7 @@ def test_a_curve_is_what_its_people_add_up_to() -> None:
 
 
 def test_the_attack_that_gains_most_is_judged() -> None:
-    """Not the one that is right most often: the second is, of people of whom the baseline is always right."""
+    """The second attack is right more often, but for people for whom the baseline is always right."""
     line = np.array([[1.0, 0.8, 0.6, 0.6], [1.0, 0.9, 0.9, 0.9], [0.1, 0.1, 0.01, 0.01], [0.0, 0.0, 0.0, 0.0]])
     shares = np.broadcast_to(line[:, None, None, :], (4, len(GROUPS), len(COVERAGES), 4)).copy()
     shares[:, 1] = np.nan
@@ -438,7 +439,7 @@ def test_the_attack_that_gains_most_is_judged() -> None:
 
 
 def test_one_to_one_guesses_the_likeliest_where_a_value_was_not_seen() -> None:
-    """So that whoever is not guessed is not right by accident."""
+    """A value that was not seen falls back to the prior."""
     weights = np.array([[3.0, 0.0], [0.0, 5.0], [0.0, 0.0]])
     fit = models.FitTask(
         KnownAttributes((np.arange(3),), (None,)), weights, np.arange(3), models.SecretLabels(2, None), RNG(0)
@@ -461,7 +462,7 @@ def test_counts_at_another_level_are_added_up_or_divided_by_what_anybody_knows()
 
 
 def exposed(rng: Rng, drawn: DrawnTable, share: float) -> MechanismOutput:
-    """A sample of the rows, exactly as they are."""
+    """Return a sample of the rows, unchanged."""
     kept = rng.binomial(drawn.table.counts, share)
     has = kept > 0
     codes = tuple(column[has] for column in drawn.table.codes)
@@ -472,7 +473,7 @@ def exposed(rng: Rng, drawn: DrawnTable, share: float) -> MechanismOutput:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Publishes a tenth of the rows as they are."""
+    """Publishes a tenth of the rows unchanged."""
 
     name: str = "a tenth of all rows"
 
@@ -482,7 +483,7 @@ class Sampled:
 
 @pytest.mark.thorough
 def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
-    """A secret that nothing predicts, known of a tenth of the people: their gain is proven at coverage .1."""
+    """A secret that nothing predicts is known for a tenth of the people: their gain is proven at coverage .1."""
     rng = RNG(4)
     codes = np.unique(rng.integers(0, 60, (600, 2)), axis=0)
     counts = np.zeros((60, 60, 2), dtype=int)
@@ -500,7 +501,7 @@ def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
 
 @dataclass(frozen=True)
 class Rare:
-    """Publishes the rows of those whose secret is the rare one, as they are."""
+    """Publishes the rows with the rare secret, unchanged."""
 
     name: str = "the rare"
 
@@ -512,8 +513,8 @@ class Rare:
 
 
 def test_that_the_rare_are_published_is_seen() -> None:
-    """One in ten, of people who are alone with what is known; the rows that are missing tell of the others. A model
-    that is fitted on the release knows no other label."""
+    """One in ten people has the rare secret, and all are unique in the known attributes; suppressed rows reveal the
+    others. A model fitted on the release knows no other label."""
     rng = RNG(4)
     codes = np.unique(rng.integers(0, 60, (600, 2)), axis=0)
     counts = np.zeros((60, 60, 2), dtype=int)
@@ -526,7 +527,7 @@ def test_that_the_rare_are_published_is_seen() -> None:
 
 
 def test_a_table_of_noise_hides_nothing() -> None:
-    """Beside a table that tells the secret one whose noise is larger than its counts."""
+    """A table that discloses the secret, and one whose noise is larger than its counts."""
     rng = RNG(5)
     counts = np.zeros((10, 6, 3), dtype=int)
     np.add.at(counts, tuple(rng.integers(0, size, 2000) for size in (10, 6, 3)), 1)
@@ -552,8 +553,8 @@ def test_a_table_of_noise_hides_nothing() -> None:
 
 
 def test_noise_makes_no_rare_label_likely() -> None:
-    """Three tables with a little noise, of a secret of twenty values of which some are rare: together they tell more
-    than the likeliest value does."""
+    """Three tables with little noise, of a secret with twenty values of which some are rare: together they disclose
+    more than the most probable value does."""
     rng = RNG(1)
     codes, shares = rng.integers(0, 6, (4000, 3)), 0.6 ** np.arange(18)
     truth = rng.choice(18, 4000, p=shares / shares.sum()) + 2 * (codes[:, 0] == 1)
@@ -578,7 +579,7 @@ def test_noise_makes_no_rare_label_likely() -> None:
 
 @dataclass(frozen=True)
 class NowAndThen:
-    """Publishes everything, or, as often, no row."""
+    """Publishes all rows, or no row, with equal probability."""
 
     name: str = "now and then"
 
@@ -588,7 +589,7 @@ class NowAndThen:
 
 @pytest.mark.thorough
 def test_a_release_without_rows_is_one_in_which_nobody_is_guessed() -> None:
-    """Not one that takes all attacks away: what the others tell is seen."""
+    """A release without rows does not make attacks idle: the other releases are attacked."""
     _, case = made(np.array([[[9, 1], [0, 10]], [[6, 4], [2, 0]]]))
     game = InferenceGame(NowAndThen(), (case,), 1, 0)
     played = game.played({at: game.batch(at, 10) for at in range(3)}, "judged", "", None)

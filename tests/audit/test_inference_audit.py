@@ -1,4 +1,4 @@
-"""The audit of attribute inference as a person runs it, on a small public table."""
+"""The audit of attribute inference as a user runs it, on a small public table."""
 
 import json
 import shutil
@@ -42,14 +42,14 @@ SECRET = "          - {property: secret, value: true}\n          - {property: kn
 
 @dataclass(frozen=True)
 class Suspicious(Town):
-    """A working copy whose wards are secret."""
+    """A working copy in which the ward is secret."""
 
     def infer(self, executor: Executor = serial, seed: str = SEED) -> Inferred:
         return audit(INFERENCE, AuditRequest(self.policy), AuditRuntime(executor=executor, draw=lambda: seed))
 
 
 def people(count: int) -> list[dict[str, Any]]:
-    """Whoever is under 50 is nearly always in the north, who is older mostly in the south."""
+    """Return people of whom those under 50 are mostly in the north, older ones mostly in the south."""
     found: list[dict[str, Any]] = []
     for i in range(count):
         age = 17 * i % 100
@@ -91,7 +91,7 @@ def town(made: Path, tmp_path: Path) -> Suspicious:
 
 
 def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
-    """Controls work; all is a function of the seed; nobody's value is in the words."""
+    """Controls work; the result is a function of the seed; no person's value is in the texts."""
     found = town.infer(unplayed)
     said = found.findings
     assert said.outcome is Outcome.PASS
@@ -131,7 +131,7 @@ def test_a_finished_audit_is_reported_and_a_killed_one_goes_on(tmp_path: Path, m
 
 
 def test_attempts_at_other_questions_are_counted_apart(town: Suspicious) -> None:
-    """An audit of singling out before or after does not halve the level of this one."""
+    """An audit of singling out, before or after, does not halve the level of this one."""
     assert [each.event for each in audits(open_ledger(town.ledger, None).journal())] == ["begun", "recorded"]
     with only_few_controls():
         assert town.audit().record.attempt == 1
@@ -221,7 +221,7 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
 
 
 def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
-    """The axis reaches as far as points and ends do."""
+    """The axis includes all points and confidence limits."""
     line = PlotLine("a", ((0.1, 0.99), (1, 0.97)), ((0.98, 0.995), (0.96, 0.975)))
     near, whole = (draw_lines([line], "x", "y", scale).svg for scale in ("near", "linear"))
     assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [
@@ -251,7 +251,7 @@ def test_options_of_singling_out_are_refused(
 
 
 def test_numbers_of_a_population_are_those_of_its_own_contract(tmp_path: Path) -> None:
-    """Ages that the policy's contract has not, known and not released."""
+    """The population has ages that the policy's contract does not have; they are known and not released."""
     town = make(tmp_path / "town")
     town.edit(town.policy, "age: 50 years, ", "")
     town.edit(town.population, "{from: 0, to: 99,", "{from: 0, to: 119,")
@@ -266,7 +266,7 @@ def test_numbers_of_a_population_are_those_of_its_own_contract(tmp_path: Path) -
 
 
 def test_a_population_that_another_contract_does_not_call_public_is_refused(tmp_path: Path) -> None:
-    """What is public of a file all contracts say that describe it: no audit reads it otherwise."""
+    """An audit reads a file only if every contract that describes it states that it is public."""
     town = make(tmp_path / "town")
     other = town.population.read_text(encoding="utf-8").replace("id: towns", "id: secrets")
     private = other.replace("{property: public, value: true}", "{property: rowsAtMost, value: 1000}")

@@ -1,4 +1,4 @@
-"""Records of audits as an earlier version wrote them, with the figures that it read from them.
+"""Records of audits from an earlier version, with the figures that it computed from them.
 
 `kept/` holds one of each question, made on the bundled table. A change of what figures mean is a change of the format.
 """

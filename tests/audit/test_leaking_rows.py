@@ -1,4 +1,5 @@
-"""Releases of synthetic rows in which something leaks are caught by those who can read it, and real ones hold."""
+"""Releases of synthetic rows with a planted leak are caught by the attackers that read it; releases without a leak
+hold."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -26,10 +27,10 @@ from tests.audit.test_inference import QUICK
 pytestmark = pytest.mark.statistical
 READERS = ("rows taken for people's", "columns of made rows", "all others known", "cells taken as exact")
 GUESSES = frozenset({"class homogeneity", "class or likeliest", "best row match", "model on the release"})
-"""Without the attacks that fit trees: on these tables they find no more."""
+"""Attacks without fitted trees, which find no more on these tables."""
 N = 40
 LEVEL = 1e-4
-"""Of one attacker in one test: below it a leak is claimed."""
+"""Significance level of one attacker in one test: a leak is claimed for p-values below it."""
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +52,9 @@ def _quick() -> Iterator[None]:
     ],
 )
 def test_what_is_published_as_it_is_singles_out(tmp_path: Path, leak: Leak, by: str | None, trials: int) -> None:
-    """At 1/n, in tables of 40 people. Rates of 1, 1, 1, 1 and .2 or more in place of .37 and .025, in so many trials:
-    missed with probability .001 at most (P(Bin(120, .2) < 12)). Nobody is claimed of the mechanism itself but once in
-    2,500 runs, were its attackers at the baseline; noise of epsilon 1 tells little more."""
+    """At 1/n, in tables of 40 people. Rates are 1, 1, 1, 1 and at least .2 in place of .37 and .025: missed with
+    probability at most .001 in this many trials (P(Bin(120, .2) < 12)). The mechanism itself raises a false alarm once
+    in 2,500 runs, if its attackers are at the baseline; noise of epsilon 1 discloses little more."""
     plan = clinic(tmp_path)
     population = people(plan, np.random.default_rng(0).multinomial(3000, np.full(120, 1 / 120)).reshape(10, 4, 3))
     attackers = [BY_NAME[name] for name in READERS]
@@ -68,9 +69,9 @@ def test_what_is_published_as_it_is_singles_out(tmp_path: Path, leak: Leak, by: 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("leak", "least", "most"), [("rows", 0.05, 0.1), ("none", -1.0, -0.1)])
 def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least: float, most: float) -> None:
-    """Half of 240 people in 120 cells: where all are members, copies say so. Who claims 12 people finds a tenth of the
-    members and nobody else, where the guarantee allows e^2 times as many non-members and 1/250 more. Means of nine
-    releases, with standard errors of about .01 of the rate and .06 of the sum."""
+    """Half of 240 people in 120 cells are members: cells with members only are recognised by copies. An attacker who
+    claims 12 people finds a tenth of the members and no others. The guarantee allows e^2 times as many non-members and
+    1/250 more. Means of nine releases, with standard errors of about .01 of the rate and .06 of the sum."""
     plan = clinic(tmp_path)
     population = people(plan, np.random.default_rng(1).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
     game = Claims(
@@ -91,11 +92,11 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
 @pytest.mark.thorough
 @pytest.mark.parametrize(("leak", "told"), [("rows", True), ("none", False)])
 def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Leak, told: bool) -> None:
-    """240 people, of whom two are of each age, ward and note: six share age and ward, and their notes are drawn by lot.
-    The majority is right of about .4 of them and who reads copies of .6, so that a gain of .1 lies halfway. One
-    table's gain has a standard error of .04 at most (.24 / 160 targets): it is three of these away, and further
-    with more tables. Of about two tables in five nobody guesses all (of eight in none once in 1,500 runs; keys are not
-    seeded); who reads no copies may never do so, which is no gain."""
+    """240 people, of whom two are expected of each age, ward and note: six share age and ward, and their notes are
+    random. The majority is right for about .4 of them, and an attacker who reads copies for .6, so that a gain of .1 is
+    halfway. One table's gain has a standard error of at most .04 (.24 / 160 targets): the threshold is at least three
+    of these away. In about two of five tables no attack guesses for everybody (in all eight once in 1,500 runs; keys
+    are not seeded). Without copies no attack may ever guess for everybody, which is no gain."""
     plan = clinic(tmp_path)
     gains_of = [gain_of(plan, leak, seed) for seed in range(8 if told else 4)]
     found = [gain for gain in gains_of if gain is not None]
@@ -104,7 +105,7 @@ def test_copied_rows_tell_a_note_that_nothing_predicts(tmp_path: Path, leak: Lea
 
 
 def gain_of(plan: Plan, leak: Leak, seed: int) -> float | None:
-    """The greatest one of all targets; None where nobody guesses of all."""
+    """Return the greatest gain for all targets; None if no attack guesses for all."""
     population = people(plan, np.random.default_rng(seed).multinomial(240, np.full(120, 1 / 120)).reshape(10, 4, 3))
     *known, note = population.levels
     rng = np.random.default_rng(seed + 100)

@@ -1,4 +1,4 @@
-"""Attackers who read made rows and the distances of their certificate, on small tables and on wide ones."""
+"""Attackers that read synthetic rows and the distances of their certificate, on small tables and on wide ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ def first(scores: Sequence[int] | np.ndarray, *_: object) -> int:
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=12, max_size=12).filter(any), st.data())
 def test_rows_are_counted_where_the_population_has_them(counts: list[int], data: st.DataObject) -> None:
-    """Beside a dictionary of tuples; what nobody has is not counted."""
+    """Compared with a dictionary of tuples; tuples that nobody has are not counted."""
     population = rows(np.array(counts).reshape(3, 4))
     codes = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), max_size=20))
     columns = [np.array([each[at] for each in codes], dtype=np.int32) for at in range(2)]
@@ -60,7 +60,7 @@ def test_rows_are_counted_where_the_population_has_them(counts: list[int], data:
 @settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
-    """One table, two distances: the cell that is likeliest by the sum of log densities of normal noise is in every
+    """One table, two distances. The most probable cell by the sum of log densities of normal noise is in every
     predicate that has room for one cell."""
     rng = RNG(seed)
     population = rows(np.full((2, 3), 10))
@@ -93,7 +93,7 @@ def test_who_knows_the_others_reads_all_parts_as_bayes_does(seed: int) -> None:
 
 
 def wide(columns: int = 20, values: int = 50) -> tuple[Population, MechanismOutput, np.ndarray]:
-    """Of more tuples than can be numbered; released with rows, a table and a distance."""
+    """Return a population with more tuples than can be numbered, and a release with rows, a table and a distance."""
     rng = RNG(4)
     own = levels(*[values] * 8)
     named = {f"{name}{at}": own[name] for at in range(3) for name in own}
@@ -125,7 +125,7 @@ def test_of_many_columns_every_attacker_answers_within_its_weight() -> None:
 
 
 def with_a_model(sight: MembershipAttackerView) -> MembershipAttackerView:
-    """An attacker who adds up all features of a release."""
+    """Return the view of an attacker whose model adds up all features of a release."""
     found = features(sight)
     assert found is not None
     ones = np.ones(found.shape[1])
@@ -148,7 +148,7 @@ def test_of_many_columns_members_and_secrets_are_looked_for() -> None:
 
 
 def test_made_rows_take_nothing_from_who_reads_tables() -> None:
-    """They are nobody's: that a class was not made says of nobody that he is not in the table."""
+    """Synthetic rows are not rows of people: the absence of a class among them says nothing about membership."""
     population, seen, _ = wide(columns=6)
     crowd = TargetPopulation(population, 20)
     with_rows, without = (
@@ -173,8 +173,7 @@ def test_a_release_of_no_rows_is_attacked_all_the_same() -> None:
 
 
 def test_what_is_attacked_is_what_is_released(tmp_path: Path) -> None:
-    """The same key gives the same rows, tables and distances; noise and private choices, which can't be seeded, are
-    left out."""
+    """Equal keys give equal rows, tables and distances. Noise and private choices can't be seeded, and are left out."""
     plan = clinic(tmp_path)
     population = people(plan, RNG(5).integers(0, 9, (10, 4, 3)))
     views = split(population.draw(300, RNG(2)).table, population.view, plan.protection.views)

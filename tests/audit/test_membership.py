@@ -1,4 +1,4 @@
-"""Membership on small tables, beside what counting people one by one gives."""
+"""Membership on small tables, compared with counting people one by one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def drawn_of(population: Population, units: Sequence[int]) -> DrawnTable:
 
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[DrawnTable, np.ndarray]:
-    """A population of four cells with at most seven units, a table of some, and scores with ties."""
+    """Draw a population of four cells with at most seven units, a table of some of them, and scores with ties."""
     counts = draw(st.lists(st.integers(0, 2), min_size=4, max_size=4).filter(lambda found: 2 <= sum(found) <= 7))
     has = [count for count in counts if count]
     units = [draw(st.integers(0, count)) for count in has]
@@ -55,7 +55,7 @@ def cases(draw: st.DrawFn) -> tuple[DrawnTable, np.ndarray]:
 def test_claims_are_those_of_units_in_the_order_of_their_scores_drawn_by_lot_where_they_tie(
     case: tuple[DrawnTable, np.ndarray], count: int
 ) -> None:
-    """The mean over all orders of the units that agree with the scores."""
+    """The rate is the mean over all orders of the units that agree with the scores."""
     drawn, scores = case
     size = drawn.population.size
     units = [
@@ -92,7 +92,7 @@ def test_who_claims_more_finds_more_and_claims_more_of_the_others(case: tuple[Dr
 
 @pytest.mark.parametrize("least", [2, 3, 5])
 def test_a_likelihood_ratio_is_that_of_two_binomial_laws(least: int) -> None:
-    """f is the law of how many others of a class are sampled; a member is sampled with probability beta."""
+    """f is the distribution of the sampled others of a class; a member is sampled with probability beta."""
     population = rows(np.array([[30, 8], [5, 40]]))
     beta, n = Fraction(1, 4), 40
     crowd = TargetPopulation(population, n)
@@ -143,7 +143,7 @@ def test_nearest_classes_are_those_with_most_agreeing_attributes_then_the_larges
 
 
 def test_the_score_of_a_person_is_that_of_all_rows() -> None:
-    """Persons with two rows in one cell, one in the other, one in each."""
+    """Persons have two rows in one cell, one in the other, or one in each."""
     population = persons(np.array([[2, 0], [0, 1], [1, 1]]), np.array([10, 10, 10]))
     table = NoisyCounts(population.levels, np.array([40, 5]), 1.0)
     sight = MembershipAttackerView(MechanismOutput((table,)), TargetPopulation(population, 15))
@@ -174,7 +174,7 @@ def test_where_nothing_is_told_that_is_read_nothing_is_claimed(seen: MechanismOu
 
 @dataclass(frozen=True)
 class Told:
-    """Tells the same of every table."""
+    """Publishes the same output for every table."""
 
     seen: MechanismOutput
     name: str = "told"
@@ -185,7 +185,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Classes:
-    """Publishes the classes of the whole table that have at least `least` rows, at `beta` of a sample."""
+    """Publishes the classes with at least `least` rows in a sample of the table at rate `beta`."""
 
     least: int = 1
     beta: Fraction = Fraction(1)
@@ -206,7 +206,7 @@ def play(game: MembershipGame, trials: int, must: str = "judged") -> MembershipR
 
 
 def small(n: int = 400) -> TargetPopulation:
-    """Twice as many units, each with a tag."""
+    """Return a population of 2 n units, each with a tag."""
     return TargetPopulation(tagged_units(rows(np.full((10, 10, 10), 3)), 2 * n, RNG(3)), n)
 
 
@@ -230,7 +230,8 @@ def test_a_game_is_a_function_of_its_seed_and_its_batches_do_not_hang_together()
 
 
 def test_counts_of_classes_tell_who_is_in_the_table_and_shadows_find_as_many() -> None:
-    """Of the classes of a table of half the population, in cells of 20 units; a blind attacker finds a tenth."""
+    """The classes of a table of half the population, in cells of 20 units, are published; a blind attacker finds a
+    tenth."""
     crowd, mechanism = TargetPopulation(rows(np.full((4, 5), 20)), 200), Classes()
     played = play(MembershipGame(mechanism, crowd, CLAIMED, 5, 0, fit_shadow_model(mechanism, crowd, RNG(1))), 40)
     at = CLAIMED.index(0.1)
@@ -246,7 +247,7 @@ def test_counts_of_classes_tell_who_is_in_the_table_and_shadows_find_as_many() -
 
 
 def test_tables_of_unequal_halves_give_both_rates() -> None:
-    """Of a table of a fifth of the population that is published with tags, claiming a tenth finds half of it."""
+    """A table of a fifth of the population is published with tags: claiming a tenth finds half of it."""
     crowd = TargetPopulation(tagged_units(rows(np.full((10, 10), 10)), 1000, RNG(3)), 200)
     played = control(controls(None)[0], crowd, 20)
     rates = {point.claimed: set(np.round(point.tpr, 9)) for point in played.points}
@@ -262,7 +263,7 @@ def test_rates_that_cannot_be_are_refused(point: tuple[float, float]) -> None:
                points=(MembershipPoint(claimed=claimed, attack="a", tpr=(tpr,)),))  # fmt: skip
 
 
-# --- what must be found of controls: nothing is left to chance but the coins of the sample ---
+# --- expected results of controls: only the sampling is random ---
 
 
 def names_broken(played: MembershipResults, epsilon: str, beta: str | None, n: int = 400) -> set[str]:
@@ -305,7 +306,7 @@ def test_the_least_rate_that_would_be_refuted_is_refuted_and_less_is_not() -> No
 
 
 def _constant(claimed: float, tpr: float) -> MembershipResults:
-    """The same rate in 100 releases, of tables of 500 of 1,000 units."""
+    """Return results with the same rate in 100 releases, for tables of 500 of 1,000 units."""
     point = MembershipPoint(claimed=claimed, attack="a", tpr=(tpr,) * 100)
     return MembershipResults(
         mechanism="m", must="judged", note="", rate=None, releases=100, n=500, others=500, recall={}, points=(point,)
@@ -331,7 +332,8 @@ def test_persons_are_tagged_by_their_first_row() -> None:
 def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
     monkeypatch: pytest.MonkeyPatch, pairs: int
 ) -> None:
-    """Of five classes with a row each in half of all tables, of which none below two is released."""
+    """Five classes of two units each; in many tables of four units no class has two rows, so that nothing is
+    released."""
     monkeypatch.setattr("crowdgate.audit.membership.attacker_view.MOST_PAIRS", pairs)
     crowd = TargetPopulation(rows(np.full((5,), 2)), 4)
     played = play(MembershipGame(Classes(2), crowd, (0.5,), 1, 0, attacks=frozenset({"distance"})), 40)
@@ -343,7 +345,7 @@ def test_a_release_without_rows_or_with_too_many_takes_no_attack_away(
 
 @dataclass(frozen=True)
 class Counts:
-    """Publishes counts of cells that are said to be noisy, and adds the noise or not."""
+    """Publishes counts of cells that are stated to be noisy, with or without the noise."""
 
     noise: float
     name: str = "counts"
@@ -358,7 +360,7 @@ class Counts:
 
 @pytest.mark.parametrize("noise", [5.0, 0.0])
 def test_noise_that_was_left_out_is_found_in_cells_of_few_people(noise: float) -> None:
-    """Of cells of one person among cells of a hundred: a count that is exact gives them away."""
+    """Cells of one person are among cells of a hundred: an exact count reveals them."""
     crowd = TargetPopulation(rows(np.array([[1] * 10, [100] * 10])), 505)
     played = play(MembershipGame(Counts(noise), crowd, (0.005,), 5, 0), 100)
     found = names_broken(played, "1", None, 505)

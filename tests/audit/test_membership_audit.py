@@ -1,4 +1,4 @@
-"""The audit of membership as a person runs it, on a small public table."""
+"""The audit of membership as a user runs it, on a small public table."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ SECTION = """\
 
 @dataclass(frozen=True)
 class Watched(Town):
-    """A working copy whose members are sought."""
+    """A working copy on which membership audits run."""
 
     def claim(
         self,
@@ -125,7 +125,7 @@ def test_a_record_that_was_edited_is_refused(town: Watched) -> None:
 
 @pytest.mark.thorough
 def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Path) -> None:
-    """In place of the policy's: every row with its tag. The controls are as they are."""
+    """The policy's mechanism is replaced by one that publishes every row with its tag; the controls are unchanged."""
     town, schedule = make(tmp_path / "town", SECTION.replace("releases: 30", "releases: 200")), MEMBERSHIP.schedule
 
     def leaking(*arguments: Any) -> list[ScheduledGame]:
@@ -161,7 +161,7 @@ def test_a_limit_is_kept_by_the_upper_end(town: Watched, section: str, outcome: 
 
 @pytest.mark.thorough
 def test_a_broken_guarantee_is_no_pass_whatever_the_limit(town: Watched) -> None:
-    """Of a tenth that is claimed .199 of the members in each of 4,000 releases, at an epsilon of 1."""
+    """An attack that claims a tenth finds .199 of the members in each of 4,000 releases, at an epsilon of 1."""
     said = town.claim(unplayed)
     own, *others = said.record.played
     points = (MembershipPoint(claimed=0.1, attack="a", tpr=(0.199,) * 4000),)
@@ -224,8 +224,8 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
 def test_who_is_certain_of_few_cannot_hide_between_two_shares_that_are_claimed(
     n: int, parts: int, right: int, wrong: int, skew: int, limit: str
 ) -> None:
-    """An attacker who claims `right` members and `wrong` others first, and then draws by lot, by all of his claims:
-    if these are right more often than the limit, so are those at the share that decides."""
+    """An attacker claims `right` members and `wrong` others first, and is blind for the rest. If all claims are right
+    more often than the limit, so are those at the deciding share."""
     size = parts * n
     tpr, fpr = Fraction(right, n), Fraction(wrong, size - n)
     assume(tpr / (tpr + skew * fpr) >= Fraction(limit))
@@ -281,7 +281,7 @@ def test_what_no_attack_reads_is_said(town: Watched) -> None:
 
 
 def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bundled policies: rows of a sample beside margins of the whole table, and tables without a sample."""
+    """The bundled policies: sampled rows with margins of the whole table, and tables without a sample."""
     monkeypatch.setattr("crowdgate.audit.membership.setting.unread_outputs", lambda *_: ())
     plan = plan_policy(ROOT / "policies" / "census_income.yaml")
     assert cap_of(plan) is not None
@@ -295,7 +295,7 @@ def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.Monk
 
 @pytest.fixture(scope="module", autouse=True)
 def few_controls() -> Iterator[None]:
-    """Of singling out."""
+    """Play few controls of singling out."""
     with only_few_controls():
         yield
 
@@ -303,9 +303,9 @@ def few_controls() -> Iterator[None]:
 @pytest.mark.soak
 @pytest.mark.parametrize("policy", ["census_income", "census_income_tables"])
 def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: str) -> None:
-    """Twenty audits of 300 releases at level .05 each: if the guarantee were exactly attained, one in twenty audits of
-    a correct mechanism would be refuted at most. What the attacks find is far below that: here none is, and a mechanism
-    that gives the sample away is refuted every time (see the controls)."""
+    """Twenty audits of 300 releases at level .05 each: if the guarantee were exactly attained, at most one in twenty
+    audits of a correct mechanism would refute it. The attacks find far less, so that none does; a mechanism that
+    discloses the sample is refuted every time (see the controls)."""
     plan = plan_policy(ROOT / "policies" / f"{policy}.yaml")
     people, spec = population(plan, plan.bundle.population), audit_spec(plan)
     setting = MEMBERSHIP.planned_setting(plan, spec, people)

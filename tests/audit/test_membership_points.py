@@ -1,4 +1,4 @@
-"""The points that a membership audit judges: which shares are claimed, by which attack, and which point decides."""
+"""The points that a membership audit judges: claimed shares, chosen attacks, and the deciding point."""
 
 from fractions import Fraction
 
@@ -22,13 +22,13 @@ RECALL = Fraction(1, 10)
 
 
 def game(beta: Fraction | None) -> MembershipGame:
-    """Attacks on a control: rows of a sample, or nothing at all."""
+    """Return attacks on a control that publishes rows of a sample, or nothing."""
     tagged = TargetPopulation(tagged_units(CROWD.population, 400, np.random.default_rng(0)), 200)
     return MembershipGame(controls(beta)[0 if beta else -1], tagged, CLAIMED, seed=5, number=0)
 
 
 def estimate(tpr: tuple[float, float, float], fpr: tuple[float, float, float]) -> MembershipEstimate:
-    """A point with these rates: value, lower and upper confidence limit."""
+    """Return a point with these rates: value, lower and upper confidence limit."""
     return MembershipEstimate(tpr[0], "an attack", Measurement(*tpr), Measurement(*fpr), {}, {})
 
 
@@ -54,7 +54,7 @@ def test_a_point_is_judged_from_twenty_members_on() -> None:
 @pytest.mark.parametrize(
     ("recall", "size", "expected"),
     [
-        ("0.3", 1000, (0.001, 0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),  # 1 unit; .16: finds .3, half of them right
+        ("0.3", 1000, (0.001, 0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),  # .001 is 1 unit; .16 finds .3 at precision .5
         ("0.3", 999, (0.01, 0.1, 0.16, 0.3, 0.5, 1.0)),
     ],
 )
@@ -66,7 +66,8 @@ def test_the_shares_that_are_claimed_are_of_a_unit_at_least_and_the_recall_is_on
 
 
 def test_the_attack_of_each_share_is_chosen_by_the_releases_that_choose_alone() -> None:
-    """At .1 the first attack was best there, at .5 the second; on the releases that estimate it is the other way."""
+    """On the choosing releases the first attack is best at .1, the second at .5; on the estimating ones it is the other
+    way round."""
     shape = (2, len(NAMES), len(CLAIMED))
     choosing, estimating = np.full(shape, np.nan), np.full((3, *shape[1:]), 0.0)
     choosing[:, 0], choosing[:, 1] = (0.2, 0.5), (0.1, 0.6)

@@ -1,4 +1,4 @@
-"""Whose secret a baseline is asked for, and of whom it was fitted: people counted one by one."""
+"""The targets of a baseline, and the people it was fitted on, counted one by one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ def table_of(population: Population, seed: int, blocks: int, units: int | None =
 
 @dataclass
 class Spy:
-    """Guesses nothing, and keeps what it was fitted to and for whom."""
+    """A model that guesses nothing, and records its training data and targets."""
 
     fits: list[FitTask] = field(default_factory=list)
 
@@ -57,7 +57,7 @@ def fitted(table: SourceTable) -> tuple[SecretCase, Sequence[FitTask]]:
 
 @st.composite
 def crowds(draw: st.DrawFn) -> Population:
-    """Rows, or persons of up to four rows, with two attributes."""
+    """Draw rows, or persons of up to four rows, with two attributes."""
     if draw(st.booleans()):
         counts = draw(st.lists(st.integers(0, 5), min_size=6, max_size=6).filter(lambda found: sum(found) > 1))
         return rows(np.array(counts).reshape(3, 2))
@@ -72,8 +72,8 @@ def crowds(draw: st.DrawFn) -> Population:
 def test_a_baseline_has_seen_every_row_of_everybody_else_and_none_of_its_targets(
     population: Population, blocks: int, seed: int
 ) -> None:
-    """For each block what is fitted are the rows of all other people, counted person by person; of small tables
-    everybody is alone in his block, so that these are all but his own."""
+    """For each block the baseline is fitted on the rows of all other people, counted person by person. In small tables
+    each person has a block, so that these are all rows except the person's own."""
     table = table_of(population, seed, blocks)
     case, fits = fitted(table)
     lines = np.eye(len(table.units), dtype=int) if population.rows is None else table.population.rows.toarray()
@@ -104,8 +104,8 @@ def test_a_small_table_is_left_out_one_by_one() -> None:
 
 
 def visits() -> np.ndarray:
-    """Sixty persons whom nobody resembles, of three rows each that tell the same secret: a coin that was thrown for
-    him."""
+    """Return sixty persons without a common known value, of three rows each with the same secret, a random bit per
+    person."""
     lines = np.zeros((60, 60, 3, 2), dtype=int)
     for who, coin in enumerate(RNG(4).integers(0, 2, 60)):
         lines[who, who, :, coin] = 1
@@ -114,8 +114,8 @@ def visits() -> np.ndarray:
 
 @pytest.mark.parametrize("blocks", [5, 60])
 def test_the_other_rows_of_a_person_tell_a_baseline_nothing_of_him(blocks: int) -> None:
-    """It is right by chance: of 60 coins of at most 46, but for one seed in 10,000. A table whose rows are taken for
-    people shows what a baseline with his other rows would be."""
+    """The baseline is right by chance: for at most 46 of 60 random bits, except for one seed in 10,000. A table whose
+    rows count as people shows the success of a baseline that has seen a person's other rows."""
     lines = visits()
     table = table_of(persons(lines, np.ones(60, dtype=int)), 1, blocks)
     assert best_of(table) < 46 / 60
@@ -127,7 +127,7 @@ def test_the_other_rows_of_a_person_tell_a_baseline_nothing_of_him(blocks: int) 
 
 @dataclass(frozen=True)
 class Torn:
-    """Publishes as many rows, without regard to whose they are: the fault that is looked for."""
+    """Publishes as many rows, without regard to whose they are: the planted fault."""
 
     name: str = "torn"
 
@@ -146,14 +146,14 @@ class Torn:
 
 @pytest.mark.parametrize(("mechanism", "least", "most"), [(Everything(), 1.0, 1.0), (Torn(), 0.0, 0.7)])
 def test_members_are_persons_with_all_of_their_rows(mechanism: Mechanism, least: float, most: float) -> None:
-    """Twenty of sixty persons are in the table, with three rows each: who sees it claims just these."""
+    """Twenty of sixty persons are in the table, with three rows each: an attacker who sees it claims exactly these."""
     crowd = TargetPopulation(persons(visits(), np.ones(60, dtype=int)), 20)
     game = Membership(mechanism, crowd, (1 / 3,), 1, 0, attacks=frozenset({"likelihood ratio"}))
     assert least <= np.nanmax(game.release(RNG(3))) <= most
 
 
 def best_of(table: SourceTable) -> float:
-    """How often the best baseline is right of everybody."""
+    """Return the share of all rows for which the best baseline is right."""
     case = secret_case(table, table.secrets[0], dict.fromkeys(table.population.levels), RNG(2), QUICK)
     return max(float(case.right(each, 0).sum() / table.rows.sum()) for each in case.held)
 
@@ -173,7 +173,7 @@ def test_alone_is_with_whom_no_other_person_agrees(population: Population, seed:
 @settings(max_examples=examples(20), deadline=None)
 @given(crowds(), st.integers(0, 99), st.data())
 def test_a_table_is_told_of_its_own_people_alone(population: Population, seed: int, data: st.DataObject) -> None:
-    """Units and cells that it lacks are left away; what is public is not."""
+    """Units and cells that the table lacks are dropped; those of the public population are not."""
     n = data.draw(st.integers(1, population.size))
     table = table_of(population, seed, PARTS, n)
     assert table.size == n
@@ -184,7 +184,7 @@ def test_a_table_is_told_of_its_own_people_alone(population: Population, seed: i
 
 
 def always(label: int) -> models.Model:
-    """Guesses one label, surest where the code is smallest."""
+    """Return a model that guesses one label, with the greatest confidence for the smallest code."""
 
     def guess(fit: FitTask) -> Floats:
         found = np.full((len(fit.wanted), 2), 0.01)
@@ -195,8 +195,8 @@ def always(label: int) -> models.Model:
 
 
 def test_as_many_are_compared_with_the_baseline_that_is_best_at_as_many() -> None:
-    """Of the first of four groups label 0 is right, of the others 1. An attack that guesses for the first group only,
-    though it might for everybody, stands beside who is right of that group, not beside who is right of most."""
+    """Label 0 is right for the first of four groups, 1 for the others. An attack that guesses only for the first group
+    is compared with the baseline that is right there, not with the one that is right for most people."""
     population = rows(np.array([[100, 0], [0, 100], [0, 100], [0, 100]]))
     table = table_of(population, 3, PARTS)
     every = [("first", "", always(0)), ("most", "", always(1))]
@@ -211,7 +211,7 @@ def test_as_many_are_compared_with_the_baseline_that_is_best_at_as_many() -> Non
 
 
 def test_a_baseline_is_chosen_by_twenty_people_at_least() -> None:
-    """Of 1,000 people a fifth chooses: for a share of less than a tenth the best is the one that is best of 20."""
+    """A fifth of 1,000 people chooses: for shares below a tenth the chosen baseline is the best one for 20 people."""
     population = rows(np.array([[9, 1], [190, 10], [10, 390], [10, 380]]))
     table = table_of(population, 3, PARTS)
     rare = [("first", "", always(0)), ("most", "", always(1))]

@@ -1,4 +1,4 @@
-"""The policy's own mechanism with a fault, and without."""
+"""The policy's own mechanism, with and without a fault."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -23,14 +23,14 @@ from tests.workshop import make_workshop
 
 
 def clinic(root: Path) -> Plan:
-    """Patients by single years and ward: 300 classes, of which k 6 suppresses those that a few have."""
+    """Return the plan for patients by single years and ward: 300 classes, of which k = 6 suppresses small ones."""
     workshop = make_workshop(root)
     workshop.edit(workshop.policy, "age: 50 years", "age: exact")
     return plan_policy(workshop.policy)
 
 
 def skewed(plan: Plan) -> Population:
-    """1,000 people, 4 of 5 of them in 8 classes, 200 in classes of one."""
+    """Return 1,000 people, 4 of 5 of them in 8 classes, 200 in classes of one."""
     counts = np.zeros((100, 4), dtype=np.int64)
     counts[:8, 0] = 100
     counts[30:80, :] = 1
@@ -38,7 +38,7 @@ def skewed(plan: Plan) -> Population:
 
 
 def placed(plan: Plan, made: Population) -> Population:
-    """The same counts under the attributes of the plan."""
+    """Return a population with the same counts under the attributes of the plan."""
     (view,) = plan.protection.views.values()
     return Population("clinic", view, replace(made.cells, names=view.names, sizes=view.sizes), made.members)
 
@@ -46,8 +46,8 @@ def placed(plan: Plan, made: Population) -> Population:
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_faults_are_caught_and_the_mechanism_holds(tmp_path: Path) -> None:
-    """Caught with the power that the controls state (.96 and more). The mechanism itself at 1/n, in 300 trials: three
-    attackers beside .368 with Holm at 1/1,000."""
+    """Faults are caught with the power that the controls state (at least .96). The mechanism itself has 300 trials at
+    1/n: three attackers against .368 with Holm at 1/1,000."""
     plan = clinic(tmp_path)
     population = skewed(plan)
     known = PublicKnowledge(population, population.size)
@@ -104,8 +104,8 @@ def test_what_is_not_suppressed_is_the_whole_sample(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_noise_that_is_off_is_caught_and_noise_that_is_on_holds(tmp_path: Path) -> None:
-    """Tables of patients by single years and ward. 270 trials refute .368 with the power that the control states; with
-    noise the reader of exact counts has 300 trials at 1/n, over 139 of which it has once in 2,000 runs."""
+    """Tables of patients by single years and ward. 450 trials refute .368 with the power that the control states. With
+    noise, the reader of exact counts has 300 trials at 1/n, and exceeds 139 successes once in 2,000 runs."""
     workshop = make_workshop(tmp_path)
     text = workshop.policy.read_text(encoding="utf-8")
     start, end = text.index("  mechanism:"), text.index("  gates:")
@@ -131,7 +131,7 @@ def test_noise_that_is_off_is_caught_and_noise_that_is_on_holds(tmp_path: Path) 
 
 
 def test_levels_that_are_chosen_are_those_that_the_control_claims_for(tmp_path: Path) -> None:
-    """With 50 years chosen nothing is rare: at the finest candidates much would be."""
+    """With 50 years selected no class is rare; at the finest candidates many would be."""
     workshop = make_workshop(tmp_path)
     chosen = "age: {choose: [exact, 50 years]}, ward: exact}\n    choose: {epsilon: 0.5}"
     workshop.edit(workshop.policy, "age: 50 years, ward: exact}", chosen)

@@ -1,4 +1,4 @@
-"""What Cohen and Nissim state of their mechanisms, by simulation."""
+"""Simulations of the results that Cohen and Nissim state for their mechanisms."""
 
 from fractions import Fraction
 
@@ -22,8 +22,8 @@ from tests.audit.people import rows
 @pytest.mark.statistical
 @pytest.mark.parametrize("stated", STATED, ids=lambda each: f"{each.mechanism.name}-{each.attacker}-{each.n}")
 def test_success_is_as_stated(stated: Stated) -> None:
-    """N = 100, 300 or 1,500 tables, intervals at 2e-5: in all a false alarm in 4e-4. Of 1,500 tables a rate of .37 that
-    is off by .08 is seen with probability .98."""
+    """N = 100, 300 or 1,500 tables, intervals at 2e-5: false alarm with probability at most 4e-4 in all. With 1,500
+    tables a rate of .37 that is off by .08 is detected with probability .98."""
     found = isolations(stated.mechanism, stated.attacker, stated.n, stated.trials, stated.weight)
     assert within(stated.success, found, stated.trials)
 
@@ -31,14 +31,14 @@ def test_success_is_as_stated(stated: Stated) -> None:
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_pair_singles_out_nearly_always() -> None:
-    """N = 10,000 tables at n = 400, m = 40 bits: extraction fails in e^-25. The claim is 1 - 2^-10; a rate below it is
-    refuted at 1e-4 by 9,998 successes, which a true 1 gives for sure."""
+    """N = 10,000 tables at n = 400, m = 40 bits: extraction fails with probability e^-25. The stated success is 1 -
+    2^-10; a lower rate is refuted at 1e-4 by 9,998 successes, which a true rate of 1 gives for certain."""
     found = isolations(BY_NAME["extractor and one-time pad"], "extractor and pad", 400, 10_000, TINY)
     assert clopper_pearson(found, 10_000, Fraction(1, 10_000))[0] > 1 - 2.0**-10
 
 
 class Printed:
-    """The predicate of section 6.2 (arXiv) as printed: the other bits make a number that is greater."""
+    """The predicate of section 6.2 (arXiv) as printed: the number made of the other bits is greater."""
 
     def __init__(self, less: TagBits) -> None:
         self.less = less
@@ -55,7 +55,7 @@ class Printed:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("k", "rate"), [(3, 0.195), (5, 0.003)])
 def test_the_predicate_as_printed_isolates_rarely(k: int, rate: float) -> None:
-    """N = 1,500 tables, intervals at 2e-5: .603 and .451 are seen beside .195 and .003 for sure."""
+    """N = 1,500 tables, intervals at 2e-5: .603 and .451 are distinguished from .195 and .003 with near certainty."""
     known, rng = PublicKnowledge(rows(np.array([1])), k), np.random.default_rng(4)
     found = 0
     for _ in range(1500):

@@ -1,4 +1,4 @@
-"""Populations: exact weights, tables that are drawn, isolation of persons."""
+"""Populations: exact weights, drawn tables, isolation of persons."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ from tests.examples import examples
 
 
 def units(population: Population) -> list[np.ndarray]:
-    """Every unit of the population as its rows in each cell."""
+    """Return every unit of the population as its rows in each cell."""
     lines = np.eye(len(population.cells), dtype=np.int64) if population.rows is None else population.rows.toarray()
     return [line for line, many in zip(lines, population.members, strict=True) for _ in range(many)]
 
@@ -61,7 +61,7 @@ def test_persons_are_counted_not_rows(population: Population, n: int, seed: int,
 
 
 def test_a_person_with_two_rows_in_a_box_is_isolated() -> None:
-    """Counted as rows it would be two."""
+    """Counted as rows they would be two."""
     population = persons(np.array([[2, 0], [0, 1]]), np.array([1, 1]))
     for seed in range(20):
         drawn = population.draw(2, np.random.default_rng(seed), replacement=False)
@@ -89,8 +89,8 @@ def test_boxes_hold_all_weight(population: Population) -> None:
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_a_table_without_replacement_has_the_hypergeometric_law() -> None:
-    """20,000 tables; each of 4 counts of the first cell within 4.5 standard errors: false alarm below 3e-5. A law with
-    replacement would be off by 10 of them."""
+    """20,000 tables; each of 4 counts of the first cell within 4.5 standard errors: false alarm with probability below
+    3e-5. The distribution with replacement would be off by 10 standard errors."""
     from scipy.stats import hypergeom
 
     population, rng, trials = rows(np.array([3, 5])), np.random.default_rng(5), 20_000

@@ -1,4 +1,4 @@
-"""Predicates: weights by enumeration, and the law of the hash beside hashes that are drawn."""
+"""Predicates: weights by enumeration, and the distribution of the hash compared with drawn hashes."""
 
 from fractions import Fraction
 from itertools import product
@@ -48,7 +48,7 @@ def test_the_weight_of_a_pattern_is_the_share_of_tags_that_have_it(
     below = data.draw(st.none() | st.integers(0, 1 << len(free)))
     condition = TagBits(mask, value, below)
     every = [(value & mask) | deposit_bits(number, ALL_BITS & ~mask) for number in range(1 << len(free))]
-    # any other tag has a marked bit that is another
+    # these tags differ in a marked bit
     others = [tag ^ (mask & -mask) for tag in every] if mask else []
     assert int(np.count_nonzero(condition(tags(every)))) == condition.weight * GRID
     assert not condition(tags(others)).any()
@@ -72,13 +72,13 @@ N, SHARE = 8, Fraction(1, 4)
 
 
 def by_law(population: Population, seed: int, share: Fraction = SHARE) -> int:
-    """Matches of a box and a hash, by the law of the hash."""
+    """Return the matches of a box and a hash, by the distribution of the hash."""
     rng = np.random.default_rng(seed)
     return Predicate(BOX, share=share).matches(population.draw(N, rng), rng)
 
 
 def by_hashes(population: Population, seed: int, share: Fraction = SHARE) -> int:
-    """The same with tags and keyed hashes."""
+    """Return the matches of a box and a hash, by drawn tags and keyed hashes."""
     rng = np.random.default_rng(seed)
     condition = TagHash(rng.bytes(32), TagRange(0, int(share * GRID) - 1))
     return Predicate(BOX, condition).matches(population.draw(N, rng), rng)
@@ -90,9 +90,10 @@ BOX = np.array([True, False, True])
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_the_law_of_the_hash_is_that_of_keyed_hashes_of_drawn_tags() -> None:
-    """N = 5,000 tables each. Rows match independently with probability w share = 1/8, so that matches are
-    Binomial(8, 1/8). Each of two games has three events at 2e-5: a false alarm in 1.2e-4. A share that is a fifth too
-    great moves the share of tables without a match by 10 standard errors: seen with probability above .999."""
+    """N = 5,000 tables each. Rows match independently with probability w share = 1/8, so that matches are Binomial(8,
+    1/8). Each of two games has three events at 2e-5: false alarm with probability at most 1.2e-4. A share that is too
+    great by a fifth moves the share of tables without a match by 10 standard errors: detected with probability above
+    .999."""
     population = rows(np.array([1, 2, 1]))
     for game, faulty in product((by_law, by_hashes), (False, True)):
         share = SHARE * Fraction(6, 5) if faulty else SHARE

@@ -1,4 +1,4 @@
-"""Attackers on what policies release, and the policy's mechanism as it is attacked."""
+"""Attackers on outputs of policies, and the policy's mechanism as a target of attacks."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -48,7 +48,7 @@ QUIET = NoiseSource(lambda values, *_: values, lambda values, *_: values)
 def test_the_best_prefix_is_the_best_union_for_small_weights(
     population: Population, expected: list[int], per_mille: int
 ) -> None:
-    """While a share takes less than one in all, the chance m w / weight is greatest where the ratio is."""
+    """While less than one unit is expected to be taken, the probability m w / weight is greatest where the ratio is."""
     box, weight = population.boxes(population.levels)
     beliefs = BoxPosterior(
         box, weight, np.array((expected * 2)[: len(weight)], dtype=np.float64), np.zeros(len(weight))
@@ -71,7 +71,7 @@ def test_the_best_prefix_is_the_best_union_for_small_weights(
 @settings(max_examples=examples(40), deadline=None)
 @given(populations(), st.integers(0, 2**32), st.integers(2, 30))
 def test_every_answer_keeps_its_weight(population: Population, seed: int, n: int) -> None:
-    """Predicates of attackers that have tags are never heavier than was asked, whatever is told."""
+    """Predicates of attackers that have tags are never heavier than requested, whatever is published."""
     rng = np.random.default_rng(seed)
     drawn = population.draw(n, rng)
     known, weights = PublicKnowledge(population, n), (Fraction(1, 200 * n), Fraction(1, 3 * n), Fraction(1, n))
@@ -85,7 +85,7 @@ def test_every_answer_keeps_its_weight(population: Population, seed: int, n: int
 
 
 class Thinned:
-    """Half of the rows in classes of at least k, and the exact table of the first attribute."""
+    """Publishes half of the rows in classes of at least k, and the exact table of the first attribute."""
 
     name = "thinned"
 
@@ -102,7 +102,7 @@ class Thinned:
 
 
 def rare() -> Population:
-    """A thousand cells of one person each."""
+    """Return a thousand cells of one person each."""
     return rows(np.ones((50, 20), dtype=np.int64))
 
 
@@ -114,8 +114,9 @@ def won(attacker: Attacker, k: int, weight: Fraction, trials: int = 300) -> floa
 
 @pytest.mark.statistical
 def test_classes_below_k_are_singled_out_and_larger_ones_are_not() -> None:
-    """300 trials at weight 1/n, where a trivial attacker has .368 (standard error .028). With suppression off a class
-    with one released row has .61, below .5 in one of 5,000 runs; with k 40 nothing is told: .5 is never passed."""
+    """300 trials at weight 1/n, where a trivial attacker has .368 (standard error .028). Without suppression a class
+    with one released row has .61, below .5 in one of 5,000 runs; with k = 40 nothing is released, and .5 is never
+    exceeded."""
     n = rare().size
     assert won(OverrepresentedClasses(), 1, Fraction(1, n)) > 0.5
     assert won(OverrepresentedClasses(), 40, Fraction(1, n)) < 0.5
@@ -123,7 +124,7 @@ def test_classes_below_k_are_singled_out_and_larger_ones_are_not() -> None:
 
 
 def test_exact_tables_are_read_to_the_last_row() -> None:
-    """A cell that has one row by an exact table is isolated for sure, in a box as light as the cell."""
+    """A cell with one row in an exact table is isolated for certain, in a box as light as the cell."""
     population = rows(np.array([[990, 5], [1, 4]]))
     rng, n = np.random.default_rng(4), 1000
     for _ in range(30):
@@ -154,13 +155,13 @@ def test_who_knows_all_others_finds_the_last_in_an_exact_table_and_not_in_noise(
             (answer,) = InformedAttacker().answer(sight) or [None]
             assert answer is not None
             hits[variance] += answer.isolates(drawn, rng)
-    # the cell of the target is certain, and no cell weighs more than a half
+    # the target's cell is known, and no cell has a weight above a half
     assert hits[1e-9] == 60
     assert hits[1e9] < 45
 
 
 def test_estimates_of_noisy_counts() -> None:
-    """Without noise the count itself, with much of it what D expects."""
+    """Without noise the estimate is the count; with much noise it is the count that D expects."""
     levels = levels_of(50, 20)
     table = NoisyCounts(levels, np.full((50, 20), 7), 1e-9)
     weight = np.full(1000, 1 / 1000)
@@ -181,7 +182,7 @@ def test_a_digest_tells_releases_apart() -> None:
 
 @pytest.mark.parametrize("margins", [False, True])
 def test_what_is_attacked_is_what_is_released(tmp_path: Path, margins: bool) -> None:
-    """The same key gives the same rows, by the functions of a release; noise, which can't be seeded, is left out."""
+    """Equal keys give equal rows, by the functions of a release. Noise can't be seeded, and is left out."""
     workshop = (margins_workshop if margins else make_workshop)(tmp_path)
     plan = plan_policy(workshop.policy)
     population = read_population(plan, plan.bundle.contract)
@@ -217,8 +218,9 @@ def test_a_population_of_persons_has_their_rows(tmp_path: Path) -> None:
 
 
 def test_a_class_has_the_rows_that_were_released_and_those_that_coins_left_out() -> None:
-    """Of 100 rows of which a quarter are in each of two released classes, at beta .2: 5 and 9, and .8 of 25. Of those
-    below 4, which are not released, what is left out and 3 more, or all that D expects."""
+    """A quarter of 100 rows is in each of two released classes, at beta .2: 5 and 9 are known, and .8 of 25 possible.
+    In classes below 4, which are not released, the rows outside the sample and 3 more are possible, or as many as D
+    expects."""
     population = rows(np.array([[25, 3], [47, 25]]))
     codes = tuple(np.array(each, dtype=np.int32) for each in ([0, 1], [0, 1]))
     released = Histogram(population.view.names, population.view.sizes, codes, np.array([5, 9]))

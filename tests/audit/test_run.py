@@ -1,4 +1,4 @@
-"""Running an audit: what is played depends neither on processes nor on where a run was stopped."""
+"""Running an audit: its results depend neither on the number of processes nor on where a run was stopped."""
 
 import json
 import os
@@ -24,7 +24,7 @@ WHOLE = dict(serial(schedule(), batches(schedule())))
 
 
 def recalled(_: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
-    """Plays what was played before."""
+    """Return the tallies of earlier batches."""
     return ((batch, WHOLE[batch]) for batch in missing)
 
 

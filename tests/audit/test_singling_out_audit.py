@@ -53,12 +53,12 @@ def town(made: Path, tmp_path: Path) -> Town:
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Town:
-    """A working copy without one."""
+    """A working copy without an audit."""
     return make_town(tmp_path / "town")
 
 
 def stopped(of: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
-    """Killed after the first batch."""
+    """Raise KeyboardInterrupt after the first batch."""
     yield from serial(of, missing[:1])
     raise KeyboardInterrupt
 
@@ -80,7 +80,7 @@ def test_a_killed_run_goes_on_to_the_record_of_one_that_was_not(town: Town, fres
 def test_a_run_that_is_killed_before_the_first_batch_goes_on_with_its_seed(
     fresh: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Models are fitted for minutes before anything is played: that is no further attempt."""
+    """Fitting models takes minutes before anything is played: a run that is killed then is no further attempt."""
 
     def killed(*_: object) -> Any:
         raise KeyboardInterrupt
@@ -234,7 +234,7 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
     ):
         assert words in said
     text = page.read_text()
-    # every table is one: no line of cells is left as text
+    # every table is rendered: no line of cells is left as text
     assert not re.search(r"<p>\s*\|", text)
     assert text.count("<table>") >= 3
     assert "<svg" in text
@@ -248,7 +248,8 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
 
 
 def winning(isolated: int) -> Executor:
-    """In each of the first two batches every attacker isolates so often, but those who know all others."""
+    """Return an executor in which every attacker that does not know all others isolates this often in each of the first
+    two batches."""
 
     def won(of: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, IsolationTally]]:
         yield from serial(of, [batch for batch in missing if batch.game])
@@ -267,7 +268,7 @@ def winning(isolated: int) -> Executor:
 def test_a_limit_that_is_not_kept_ends_with_3(
     fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str
 ) -> None:
-    """In each of the two batches every attacker isolates so often."""
+    """In each of two batches every attacker isolates this often."""
     fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
     fresh.audit(executor=winning(isolated))
     page = fresh.root / "page.html"
@@ -283,7 +284,8 @@ def test_a_limit_that_is_not_kept_ends_with_3(
 def test_an_audit_that_was_too_short_says_what_to_write_also_in_check(
     fresh: Town, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """60 trials at a limit of .1: attackers who win 6 are above nothing that is claimed, nor within the limit."""
+    """60 trials at a limit of .1: attackers with 6 successes are neither significantly above the baseline nor within
+    the limit."""
     fresh.edit(fresh.policy, "limit: 0.3", "limit: 0.1")
     assert fresh.audit(executor=winning(3)).findings.outcome is Outcome.INCONCLUSIVE
     assert crowdgate("audit", fresh.policy, "--json") == 3
@@ -354,7 +356,8 @@ def test_an_audit_on_the_table_is_not_played_twice_and_no_gate_reads_it(fresh: T
 def test_whatever_the_table_holds_the_public_sees_the_same(
     fresh: Town, capfd: pytest.CaptureFixture[str], units: int
 ) -> None:
-    """Of 600 rows a tenth may be drawn without replacement: 61 can't be played, which only the curator learns."""
+    """At most a tenth of 600 rows may be drawn without replacement: 61 can't be played, which only the custodian
+    learns."""
     fresh.edit(fresh.policy, "units: 30", f"units: {units}, replacement: false")
     assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
     shown = capfd.readouterr()
@@ -363,7 +366,7 @@ def test_whatever_the_table_holds_the_public_sees_the_same(
     assert events[1:] == ["audit-begun", "confidential-audit-recorded"]
     (kept,) = (fresh.root / "ledger" / "private").glob("*audit*")
     assert ("of a population of 600" in kept.read_text()) == (units == 61)
-    # and again, where nothing is played anew
+    # again: nothing is played anew
     before = len(open_ledger(fresh.ledger, None).journal())
     assert crowdgate("audit", fresh.policy, "--on-confidential", "--jobs", 1) == 0
     assert len(open_ledger(fresh.ledger, None).journal()) == before + 3

@@ -1,4 +1,4 @@
-"""A small working copy whose policy is audited, on a public table of its own."""
+"""A small working copy whose policy is audited on a public table."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ GATES = """\
 
 @contextmanager
 def only_few_controls() -> Iterator[None]:
-    """All controls take seconds: tests/audit play them."""
+    """Play two controls only: all of them take seconds, and other tests play them."""
     few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(setting, "CONTROLS", few)
@@ -40,8 +40,8 @@ def only_few_controls() -> Iterator[None]:
 
 @contextmanager
 def five_blocks() -> Iterator[None]:
-    """Small tables as large ones, and few trees: to leave out each person takes 20 s (tests/audit/test_non_members.py
-    does it), and boosting is two thirds of an audit."""
+    """Treat small tables as large ones, and fit few trees. Leaving out each person takes 20 s
+    (tests/audit/test_non_members.py does it), and boosting takes two thirds of an audit."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(source_table, "MOST_FITTED", 1000)
         patched.setattr(models, "TREES", 4)
@@ -49,7 +49,7 @@ def five_blocks() -> Iterator[None]:
 
 
 def unplayed(_: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
-    """An executor of what must not be played."""
+    """Executor that fails if any batch is missing."""
     raise AssertionError(f"{len(missing)} batches are played")
     yield
 
@@ -69,7 +69,7 @@ class Town(Workshop):
     def audit(
         self, day: str | None = None, seed: str = SEED, executor: Executor = serial, **overrides: str
     ) -> SingledOut:
-        """An audit with a seed of the test's, made on a day."""
+        """Run an audit with a fixed seed, made on a given day."""
         today = now() if day is None else date.fromisoformat(day)
         return audit(
             SINGLING_OUT,
@@ -79,7 +79,7 @@ class Town(Workshop):
 
 
 def make_town(root: Path, section: str = SECTION, gates: str = GATES) -> Town:
-    """A working copy whose policy has gates on an audit; nothing in it is drawn by OpenDP but a charged gate."""
+    """Return a working copy whose policy has gates on an audit; OpenDP draws only a charged gate."""
     make_workshop(root)
     town = Town(root)
     public = (

@@ -1,1 +1,1 @@
-"""Anonymity of people: measured in a table, predicted from figures, and KL distances of attributes."""
+"""Anonymity of people: measured in a table, predicted from figures; and KL distances of attributes."""

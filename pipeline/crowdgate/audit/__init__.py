@@ -1,1 +1,2 @@
-"""Attacks on mechanisms: the game of predicate singling out, those who play it, and mechanisms that must lose it."""
+"""Attacks on mechanisms: audits of singling out, membership and attribute inference, with their attackers and
+controls."""

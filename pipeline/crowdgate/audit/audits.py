@@ -1,4 +1,4 @@
-"""The audits: one table for commands, flows, gates, releases, pages and verification."""
+"""The three audits in one mapping, for commands, flows, gates, releases, pages and verification."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -97,4 +97,4 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
 AUDITS: Mapping[AuditQuestion, Audit[Any, Any]] = {
     each.question: each for each in (SINGLING_OUT, INFERENCE, MEMBERSHIP)
 }
-"""By question."""
+"""All audits by the question that they answer."""

@@ -1,7 +1,7 @@
-"""An audit on the policy's own table: advice for the curator, of which nothing is public but that it ended.
+"""An audit on the policy's own table: advice for the custodian. Only the fact that it ended is public.
 
-It accesses the table: the ledger says so before anything is read, and marks the policies that come after. What is
-found lies in the private folder; the ledger holds salted commitments only.
+It accesses the table: the ledger says so before anything is read, and marks the policies that come after. What is found
+lies in the private folder; the ledger holds salted commitments only.
 """
 
 import secrets
@@ -33,11 +33,12 @@ ENDED = "The audit on the confidential table has ended; what it came to is in th
 
 
 def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime = USUAL) -> str:
-    """Ask a question of a policy on its own table, and return the line that may be shown: the same whatever the table
-    holds, also where nothing could be played on it. So are the lines of the ledger: a look, an attempt, something that
-    is kept.
+    """Audit a policy on its own table, and return the line that may be shown.
 
-    Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed where a
+    The line is the same whatever the table holds, also if nothing could be played on it. So are the lines of the
+    ledger: an access, an attempt, and a private record.
+
+    Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed when a
     signal ends it.
     """
     plan = plan_policy(request.policy)
@@ -53,7 +54,7 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
         held = _read(audit, plan, request, ledger, replace(how, progress=None))
     except Exception as error:
         held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
-    except BaseException:  # a signal: what was played is kept, and goes on with the next call
+    except BaseException:  # a signal: the progress is stored, and the next call resumes
         held = None
     if held is None:
         raise Crashed()
@@ -64,14 +65,14 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
 def _read(
     audit: Audit[Any, Any], plan: Plan, request: AuditRequest, ledger: Ledger, how: AuditRuntime
 ) -> dict[str, Any]:
-    """What is kept: the record, or the one that there is already."""
+    """Return the object to store: the new record, or the one that is stored already."""
     units, name = units_of(audit, plan, plan.bundle.contract), _name(plan, audit)
     planned = PlannedAudit(audit, plan, audit_spec(plan, request.overrides), units, ledger, confidential=True)
     known, digest = _stored_record(ledger, name), planned.digest
     if known is not None and known["digest"] == digest:
         return known
     private_folder(ledger.path)
-    # what was played of another table, if a run was killed, stands in no one's way
+    # the digest in the name separates this from the progress of a killed run on another table
     partial = partial_file(private_file(ledger.path, ledger.id, f"{name}/{digest[:16]}"))
     record = play_audit(planned, partial, how, permissions.PRIVATE_RECORD)
     partial.unlink(missing_ok=True)
@@ -79,7 +80,7 @@ def _read(
 
 
 def _store_record(ledger: Ledger, subject: str, name: str, held: dict[str, Any], *, begun: bool) -> None:
-    """Keep it, with the lines that every such audit leaves."""
+    """Store the record, with the ledger lines that every such audit leaves."""
     if not begun:
         ledger.record(BEGUN, subject, secrets.token_hex(32))
     ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, name, held))
@@ -90,7 +91,7 @@ def _lines(ledger: Ledger, subject: str) -> int:
 
 
 def _stored_record(ledger: Ledger, name: str) -> dict[str, Any] | None:
-    """What is kept, if the ledger committed to it."""
+    """Return the stored record, if the ledger committed to it."""
     known = {line.commitment for line in ledger.journal() if line.event == KEPT_PRIVATE and line.commitment}
     try:
         found, committed = read_private(private_file(ledger.path, ledger.id, name), known)

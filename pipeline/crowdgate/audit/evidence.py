@@ -1,4 +1,5 @@
-"""The recorded audits that gates of a policy are judged by: found, and either relied on or refused with a reason."""
+"""The recorded audits by which the gates of a policy are judged: each is found, and then relied on or refused with a
+reason."""
 
 from __future__ import annotations
 
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditEvidence:
-    """What audit gates are judged by: figures with the records that they are from, or why there are none."""
+    """Evidence for audit gates: figures with the records that they come from, or the reason why there are none."""
 
     audits: Audits = field(default_factory=dict)
     records: Mapping[AuditQuestion, bytes] = field(default_factory=dict)
 
 
 def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
-    """For each question that gates of the policy ask, the record of the audit of this very policy, with this code, that
-    the ledger knows; of several the youngest.
+    """Return, for each question of the policy's gates, the youngest record that the ledger knows of an audit of this
+    policy with this code.
 
     An audit that is older today than some gate allows is none, whatever the slot says. Nothing is read unless a gate
     asks for it.
@@ -61,7 +62,7 @@ def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
 
 
 def evidence_here(plan: Plan, slot: str) -> AuditEvidence:
-    """The same, where the ledger may be out of reach."""
+    """Return the evidence as `evidence` does; if the ledger can't be read, the reason for each question."""
     questions = audit_questions(plan)
     if not questions:
         return AuditEvidence()
@@ -74,8 +75,8 @@ def evidence_here(plan: Plan, slot: str) -> AuditEvidence:
 
 @dataclass(frozen=True)
 class _ExaminedRecord:
-    """A record with its findings, what stands against it first (None: nothing), and how many conditions it met before
-    that."""
+    """A record with its findings, and the first condition that it fails (None: it meets all). `passed` is the number of
+    conditions that it meets, plus 1 if it is readable."""
 
     data: bytes
     record: AnyRecord | None
@@ -95,14 +96,14 @@ def _best_record(plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine])
 
 
 def _relative_path(path: Path, plan: Plan) -> str:
-    """Where it lies, in the working copy."""
+    """Return the path relative to the working copy."""
     return path.relative_to(plan.bundle.root).as_posix()
 
 
 def _examined_record(
     path: Path, plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]
 ) -> _ExaminedRecord | None:
-    """One file of the folder; None for the record of another question."""
+    """Examine one file of the folder; return None for the record of another question."""
     name = _relative_path(path, plan)
     try:
         data = read_plain(path, MOST_BYTES)
@@ -141,7 +142,7 @@ def _conditions(
     audit: Audit[Any, Any],
     journal: list[JournalLine],
 ) -> Iterator[tuple[bool, str]]:
-    """Conditions of relying on a record, one after the other, each with what is wrong where it is not met."""
+    """Yield the conditions for relying on a record, each with the reason for refusal if it is not met."""
     setting, outcome, again = record.setting, findings.outcome, f"run `{command(audit.question)}` anew"
     other_policy = f"the recorded audit is of other policy, contract or budget files (another digest); {again}"
     yield setting.policy_digest == plan.bundle.digest, other_policy
@@ -161,12 +162,13 @@ def _conditions(
 
 
 def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
-    """The versions of what draws releases; the library of the attackers' models need not be here."""
+    """Return the recorded versions of the libraries that draw releases. The library of the attackers' models is not
+    needed here."""
     return {name: recorded.get(name) for name in libraries()}
 
 
 def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Whether an audit was set as the policy says."""
+    """Return whether the settings of an audit are those of the policy."""
     setting = record.setting
     said = audit.policy_fields(plan, audit_spec(plan), setting.population_size)
     own = {name: getattr(setting, name) for name in said} == dict(said)
@@ -174,7 +176,7 @@ def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) ->
 
 
 def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Whether the public table still holds what was audited."""
+    """Return whether the public table still holds what was audited."""
     try:
         population = units_of(audit, plan, plan.bundle.population)
     except CrowdgateError:
@@ -183,5 +185,5 @@ def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> b
 
 
 def _max_age(plan: Plan, question: AuditQuestion) -> Fraction:
-    """Days, against the clock: a slot in the past makes no audit younger."""
+    """Return the greatest age that the gates allow, in days before today. A slot in the past makes no audit younger."""
     return min(rule.options[MAX_AGE] for rule, _ in plan.gates if audit_question(rule) is question)

@@ -14,7 +14,7 @@ Text = Mapping[str, Any]
 
 
 def text_of(questions: Sequence[Text], people: int = 1000, contract: str | None = None) -> Text:
-    """A questionnaire as a document holds it: numbers are text."""
+    """Return a questionnaire as a document contains it: numbers are text."""
     named = {} if contract is None else {"contract": contract}
     return {
         "apiVersion": "crowdgate/v1",
@@ -25,12 +25,12 @@ def text_of(questions: Sequence[Text], people: int = 1000, contract: str | None 
 
 
 def form_of(questions: Sequence[Text], people: int = 1000) -> QuestionnaireModel:
-    """A questionnaire with shares of its own."""
+    """Return a questionnaire with shares of its own."""
     return QuestionnaireModel(Questionnaire.model_validate(text_of(questions, people)), None, None, None)
 
 
 def written(folder: Path, questions: Sequence[Text], people: int = 1000, contract: str | None = None) -> Path:
-    """The same as a file of a working copy."""
+    """Write a questionnaire to a file of a working copy."""
     path = folder / "form.yaml"
     path.write_text(yaml.safe_dump(text_of(questions, people, contract)), encoding="utf-8")
     return path
@@ -38,7 +38,8 @@ def written(folder: Path, questions: Sequence[Text], people: int = 1000, contrac
 
 @st.composite
 def questions(draw: st.DrawFn) -> Text:
-    """A question with two to five answers in hundredths, perhaps with further ones, several or a decline."""
+    """Draw a question with two to five answers in hundredths, possibly with further answers, several answers, or
+    declining."""
     cuts = sorted(draw(st.lists(st.integers(1, 99), min_size=1, max_size=4, unique=True)))
     parts = [high - low for low, high in zip([0, *cuts], [*cuts, 100], strict=True)]
     sort = draw(st.sampled_from(["one", "several", "others"]))

@@ -1,4 +1,5 @@
-"""A person counts his own answers (Koot 2012, section 7.1.2): the counts are right, and no answer is kept anywhere."""
+"""A person counts their own answers (Koot 2012, section 7.1.2): the counts are right, and no answer is stored
+anywhere."""
 
 import io
 import json
@@ -52,7 +53,7 @@ def test_the_people_of_all_possible_answers_are_all_people(asked: list[Text]) ->
 
 
 def possible(question: Text) -> Iterator[tuple[str, int]]:
-    """Every answer, and how many answers it stands for."""
+    """Yield every answer, and the number of answers that it stands for."""
     if question.get("several"):
         for ticks in product(*((name, "") for name in question["answers"])):
             yield ";".join(ticks) or ";", 1
@@ -101,7 +102,7 @@ def test_answers_that_end_early_are_told(tmp_path: Path) -> None:
 def test_a_marked_answer_is_nowhere_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], known: bool, as_json: bool
 ) -> None:
-    """The mark is an answer of the form where it is known, and nowhere else in the folder; it is printed nowhere."""
+    """The marked text is an answer of the form in one case; it is nowhere else in the folder, and is never printed."""
     mark = "YYMARKYY"
     answers = {mark if known else "red": "0.25", "blue": "0.75"}
     path = written(tmp_path, [{"name": "colour", "answers": answers}])

@@ -1,4 +1,4 @@
-"""Predictions from an entry of a KL repository alone: beside exact figures of the laws that it may be of."""
+"""Predictions from an entry of a KL repository only, compared with exact figures of possible distributions."""
 
 import json
 from datetime import date
@@ -60,7 +60,7 @@ def rows_of(found: Report, name: str = "alone") -> list[Row]:
 
 
 def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: float = 0.0, **changes: Any) -> Row:
-    """A public or charged entry on one attribute of so many values."""
+    """Return a public or charged entry on one attribute with `bins` values."""
     ends = [{"value": each, "low": each * (1 - wide), "high": each * (1 + wide)} for each in (kl, collision)]
     basis = said("charged" if wide else "public", bins=bins, kl=kl, collision=collision)
     attribute = {"name": "ward", "level": "exact", "values": bins}
@@ -80,7 +80,8 @@ def of_one(bins: int, kl: float, collision: float, rows: int = 10**6, wide: floa
     people=st.integers(1, 80),
 )
 def test_what_is_told_of_even_bins_is_near_the_exact_figure(holder: Path, parts: list[int], people: int) -> None:
-    """Without outliers what is told is off by at most what the note says, which is what `validity` has."""
+    """Without outliers the predicted figures are off by at most the errors in the notes, which are those of
+    `validity`."""
     bins = Bins.from_counts(parts)
     if outliers(bins) is not None:
         return
@@ -244,7 +245,7 @@ def test_the_command_knows_an_entry_by_its_file(
 
 
 def test_a_published_entry_foretells_what_its_table_holds(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """600 rows, six of each age from 0 to 99: 100 bins alike, whose figures are written out."""
+    """600 rows, six of each age from 0 to 99: 100 uniform bins, with figures computed by hand."""
     public(workshop)
     keys.create(workshop.root / "holder.key")
     toml = workshop.root / "crowdgate.toml"

@@ -1,4 +1,4 @@
-"""Predictions for groups of people by attributes of a contract, in a plan, and in the curator's record."""
+"""Predictions for groups of people by attributes of a contract, in a plan, and in the custodian's record."""
 
 import json
 from itertools import pairwise
@@ -30,7 +30,7 @@ CENSUS = bundled("data_contracts") / "census_income.yaml"
 
 
 def margins(workshop: Workshop) -> None:
-    """The contract has public margins of age as well."""
+    """Give the contract public margins of age as well."""
     (workshop.contract.parent / "age.csv").write_text(
         "value,count\n" + "".join(f"{age if age < 99 else '99+'},{1 + age % 3}\n" for age in range(100)),
         encoding="utf-8",

@@ -1,4 +1,4 @@
-"""Questions for numbers in intervals, by a law that is known of them."""
+"""Questions for numbers in intervals, with a known distribution."""
 
 from fractions import Fraction
 from pathlib import Path

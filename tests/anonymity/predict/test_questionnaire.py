@@ -36,7 +36,7 @@ CONCERTGEBOUW = bundled("policies") / "questionnaires" / "concertgebouw.yaml"
 
 
 def classes(question: Text) -> list[Fraction]:
-    """The share of every possible answer, written out."""
+    """Return the share of every possible answer, computed by hand."""
     shares = [Fraction(each) for each in question["answers"].values()]
     if question.get("several"):
         both = [(share, 1 - share) for share in shares]
@@ -100,9 +100,9 @@ def test_the_median_respondent_is_the_median_of_people_not_of_classes() -> None:
 
 
 def test_table_b_3_is_recomputed_and_its_text_has_a_slip_of_arithmetic() -> None:
-    """Of income the text says "the anonymity set size is reduced to 94k citizens". 16e6 over the table's own factors
-    (3.33, 1.26, 3, 2.7, 2.3) is 204,688; the table prints 204,347; by the shares that the factors are made of it is
-    203,721."""
+    """For income the text says "the anonymity set size is reduced to 94k citizens". 16e6 over the table's own factors
+    (3.33, 1.26, 3, 2.7, 2.3) is 204,688; the table prints 204,347; by the shares from which the factors were computed
+    it is 203,721."""
     steps = _rows(listings_of(predict_questionnaire(CONCERTGEBOUW, None, PredictionTargets()))[0].rows)
     best = [number(row["best"]) for row in steps]
     printed = [4_804_804, 3_813_337, 1_271_112, 470_782, 204_347, 4]
@@ -194,7 +194,7 @@ def test_attributes_of_a_contract_are_asked_with_its_margins_and_relate_by_count
     found = predict_questionnaire(path, workshop.data, PredictionTargets())
     steps = _rows(listings_of(found)[0].rows)
     assert [row["by"] for row in steps] == ["joint figures"] * 3 + ["independence"] * 3
-    # 600 people, 100 of each pair of age and ward; a fifth does not say the ward
+    # 600 people, 100 of each pair of age and ward; a fifth declines to name the ward
     assert steps[2]["best"] == pytest.approx(600 / 6 * 0.8 / 2)
     assert steps[2]["worst"] == pytest.approx(600 / 2 * 0.2 / 2)
     alone = [row for row in _rows(listings_of(found)[1].rows) if row["by"] == "joint figures"]

@@ -1,4 +1,4 @@
-"""Whose figures a prediction takes: named for every source, and warned of where they are other people's."""
+"""Populations of the figures in a prediction: named for every source, with a warning if they are of other people."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def form(workshop: Workshop, people: int = 600, **population: str) -> Path:
 
 
 def of_town(workshop: Workshop) -> None:
-    """The contract is of another population from now on, with a budget of its own."""
+    """Give the contract another population, with a budget of its own."""
     workshop.edit(workshop.contract, "value: clinic-patients", "value: town")
     for path in (workshop.root / "policies" / "budgets").glob("*.yaml"):
         text = path.read_text(encoding="utf-8").replace("name: clinic-patients", "name: town")
@@ -158,7 +158,7 @@ OTHERS = (ALIKE[0], "ward,sex,count\nnorth,f,45\neast,m,55\n")
 def test_joint_counts_that_contradict_each_other_are_warned_of(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], tables: tuple[str, str], warned: bool
 ) -> None:
-    """35 or 45 of 100 are f: a tenth of the people have other shares in one of the tables."""
+    """35 or 45 of 100 are f: the tables disagree on a tenth of the people."""
     workshop.edit(workshop.contract, "      - name: note\n", SEX)
     named = "      - {property: jointMargins, value: [one.csv, two.csv]}\n"
     table = "      - {property: population, value: clinic-patients}\n"

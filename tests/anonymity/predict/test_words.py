@@ -1,4 +1,4 @@
-"""Numbers of predictions as people read them: nothing that may be is rounded to never, to nobody or to everybody."""
+"""Numbers of predictions as people read them: nothing possible is rounded to never, to nobody or to everybody."""
 
 import json
 import math
@@ -53,8 +53,8 @@ def test_probabilities_that_somebody_or_everybody_is_alone_are_those_of_the_law(
 
 
 def test_what_is_nearly_certain_or_impossible_is_neither() -> None:
-    """Of 1,000 people in 10 bins about 1e-42 are alone, whose probability the logarithm of none can't hold; of 40 in
-    1e12 bins some are together with probability 8e-10."""
+    """Among 1,000 people in 10 bins about 1e-42 are unique, a probability that is lost next to 1; among 40 in 1e12 bins
+    some share a bin with probability 8e-10."""
     crowd = predict_singletons(Bins.uniform(10), 1000)
     assert crowd.singletons == pytest.approx(1000 * 0.9**999, rel=1e-9)
     assert 0 < crowd.at_least_one == pytest.approx(crowd.singletons, rel=1e-9)

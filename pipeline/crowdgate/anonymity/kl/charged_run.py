@@ -1,8 +1,8 @@
-"""KL and collision quantity of a confidential table, through noise that the population's budget pays.
+"""KL and collision quantity of a confidential table, with noise that is paid from the population's budget.
 
-The life of such a run is that of a release: reserve, read, draw, commit, publish. From the first read on it is charged
-whatever its end. What leaves are three noisy sums and what follows from them; whether anything leaves is decided by the
-noisy number of rows, never by a row.
+Such a run has the steps of a release: reserve, read, draw, commit, publish. Once reading has begun it is charged,
+however it ends. Three noisy sums and quantities derived from them are published. Whether anything is published depends
+on the noisy number of rows, not on the exact one.
 """
 
 import json
@@ -37,7 +37,7 @@ from crowdgate.sources.counting import CountingTask, count_table, histograms, se
 from crowdgate.system.regular_files import read_plain
 
 WriteEntry = Callable[[NoisyFigures, int, ChargedNoise], bytes]
-"""(figures, rows a person may have, basis) -> the signed entry."""
+"""Function of (figures, greatest number of rows a person may have, basis) that returns the signed entry."""
 WITHHELD = (
     f"The noisy number of rows leaves room for fewer than {LEAST_POPULATION} people: of so few nothing is published, "
     "and the privacy cost stays charged."
@@ -46,7 +46,7 @@ WITHHELD = (
 
 @dataclass(frozen=True, eq=False)
 class ChargedRun:
-    """A charged run that may start."""
+    """A charged run that is ready to start."""
 
     subject: EntrySubject
     epsilon: Fraction
@@ -61,13 +61,13 @@ class ChargedRun:
 
     @property
     def staged(self) -> Path:
-        """Where its entry lies before it is published."""
+        """Path of the run's entry before it is published."""
         return repository_folder.staged_entry(self.folder, self.ledger.id, self.id)
 
 
 @dataclass(frozen=True)
 class ChargedRunResult:
-    """How a run ended: the digest of its entry, or None where it was withheld."""
+    """Result of a run: the digest of its entry, or None if it was withheld."""
 
     digest: str | None
     folder: Path
@@ -75,7 +75,7 @@ class ChargedRunResult:
 
 
 def check_charge(subject: EntrySubject, budget: Budget) -> None:
-    """What can be refused before anything is charged. Raises ConfigurationError."""
+    """Refuse what can be refused before anything is charged. Raises ConfigurationError."""
     contract, problems = subject.contract, []
     if budget.people < LEAST_POPULATION:
         found = f"the population {budget.population} has at most {budget.people} people"
@@ -89,7 +89,7 @@ def check_charge(subject: EntrySubject, budget: Budget) -> None:
 
 
 def request_digest(subject: EntrySubject, epsilon: Fraction, files: Sequence[Path], words: str) -> str:
-    """What the ledger keeps of the request: the SHA-256 of what is asked and of the files that decide it."""
+    """Return the request's digest for the ledger: the SHA-256 of the question and of the files that decide it."""
     said = {
         "vocabulary": subject.vocabulary().model_dump(mode="json"),
         "restrictions": [each.model_dump(mode="json") for each in subject.restrictions()],
@@ -103,8 +103,8 @@ def request_digest(subject: EntrySubject, epsilon: Fraction, files: Sequence[Pat
 
 
 def reserve(run: ChargedRun) -> tuple[Reservation, SumGrid]:
-    """Charges the run to its population, and returns the grid for its bound on people. Raises LedgerRefused; then
-    nothing is charged."""
+    """Charge the run to its population, and return the grid for its bound on people. Raises LedgerRefused, without a
+    charge."""
     spend = Spend(run.epsilon, Fraction(0))
     charge = run.ledger.reserve(ChargeRequest(run.id, run.digest, run.subject.contract.id, run.budget, spend))
     try:
@@ -118,10 +118,10 @@ def reserve(run: ChargedRun) -> tuple[Reservation, SumGrid]:
 def conclude(
     run: ChargedRun, charge: Reservation, grid: SumGrid, key: SecretKey, noise: CountNoise, write: WriteEntry
 ) -> str | None:
-    """Reads, draws and commits: the digest of a staged entry, or None for one that is withheld.
+    """Read, draw and commit. Return the digest of the staged entry, or None if it is withheld.
 
-    Raises LedgerRefused where its charge was given back; from then on Crashed, or FileFault with a constant message,
-    whatever stops it: it stays charged.
+    Raises LedgerRefused where the charge was given back. After that any failure raises Crashed, or FileFault with a
+    constant message, and the run stays charged.
     """
     run.ledger.begin_reading(run.id, charge.number)
 
@@ -166,7 +166,8 @@ def _record_outcome(run: ChargedRun, outcome: str) -> str:
 
 
 def remove_leftovers(run: ChargedRun) -> None:
-    """Removes what killed runs left staged in the repository; what the ledger committed to stays for its own run."""
+    """Remove the entries that killed runs left staged in the repository. Entries that the ledger committed to are
+    retained for their own runs."""
 
     def committed() -> list[str]:
         return [each.release_id for each in run.ledger.entries() if each.state is State.COMMITTED]
@@ -177,7 +178,7 @@ def remove_leftovers(run: ChargedRun) -> None:
 def publish_staged(
     run: ChargedRun, digest: str, key: SigningKey, trusted: Sequence[PublicKey], today: date
 ) -> ChargedRunResult:
-    """Publishes the committed bytes. Raises LedgerRefused (lost) when they are gone."""
+    """Publish the committed bytes. Raises LedgerRefused (lost) if they are gone."""
     entry = run.ledger.entry(run.id)
     assert entry is not None, "it was committed"
     return _publish_committed(run, entry, digest, key, trusted, today)
@@ -186,7 +187,7 @@ def publish_staged(
 def resume_run(
     run: ChargedRun, entry: Entry, key: SigningKey, trusted: Sequence[PublicKey], today: date
 ) -> ChargedRunResult:
-    """The end of a run of this id that ran before; publishes what was committed and not yet moved.
+    """Return the result of an earlier run of this id; publish its entry if it was committed and not yet moved.
 
     Raises LedgerRefused: spent after a crash, lost where the bytes are gone.
     """

@@ -1,4 +1,5 @@
-"""Record a decision: collect an attribute, collect it coarser, or do not: a file and a line of the ledger."""
+"""Record a decision to collect an attribute, to collect it at a coarser level, or not to collect it: a file and a line
+of the ledger."""
 
 import hashlib
 import os
@@ -29,7 +30,7 @@ _HEAD = "# yaml-language-server: $schema=../schema/collection-decision.json\n"
 
 @dataclass(frozen=True)
 class CollectionChoice:
-    """What is decided about an attribute of the contract in a file, by whom, why, and what it rests on."""
+    """A decision on an attribute of the contract in a file: the choice, its author, its reason and its evidence."""
 
     contract: Path
     attribute: str
@@ -43,16 +44,16 @@ class CollectionChoice:
 
 @dataclass(frozen=True)
 class RecordedDecision:
-    """The decision as it was recorded, and what the contract still collects against it."""
+    """The recorded decision, and the attributes that the contract still collects contrary to it."""
 
     decision: Decision
     against: tuple[Problem, ...]
 
 
 def decide(choice: CollectionChoice, today: date) -> RecordedDecision:
-    """Record a decision, which replaces the one in force. The same once more, on the same day, changes nothing.
+    """Record a decision, which replaces the one in force. The same decision again on the same day changes nothing.
 
-    The line of the ledger comes first: where the run stops before the file is there, the same call writes it. Raises
+    The line of the ledger comes first: if the run stops before the file is written, the same call writes it. Raises
     ConfigurationError for an unknown attribute or level and for edited decisions, EnvironmentFault where it can't be
     written.
     """
@@ -97,7 +98,7 @@ def _decision_fields(choice: CollectionChoice, contract: Contract, today: date) 
 
 
 def _level_size(hierarchy: Hierarchy | None, choice: CollectionChoice) -> int:
-    """How many values the level has, without the one for invalid cells."""
+    """Return the number of values of the level, without the one for invalid cells."""
     names = () if hierarchy is None else hierarchy.names
     if hierarchy is None or choice.level not in names:
         found = f"{choice.attribute!r} has no level {choice.level!r}"
@@ -109,7 +110,7 @@ def _level_size(hierarchy: Hierarchy | None, choice: CollectionChoice) -> int:
 
 
 def _decision_in_force(root: Path, contract: Contract, attribute: str) -> Decision | None:
-    """The decision in force on an attribute of this very contract."""
+    """Return the decision in force on an attribute of exactly this contract; None if there is none."""
     about = (contract.id, attribute)
     found = in_force(read_decisions(root), contract)
     return next((each for each in found if (each.spec.contract, each.spec.attribute) == about), None)
@@ -142,7 +143,7 @@ def _record_decision(root: Path, contract: Contract, ledger: Ledger, text: str, 
 def _write(path: Path, data: bytes) -> None:
     try:
         permissions.make_folders(path.parent, permissions.DECISION)
-        scratch = path.parents[1] / f".{path.name}.new"  # beside the folder: what lies in it must be a decision
+        scratch = path.parents[1] / f".{path.name}.new"  # outside the folder, which may contain only decisions
         with os.fdopen(permissions.open_file(scratch, os.O_WRONLY | os.O_TRUNC, permissions.DECISION), "wb") as file:
             file.write(data)
             file.flush()

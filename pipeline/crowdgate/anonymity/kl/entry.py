@@ -1,18 +1,18 @@
-"""One entry: what is said of one set of attributes of one population, and what that rests on.
+"""One entry: figures on one set of attributes of one population, and their basis.
 
-An absurd figure is refused wherever an entry is made or read (misinformation, section 7.4). Of a table of N bins with
-probabilities p_i the entry says KL = sum p_i ln(N p_i) and the collision quantity (N sum p_i^2 - 1) / 2:
+Impossible figures are refused wherever an entry is made or read (misinformation, section 7.4). For a table of N bins
+with probabilities p_i the entry states KL = sum p_i ln(N p_i) and the collision quantity (N sum p_i^2 - 1) / 2:
 
-- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least where all bins are alike, and greatest
-  where one holds everybody.
+- 0 <= KL <= ln N, and 0 <= collision quantity <= (N - 1) / 2: both are least for uniform bins, and greatest if one
+  bin has everybody.
 - KL lies between the least and the greatest that the collision quantity allows (`risk.kl_ranges`).
-- Of a public table, whose n rows are counted, both are at least those of n rows that are spread as evenly as can be:
+- For a public table with n counted rows, both are at least those of n rows that are spread as evenly as possible:
   with n < N rows KL is at least ln(N / n).
 
-Figures with ends are held to the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is
-lost by that: with the true figures between the ends, KL's lower end may be raised to the least that the other's lower
-end allows, and so on, until it holds (`risk.kl_sums.consistent`). The third rule is of exact figures alone: the number
-of rows is else noisy, or a bound, and a release's figures are those of a model.
+Intervals must meet the second rule in three pairs: the lower ends, the values and the upper ends. Nothing is lost by
+that: if the true figures are inside, KL's lower end may be raised to the least that the other's lower end allows, and
+so on, until the rule is met (`risk.kl_sums.consistent`). The third rule is for exact figures only: otherwise the number
+of rows is noisy, or a bound, and a release's figures are those of a model.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ from crowdgate.signing.statement import LedgerPlace
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.kl-entry.v1+json"
 NEAR = 1e-9
-"""By which a figure may miss an inequality, times 1 + the limit: figures are floats."""
+"""Relative tolerance of an inequality, times 1 + the limit: figures are floats."""
 
 
 def _one_line(text: str) -> str:
@@ -53,7 +53,7 @@ Bins = Annotated[int, Field(ge=1, le=MOST_BINS)]
 
 
 class AttributeFields(SignedModel):
-    """An attribute at a level, and how many values it has there."""
+    """An attribute at a level, and its number of values there."""
 
     name: Name
     level: Name
@@ -68,7 +68,7 @@ def _check_names(items: "tuple[AttributeFields | Restriction, ...]") -> "tuple[A
 
 
 class Vocabulary(SignedModel):
-    """What attributes and levels mean: those of a contract."""
+    """The contract that defines the attributes and levels."""
 
     contract: Name
     version: Name
@@ -78,7 +78,7 @@ class Vocabulary(SignedModel):
 
 
 class Restriction(SignedModel):
-    """Only people with this value of an attribute at a level."""
+    """Restriction to people with this value of an attribute at a level."""
 
     name: Name
     level: Name
@@ -86,7 +86,7 @@ class Restriction(SignedModel):
 
 
 class PopulationFields(SignedModel):
-    """Whose attributes: in words, as the id of the population's budget, and perhaps only some of them."""
+    """The population: its description, the id of its budget, and restrictions to some of its people."""
 
     words: Text
     id: Name
@@ -94,8 +94,8 @@ class PopulationFields(SignedModel):
 
 
 class PeopleFields(SignedModel):
-    """How many rows: at most (a public bound), as counted in a public table, or as counted with charged noise. A person
-    has `rows_each` of them at most."""
+    """Number of rows: an upper bound that is public, or a count in a public table, or a count with charged noise. A
+    person has at most `rows_each` of them."""
 
     rows: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
     rows_each: Annotated[int, Field(alias="rowsEach", ge=1, le=MOST_ROWS_EACH)]
@@ -103,17 +103,21 @@ class PeopleFields(SignedModel):
 
 
 class SourceFields(SignedModel):
-    """What the holder says of the data: which share of the population they cover, and of their cells is wrong."""
+    """The holder's statements about the data: the share of the population that they cover, and the share of their cells
+    that is wrong."""
 
     coverage: Share
     error: Share
 
 
 class FigureInterval(SignedModel):
-    """A figure with its ends. They are equal where a public table was counted, and the range of a model where the
-    figures are those of a release. Where noise was charged they hold at one-sided 95 % of all draws: the upper ends of
-    KL and of the collision quantity jointly, and the lower ones. That counts draws that were withheld: of a population
-    near the least one that is published, the ends of what was published hold less often (`risk.kl_sums`)."""
+    """A figure with an interval. For a counted public table both interval ends are the figure, for a release they are
+    the range of a model.
+
+    With charged noise they are confidence limits, one-sided 95 % over all draws: the upper limits of KL and of the
+    collision quantity jointly, and the lower ones. That includes withheld draws: for a population near the smallest one
+    that is published, the limits of published entries hold less often (`risk.kl_sums`).
+    """
 
     value: Figure
     low: Figure
@@ -121,7 +125,7 @@ class FigureInterval(SignedModel):
 
 
 class PublicTable(SignedModel):
-    """A table that is public: the digest of its file, or of the list of its files' digests."""
+    """A public table: the digest of its file, or of the list of its files' digests."""
 
     kind: Literal["public"]
     digest: Digest
@@ -136,7 +140,7 @@ class PublishedRelease(SignedModel):
 
 
 class ChargedNoise(SignedModel):
-    """A confidential table, through noise: its cost, and the ledger's line that charged the population for it."""
+    """A confidential table with noise: its privacy cost, and the ledger's line that charged the population for it."""
 
     kind: Literal["charged"]
     release: Text
@@ -169,7 +173,7 @@ class KlEntry(DatedStatement):
 
 
 def _faults(entry: KlEntry) -> Iterator[str]:
-    """What no table can have."""
+    """Yield what makes an entry impossible."""
     bins = entry.bins
     if bins != prod(each.values for each in entry.vocabulary.attributes):
         yield "bins must be the product of the attributes' numbers of values"
@@ -222,7 +226,7 @@ def _exceeds(value: float, limit: float) -> bool:
 
 
 def publish_call_text(entry: KlEntry) -> str:
-    """What of a call of `crowdgate kl publish` an entry tells."""
+    """Return the options of `crowdgate kl publish` that an entry records."""
     basis, of = entry.basis, ",".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
     where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
     slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
@@ -231,19 +235,19 @@ def publish_call_text(entry: KlEntry) -> str:
 
 
 def signed_entry(entry: KlEntry, key: SigningKey) -> bytes:
-    """The signed entry: the bytes of its file."""
+    """Return the signed entry: the bytes of its file."""
     return seal(PAYLOAD_TYPE, canonical(entry), [key])
 
 
 def digest_of(envelope: bytes) -> str:
-    """What a signed entry is called: the SHA-256 of its bytes."""
+    """Return the digest that names a signed entry: the SHA-256 of its bytes."""
     return hashlib.sha256(envelope).hexdigest()
 
 
 def read_entry(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> tuple[KlEntry, tuple[str, ...]]:
-    """The entry in these bytes, and which of the trusted keys signed it.
+    """Return the entry in these bytes, and the trusted keys that signed it.
 
-    Raises VerificationFailed for one that none of them signed, that says what can't be, or that is dated after `today`.
+    Raises VerificationFailed for an entry that none of them signed, that is impossible, or that is dated after `today`.
     """
     if len(envelope) > LARGEST_ENTRY:
         raise VerificationFailed(f"larger than {LARGEST_ENTRY >> 10} KiB")

@@ -1,4 +1,4 @@
-"""KL and collision quantity of what is public: a public table, or a release's noisy joint figures."""
+"""KL and collision quantity of public data: a public table, or a release's noisy joint counts."""
 
 import hashlib
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from crowdgate.verification.release import verify
 
 @dataclass(frozen=True)
 class TableFigures:
-    """What is told of a population: rows, KL in nats, collision quantity, and what they rest on."""
+    """Published figures of a population: rows, KL in nats, collision quantity, and their basis."""
 
     rows: int
     kl: Interval
@@ -43,8 +43,8 @@ class TableFigures:
 
 
 def figures_of_table(subject: EntrySubject) -> TableFigures:
-    """Exact figures of the contract's own table. Raises ConfigurationError unless the contract says that it is public,
-    and for a table without such rows; FileFault where it can't be read."""
+    """Return the exact figures of the contract's own table. Raises ConfigurationError unless the contract states that
+    the table is public, and for a table without matching rows; FileFault where it can't be read."""
     contract = subject.contract
     why = why_private(contract, KNOWN)
     if why is not None:
@@ -68,7 +68,7 @@ def figures_of_table(subject: EntrySubject) -> TableFigures:
 
 
 def restricted_counts(histogram: Histogram, subject: EntrySubject) -> Integers:
-    """The counts of the cells that the restrictions keep."""
+    """Return the counts of the cells that meet the restrictions."""
     keep = np.ones(len(histogram), dtype=np.bool_)
     for name, only in subject.where.items():
         keep &= histogram.codes[histogram.names.index(name)] == only.code
@@ -76,7 +76,7 @@ def restricted_counts(histogram: Histogram, subject: EntrySubject) -> Integers:
 
 
 def digest_of_table(contract: Contract) -> str:
-    """The SHA-256 of the table's file, or of the list of its files with their digests. Raises FileFault."""
+    """Return the SHA-256 of the table's file, or of the list of its files with their digests. Raises FileFault."""
     path = contract.server.path
     try:
         if path.is_file():
@@ -89,10 +89,11 @@ def digest_of_table(contract: Contract) -> str:
 
 
 def figures_of_release(subject: EntrySubject, path: Path, folder: Path, people: int) -> TableFigures:
-    """Figures of a published release that verifies and is of the contract's population: post-processing, free.
+    """Return the figures of a verified published release on the contract's population. They are post-processing,
+    without privacy cost.
 
-    The ends are the range of the joint model of its counts (`kind.prior`), no confidence interval. Raises
-    ConfigurationError where its counts do not relate all these attributes.
+    The interval is the range of the joint model of the release's counts (`kind.prior`), not a confidence interval.
+    Raises ConfigurationError if the counts do not relate all these attributes.
     """
     said = verify(folder).manifest
     other = other_population(said.contract.population, subject.contract)
@@ -127,7 +128,7 @@ def _figure_range(
 
 
 def _bins(people: Floats, subject: EntrySubject) -> Bins:
-    """The bins of the people that the restrictions keep; the restricted attributes are the last axes."""
+    """Return the bins of the people who meet the restrictions; the restricted attributes are the last axes."""
     for only in reversed(subject.where.values()):
         people = people[..., only.code]
     expected = people[people > 0].reshape(-1)

@@ -1,7 +1,7 @@
-"""The index of a repository: the digests of all its entries, signed, so that none can be taken away or slipped in.
+"""The signed index of a repository: the digests of all its entries, so that no entry can be removed or added unnoticed.
 
-An older index that is put back together with the removal of what it does not list can't be told from the current one;
-its date tells a reader who knows of a later one.
+If somebody restores an older index and removes the entries that it lacks, readers can't tell it from the current one.
+Only its date reveals it to a reader who knows a later index.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,12 +39,12 @@ class Index(DatedStatement):
 
 
 def file_name(digest: str) -> str:
-    """The name of an entry's file: that of its bytes."""
+    """Return the name of an entry's file: the digest of its bytes."""
     return f"{digest}{SUFFIX}"
 
 
 def signed_index(digests: Iterable[str], day: date, key: SigningKey) -> bytes:
-    """The signed index of these entries. Raises EnvironmentFault for more than anybody would read."""
+    """Return the signed index of these entries. Raises EnvironmentFault for more entries than readers accept."""
     held = tuple(sorted(set(digests)))
     if len(held) > MOST_ENTRIES:
         raise EnvironmentFault(f"a repository holds at most {MOST_ENTRIES} entries")
@@ -53,5 +53,6 @@ def signed_index(digests: Iterable[str], day: date, key: SigningKey) -> bytes:
 
 
 def read_index(envelope: bytes, trusted: Sequence[PublicKey], today: date) -> Index:
-    """The index in these bytes. Raises VerificationFailed unless a trusted key signed it, not after `today`."""
+    """Return the index in these bytes. Raises VerificationFailed unless a trusted key signed it and it is dated at most
+    `today`."""
     return read_signed(envelope, trusted, today, PAYLOAD_TYPE, Index)[0]

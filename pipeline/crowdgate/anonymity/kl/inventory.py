@@ -1,5 +1,5 @@
-"""Who holds, and who asks, which attributes of whom (Koot 2012, 7.3.1): contracts and questionnaires of a working copy,
-matched to entries of a repository."""
+"""Inventory of who holds and who asks for which attributes of whom (Koot 2012, 7.3.1): contracts and questionnaires of
+a working copy, matched to entries of a repository."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ from crowdgate.policy.parsing import parse
 from crowdgate.policy.questionnaire import Questionnaire
 
 FOLDER = "policies/questionnaires"
-"""Below the working copy."""
+"""Folder of the questionnaires in a working copy."""
 OWN_ANSWERS = "(answers of its own)"
-"""The level of a question that asks for no attribute of a contract: no entry can speak of it."""
+"""Level of a question that is about no attribute of a contract: no entry can cover it."""
 TITLES = ("who", "of whom", "attribute", "level", "decided", "entries", "together")
 
 
 @dataclass(frozen=True)
 class InventoryLine:
-    """An attribute that is held or asked, at which level, in how many values (None: no public domain), what was decided
-    about it (None: nothing), and the digests of the entries that speak of it."""
+    """An attribute that is held or asked for, its level, its number of values (None: no public domain), the decision
+    about it (None: no decision), and the digests of the entries that contain it."""
 
     attribute: str
     level: str
@@ -41,9 +41,10 @@ class InventoryLine:
 
 @dataclass(frozen=True)
 class InventoryItem:
-    """A contract or a questionnaire, its attributes, and what answers for its quasi-identifiers together.
+    """A contract or a questionnaire, its attributes, and the entries for its quasi-identifiers together.
 
-    `unheld` is why the decisions about it could not be held to the ledger (None: they were, or it is of no contract).
+    `unheld` is the reason why its decisions could not be checked against the ledger (None: they were, or there is no
+    contract).
     """
 
     kind: str
@@ -55,14 +56,14 @@ class InventoryItem:
     unheld: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         said = {"kind": self.kind, "name": self.name, "contract": self.contract, "population": self.population}
         lines = [{**vars(line), "entries": list(line.entries)} for line in self.lines]
         together = None if self.together is None else _entries_json(self.together)
         return {**said, "attributes": lines, "together": together, "decisions_not_held": self.unheld}
 
     def rows(self) -> Iterator[list[str]]:
-        """Lines of a table under TITLES."""
+        """Yield the lines of a table under TITLES."""
         for at, line in enumerate(self.lines):
             head = [f"{self.kind} {self.name}", self.population] if at == 0 else ["", ""]
             entries = ", ".join(digest[:12] for digest in line.entries) or "none"
@@ -76,10 +77,11 @@ def _entries_json(found: MatchingEntries) -> dict[str, Any]:
 
 
 def inventory(home: Path, entries: Sequence[SignedEntry]) -> list[InventoryItem]:
-    """The contracts of a working copy with all their attributes, and its questionnaires with what they ask of one.
+    """Return the contracts of a working copy with all their attributes, and its questionnaires with the attributes they
+    ask for.
 
-    Raises ConfigurationError for a questionnaire or a decision that can't be read, for decisions that differ from what
-    the ledger knows, and for a question on an attribute or a level that its contract does not have.
+    Raises ConfigurationError for a questionnaire or a decision that can't be read, and for decisions that differ from
+    those in the ledger. It also raises it for a question on an attribute or a level that its contract does not have.
     """
     known = {contract.id: contract for contract in contracts(home, KNOWN)}
     if not known:
@@ -94,7 +96,8 @@ def inventory(home: Path, entries: Sequence[SignedEntry]) -> list[InventoryItem]
 
 
 def _unchecked_reasons(home: Path, known: Sequence[Contract]) -> dict[str, str | None]:
-    """By contract, why its decisions can't be held to the ledger. Raises ConfigurationError where they differ."""
+    """Return, by contract, the reason why its decisions can't be checked against the ledger (None: they were). Raises
+    ConfigurationError where decisions differ."""
     held = {contract.id: _decision_check(home, contract) for contract in known}
     problems = dict.fromkeys(problem for each in held.values() for problem in each.problems)
     if problems:
@@ -129,7 +132,7 @@ def _questionnaire_item(
     entries: Sequence[SignedEntry],
     unheld: Mapping[str, str | None],
 ) -> InventoryItem:
-    """What a form asks: attributes of its contract, and questions with answers of their own."""
+    """Return the item of a questionnaire: attributes of its contract, and questions with answers of their own."""
     form = parse(Questionnaire, document)
     name, who = form.metadata.name, form.spec.population.who
     own = tuple(
@@ -149,7 +152,7 @@ def _questionnaire_item(
 
 
 def _question_levels(document: Document, form: Questionnaire, contract: Contract) -> dict[str, str]:
-    """The attributes that are asked, at their levels."""
+    """Return the requested attributes at their levels."""
     levels, problems = dict[str, str](), list[Problem]()
     for at, each in enumerate(form.spec.questions):
         if each.attribute is None:
@@ -187,7 +190,8 @@ def _lines(
 def _entries_for_all(
     contract: Contract, levels: Mapping[str, str], key: Sequence[str], entries: Sequence[SignedEntry]
 ) -> MatchingEntries | None:
-    """What answers for these attributes of the contract's population together; None where there are none."""
+    """Return the entries for these attributes of the contract's population together; None if none of them has a public
+    domain."""
     sizes = {name: size for name in key if (size := _level_size(contract, name, levels[name])) is not None}
     return match_entries(RepositoryQuestion(contract.id, sizes, contract.population, {}), entries) if sizes else None
 

@@ -1,8 +1,8 @@
-"""Which entries answer a question: exact ones, and those that say more or less than is asked.
+"""Entries that answer a question: exact ones, and more or less specific ones.
 
-Levels of an attribute nest, so of two levels of one contract the one of more values is the finer. An entry is more
-specific than the question if it has all its attributes, none coarser, and all its restrictions of the population, and
-something beside; less specific the other way round (Koot 2012, 7.1.3).
+Levels of an attribute nest, so that of two levels of one contract the one with more values is the finer. An entry is
+more specific than the question if it has all its attributes, none coarser, and all its restrictions of the population,
+and is not equal to it; less specific the other way round (Koot 2012, 7.1.3).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,9 +15,9 @@ from crowdgate.anonymity.kl.reading import SignedEntry
 
 @dataclass(frozen=True)
 class RepositoryQuestion:
-    """What is asked: attributes of a contract with the numbers of values of their levels, and whose (None: anybody's).
+    """A question: attributes of a contract with the numbers of values of their levels, and a population (None: any).
 
-    `restrictions` map an attribute to its level and the one value that is meant.
+    `restrictions` map an attribute to its level and required value.
     """
 
     contract: str
@@ -28,7 +28,8 @@ class RepositoryQuestion:
 
 @dataclass(frozen=True)
 class MatchingEntries:
-    """What answers. `conflicts` are pairs of exact entries of one population whose intervals are disjoint."""
+    """Entries that match a question. `conflicts` are pairs of exact entries of one population whose intervals are
+    disjoint."""
 
     exact: tuple[SignedEntry, ...]
     more: tuple[SignedEntry, ...]
@@ -37,14 +38,14 @@ class MatchingEntries:
 
     @property
     def outcome(self) -> str:
-        """exact | related | conflicting | none. Where entries conflict, none of them is chosen."""
+        """exact | related | conflicting | none. If entries conflict, none of them is chosen."""
         if self.exact:
             return "conflicting" if self.conflicts else "exact"
         return "related" if self.more or self.less else "none"
 
 
 def match_entries(question: RepositoryQuestion, entries: Sequence[SignedEntry]) -> MatchingEntries:
-    """The entries that answer, those of KL in order."""
+    """Return the entries that match a question, in the order of KL."""
     of_contract = [each for each in entries if _is_of_population(each.entry, question)]
     own = [(each, _covers_question(each.entry, question), _is_covered_by(each.entry, question)) for each in of_contract]
     exact = _sorted_by_kl(each for each, above, below in own if above and below)
@@ -54,7 +55,7 @@ def match_entries(question: RepositoryQuestion, entries: Sequence[SignedEntry]) 
 
 
 def conflicting_pairs(entries: Sequence[SignedEntry]) -> Iterator[tuple[SignedEntry, SignedEntry]]:
-    """Pairs that say of the same attributes of the same population what can't both hold."""
+    """Yield the pairs of entries on the same attributes of the same population with contradictory figures."""
     for first, second in combinations(entries, 2):
         one, other = first.entry, second.entry
         if _entry_key(one) == _entry_key(other) and (
@@ -81,14 +82,14 @@ def _restrictions(entry: KlEntry) -> dict[str, tuple[str, str]]:
 
 
 def _covers_question(entry: KlEntry, question: RepositoryQuestion) -> bool:
-    """Whether the entry says at least all that is asked."""
+    """Return whether the entry has at least everything in the question."""
     sizes = _sizes(entry)
     every = all(sizes.get(name, 0) >= values for name, values in question.attributes.items())
     return every and question.restrictions.items() <= _restrictions(entry).items()
 
 
 def _is_covered_by(entry: KlEntry, question: RepositoryQuestion) -> bool:
-    """Whether all that the entry says is asked."""
+    """Return whether the question has at least everything in the entry."""
     asked = question.attributes
     every = all(asked.get(name, 0) >= values for name, values in _sizes(entry).items())
     return every and _restrictions(entry).items() <= question.restrictions.items()

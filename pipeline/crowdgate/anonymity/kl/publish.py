@@ -1,4 +1,4 @@
-"""Publish an entry: of a public table, of a published release, or of a confidential table through charged noise."""
+"""Publish an entry: of a public table, of a published release, or of a confidential table with charged noise."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -42,10 +42,10 @@ Announce = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PublicationRequest:
-    """What is asked of `publish`: exactly one of `public`, `release` and `epsilon` says what the figures rest on.
+    """Request to publish. Exactly one of `public`, `release` and `epsilon` is the basis of the figures.
 
-    `words` name the population, `coverage` and `error` are what the holder says of the data, `slot` is the day (and
-    minute) of the entry, `keys` are files of public keys of the repository's other holders.
+    `words` describe the population, `coverage` and `error` are the holder's statements about the data, `slot` is the
+    day (and minute) of the entry, `keys` are files of public keys of the repository's other holders.
     """
 
     contract: Path
@@ -65,7 +65,7 @@ class PublicationRequest:
 
 @dataclass(frozen=True)
 class PublicationResult:
-    """How it ended: the digest of the entry (None: withheld), and where it lies."""
+    """Result of publishing: the digest of the entry (None: withheld), and the folder."""
 
     digest: str | None
     folder: Path
@@ -75,7 +75,7 @@ class PublicationResult:
 
 @dataclass(frozen=True, eq=False)
 class _PreparedPublication:
-    """What is checked before anything is counted."""
+    """A request with everything that is checked before anything is counted."""
 
     asked: PublicationRequest
     subject: EntrySubject
@@ -96,8 +96,9 @@ def publish(
 ) -> PublicationResult:
     """Publish one entry, dated by its slot, which is not after `today`.
 
-    Raises ConfigurationError for what can't be asked, FileFault where a table can't be read, LedgerRefused where the
-    budget does not allow it or the slot was used, VerificationFailed for a repository or a release that does not hold.
+    Raises ConfigurationError for an impossible request, FileFault where a table can't be read, LedgerRefused where the
+    budget does not allow it or the slot was used. Raises VerificationFailed for a repository or a release that fails
+    verification.
     """
     ready = _prepare(asked, today)
     if asked.epsilon is not None:
@@ -121,7 +122,7 @@ def publish(
 
 
 def exact_epsilon(text: str) -> Fraction:
-    """An epsilon above 0. Raises ConfigurationError."""
+    """Return an epsilon above 0 and at most 1000. Raises ConfigurationError."""
     try:
         number = exact_number(text)
     except ValueError:
@@ -151,7 +152,7 @@ def _prepare(asked: PublicationRequest, today: date) -> _PreparedPublication:
 
 
 def _repository_place(asked: PublicationRequest, home: Path) -> str:
-    """Where the repository is: a URL, or a folder that is nobody else's."""
+    """Return the place of the repository: a URL, or a folder that has no other use."""
     if "://" in asked.to:
         return asked.to
     found = destination_conflict(home, home / asked.to, ledger_file(home, asked.ledger)) if asked.to else "no folder"
@@ -161,7 +162,8 @@ def _repository_place(asked: PublicationRequest, home: Path) -> str:
 
 
 def _entry_template(asked: PublicationRequest, subject: EntrySubject) -> Callable[..., KlEntry]:
-    """An entry but for its figures, their basis and the number of people; what a person wrote is checked here."""
+    """Return a function that completes an entry with its figures, their basis and the number of people. The user's
+    texts are checked here."""
     try:
         said = {
             "type": "urn:crowdgate:kl-entry:v1",

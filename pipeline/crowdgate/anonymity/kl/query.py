@@ -1,4 +1,4 @@
-"""Query and list a repository: what is known of some attributes of a population, conflicts side by side."""
+"""Query and list a repository: the entries on some attributes of a population, with conflicting ones side by side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
 
 Values = Mapping[tuple[str, str], int]
-"""(attribute, level) -> its number of values."""
+"""Number of values by (attribute, level)."""
 
 
 def open_repository(place: str, keys: Sequence[Path], today: date) -> Repository:
-    """The repository in a folder or at a URL, all of whose entries these keys signed."""
+    """Return the repository in a folder or at a URL. Every entry must be signed by one of these keys."""
     return read_repository(place, [each for path in keys for each in public_keys(path)], today)
 
 
 @dataclass(frozen=True)
 class QueryAnswer:
-    """A question with what answers it."""
+    """A question with the entries that answer it."""
 
     question: RepositoryQuestion
     found: MatchingEntries
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         found = self.found
         return {
             "outcome": found.outcome,
@@ -55,10 +55,10 @@ def query(
     population: str | None = None,
     where: Sequence[str] = (),
 ) -> QueryAnswer:
-    """What the repository knows of these attributes (`NAME` or `NAME=LEVEL`), of people with these values.
+    """Return the repository's entries on these attributes (`NAME` or `NAME=LEVEL`), of people with these values.
 
-    How fine a level is, and at which level a value stands, is told by the contract where the working copy has it, else
-    by the repository's entries. Raises ConfigurationError for attributes, levels and values that neither knows.
+    The number of values of a level, and the level of a value, come from the contract if the working copy has it,
+    otherwise from the repository's entries. Raises ConfigurationError for unknown attributes, levels and values.
     """
     own = next((each for each in contracts(home, KNOWN) if each.id == contract), None)
     entries = [each.entry for each in repository.entries if each.entry.vocabulary.contract == contract]
@@ -121,7 +121,7 @@ def _restriction(contract: Contract | None, entries: Sequence[KlEntry], word: st
 
 
 def entry_json(each: SignedEntry) -> dict[str, Any]:
-    """An entry with its digest and who signed it."""
+    """Return an entry with its digest and its signers."""
     return {"digest": each.digest, "signed_by": list(each.signers), **each.entry.model_dump(mode="json", by_alias=True)}
 
 
@@ -144,11 +144,11 @@ MEANING = (
     "KL: distance to the uniform law in nats, from 0 (all N values alike) to ln N (one value for all); "
     "collision: (N sum p^2 - 1)/2; no range: exact; covers, errors: shares, as the holder states them"
 )
-"""What the columns of TITLES mean."""
+"""Meaning of the columns of TITLES."""
 
 
 def entry_row(each: SignedEntry) -> list[Value]:
-    """An entry as a row of a table under TITLES."""
+    """Return an entry as a row of a table under TITLES."""
     entry = each.entry
     return [
         each.digest[:12],
@@ -166,25 +166,25 @@ def entry_row(each: SignedEntry) -> list[Value]:
 
 
 def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[float, str]:
-    """A figure, and its range, rounded outwards; no range of one that is exact, which those of public tables alone
-    are."""
+    """Return a figure and its range, rounded outwards. The range is empty for public tables, whose figures are
+    exact."""
     low, high = decimal(ends.low, 4, Rounding.DOWN), decimal(ends.high, 4)
     return ends.value, "" if isinstance(basis, PublicTable) else f"{low} to {high}"
 
 
 def attributes_text(entry: KlEntry) -> str:
-    """Attributes with their levels."""
+    """Return the attributes with their levels."""
     return ", ".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
 
 
 def population_text(entry: KlEntry) -> str:
-    """Whose."""
+    """Return the population's id with its restrictions."""
     only = "".join(f", {each.name}={each.value}" for each in entry.population.restrictions)
     return f"{entry.population.id}{only}"
 
 
 def basis_text(entry: KlEntry) -> str:
-    """What the figures rest on."""
+    """Return the basis of the figures in words."""
     basis = entry.basis
     if basis.kind == "public":
         return "public table"

@@ -1,7 +1,7 @@
-"""Reading a repository: all of it or nothing, from a folder or from a URL.
+"""Read a repository: all of it or nothing, from a folder or from a URL.
 
-Every entry must be listed by the signed index, be signed by a trusted key and say what can be; an unknown file in a
-folder, an entry that is missing, and one that nobody trusted signed are refused, never passed over.
+Every entry must be listed by the signed index, be signed by a trusted key and be possible. An unknown file in a folder,
+a missing entry, and an entry that no trusted key signed are refused, never ignored.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +18,15 @@ from crowdgate.signing.keys import PublicKey
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 STAGING = ".crowdgate-staging"
-"""Where entries lie before they are published; for their writer only."""
+"""Folder of entries before they are published, for their writer only."""
 
 MOST_REPORTED = 10
-"""Entries that do not hold, before no further one is read: a server that is gone is asked no thousand times."""
+"""Number of faulty entries after which no further one is read, so that an unavailable server is not asked a thousand
+times."""
 EXPECTED = "expected the index of a KL repository"
 
 Fetch = Callable[[str, int], bytes]
-"""(name of a file, most bytes) -> its bytes. Raises OSError."""
+"""Function of (name of a file, greatest number of bytes) that returns the file's bytes. Raises OSError."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class SignedEntry:
 
 @dataclass(frozen=True)
 class Repository:
-    """All entries of a repository, in the order of their digests, as of the index's day."""
+    """All entries of a repository, in the order of their digests, with the date of the index."""
 
     place: str
     date: str
@@ -47,10 +48,10 @@ class Repository:
 
 
 def read_repository(place: str, trusted: Sequence[PublicKey], today: date, pending: str | None = None) -> Repository:
-    """The repository in a folder, or at an http or https URL. `pending` is the digest of an entry that its writer may
-    have put there without listing it yet.
+    """Return the repository in a folder, or at an http or https URL. `pending` is the digest of an entry that its
+    writer may have put there without listing it yet.
 
-    Raises VerificationFailed that lists what does not hold, FileFault where nothing can be read.
+    Raises VerificationFailed that lists all faults, FileFault where nothing can be read.
     """
     folder = None if web.is_url(place) else Path(place)
     fetch = web.fetcher(place) if folder is None else _folder_reader(folder)
@@ -98,14 +99,14 @@ def _fetch_index(place: str, fetch: Fetch, trusted: Sequence[PublicKey], today: 
 
 
 def _unfinished_start(place: str, trusted: Sequence[PublicKey]) -> str:
-    """What is left in a folder whose first index was never written."""
+    """Return advice on a leftover entry in a folder without an index; empty if there is none."""
     folder = Path(place)
     names = sorted(_names(folder)) if not web.is_url(place) and folder.is_dir() else []
     return next(filter(None, (_leftover_advice(folder, name, trusted) for name in names)), "")
 
 
 def _leftover_advice(folder: Path, name: str, trusted: Sequence[PublicKey]) -> str:
-    """How to end the run that left an entry here before it was listed; nothing of any other file."""
+    """Return advice on ending the run that left an unlisted entry; empty for any other file."""
     digest = name.removesuffix(index.SUFFIX)
     try:
         found = (

@@ -1,4 +1,4 @@
-"""Writing a repository's folder: an entry is there whole and listed by the signed index, or not at all."""
+"""Write a repository's folder: an entry is complete and listed by the signed index, or absent."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -19,7 +19,8 @@ from crowdgate.system.regular_files import plain_file, read_bounded
 
 
 def make_repository_folder(place: str) -> Path:
-    """The folder of a repository, made where it is missing. Raises EnvironmentFault for a URL and where none can be."""
+    """Return the folder of a repository, and create it if it is missing. Raises EnvironmentFault for a URL, and where
+    it can't be created."""
     if web.is_url(place):
         raise EnvironmentFault(f"{place}: a URL is only read; publish to a folder, and copy it to its server")
     folder = Path(place).resolve()
@@ -32,7 +33,8 @@ def make_repository_folder(place: str) -> Path:
 
 
 def check_folder(folder: Path, trusted: Sequence[PublicKey], today: date, pending: str | None = None) -> None:
-    """A new or empty folder, or a repository that holds, but for an entry that a stopped run may have left unlisted.
+    """Check that the folder is empty or a valid repository, except for an unlisted entry that a stopped run may have
+    left.
 
     Raises EnvironmentFault for any other folder, VerificationFailed as `read_repository` does.
     """
@@ -46,21 +48,21 @@ def check_folder(folder: Path, trusted: Sequence[PublicKey], today: date, pendin
 
 
 def staged_entry(folder: Path, owner: str, release_id: str) -> Path:
-    """Where the entry of a charged run lies before it is published: of the ledger `owner`."""
+    """Return the path of a charged run's entry before it is published; `owner` is the run's ledger."""
     return folder / STAGING / f"{owner}~{release_id.replace('/', '~')}.json"
 
 
 def stage(path: Path, envelope: bytes, day: date, commit: Callable[[], None]) -> None:
-    """The bytes on disk, for nobody yet, and what commits to them: both under the lock that `sweep` takes, so that it
-    never takes away what a run is about to commit to. Raises EnvironmentFault."""
+    """Write the bytes to disk, not yet published, and commit to them. Both happen under the lock of
+    `remove_uncommitted`, so that it never removes what a run is about to commit to. Raises EnvironmentFault."""
     with locked(path.parents[1], index.NAME):
         replace(path, envelope, _timestamp(day), path.parent)
         commit()
 
 
 def remove_uncommitted(folder: Path, owner: str, committed: Callable[[], Collection[str]]) -> None:
-    """Removes the entries that killed runs of the ledger `owner` drew and did not commit to. `committed` gives the ids
-    of the runs whose entries are to be published yet. Raises EnvironmentFault."""
+    """Remove the entries that killed runs of the ledger `owner` drew and did not commit to. `committed` returns the ids
+    of the runs whose entries are yet to be published. Raises EnvironmentFault."""
     with locked(folder, index.NAME) as staging:
         kept = {staged_entry(folder, owner, each) for each in committed()}
         for path in sorted(set(staging.glob(f"{owner}~*.json")) - kept):
@@ -70,7 +72,7 @@ def remove_uncommitted(folder: Path, owner: str, committed: Callable[[], Collect
 def add_entry(
     folder: Path, envelope: bytes, day: date, key: SigningKey, trusted: Sequence[PublicKey], today: date
 ) -> str:
-    """Puts an entry into the repository and lists it; what is there already stays as it is. Returns its digest.
+    """Add an entry to the repository and list it; existing entries do not change. Returns its digest.
 
     Raises as `check_folder` does.
     """
@@ -78,7 +80,7 @@ def add_entry(
     check_folder(folder, trusted, today, digest)
     with locked(folder, index.NAME) as staging:
         for left in staging.glob(f"{SCRATCH}*"):
-            left.unlink()  # of a killed run: who writes holds the lock
+            left.unlink()  # left by a killed run: a running writer holds the lock
         known = _indexed_digests(folder, trusted, today)
         _write(folder / index.file_name(digest), envelope, day, staging)
         if digest not in known:
@@ -88,12 +90,12 @@ def add_entry(
 
 
 def is_stored(folder: Path, digest: str) -> bool:
-    """Whether the entry lies there with exactly its bytes."""
+    """Return whether the folder has the entry with exactly its bytes."""
     return intact_bytes(folder / index.file_name(digest), digest) is not None
 
 
 def intact_bytes(path: Path, digest: str) -> bytes | None:
-    """The bytes of an entry, or None where they are gone or others."""
+    """Return the bytes of an entry, or None if they are missing or changed."""
     try:
         with plain_file(path) as file:
             envelope = read_bounded(file, LARGEST_ENTRY)
@@ -103,7 +105,7 @@ def intact_bytes(path: Path, digest: str) -> bytes | None:
 
 
 def _indexed_digests(folder: Path, trusted: Sequence[PublicKey], today: date) -> dict[str, date]:
-    """The digests that the index lists, with its day."""
+    """Return the digests that the index lists, with its date."""
     path = folder / index.NAME
     if not os.path.lexists(path):
         return {}

@@ -1,4 +1,4 @@
-"""What is signed in a repository, entries and the index: of a day, and read in one way."""
+"""Signed statements of a repository: entries and the index. They are dated, and read by one function."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -12,7 +12,7 @@ from crowdgate.signing.keys import PublicKey
 
 
 class DatedStatement(SignedModel):
-    """What is said as of a day; `words` is what errors call it."""
+    """A statement as of a day; `words` is its name in errors."""
 
     words: ClassVar[str]
     date: Day
@@ -24,9 +24,10 @@ Said = TypeVar("Said", bound=DatedStatement)
 def read_signed(
     envelope: bytes, trusted: Sequence[PublicKey], today: date, payload_type: str, model: type[Said]
 ) -> tuple[Said, tuple[str, ...]]:
-    """What is in the envelope, and which of the trusted keys signed it.
+    """Return the statement in the envelope, and the trusted keys that signed it.
 
-    Raises VerificationFailed unless one of them did, for anything but a `model` of that type, and after `today`.
+    Raises VerificationFailed unless a trusted key signed it, for anything but a `model` of that type, and for a date
+    after `today`.
     """
     found = open_envelope(envelope, trusted)
     if found.payload_type != payload_type:

@@ -1,4 +1,4 @@
-"""What an entry speaks of: attributes of a contract at levels, of the people with given values of others."""
+"""Subject of an entry: attributes of a contract at levels, of the people with given values of other attributes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from crowdgate.planning.bundle import KNOWN
 
 @dataclass(frozen=True)
 class ValueRestriction:
-    """Only people whose attribute has this value of this level."""
+    """Restriction to people whose attribute has this value of this level."""
 
     level: Level
     code: int
 
     @property
     def value(self) -> str:
-        """As the level calls it."""
+        """Label of the value at its level."""
         return self.level.labels[self.code]
 
 
@@ -41,21 +41,21 @@ class EntrySubject:
         return View({**self.view.levels, **{name: only.level for name, only in self.where.items()}})
 
     def vocabulary(self) -> Vocabulary:
-        """The attributes as entries say them."""
+        """Return the attributes in the form of an entry."""
         said = (
             AttributeFields(name=name, level=level.name, values=len(level)) for name, level in self.view.levels.items()
         )
         return Vocabulary(contract=self.contract.id, version=self.contract.version, attributes=tuple(said))
 
     def restrictions(self) -> tuple[Restriction, ...]:
-        """The restrictions as entries say them."""
+        """Return the restrictions in the form of an entry."""
         return tuple(
             Restriction(name=name, level=only.level.name, value=only.value) for name, only in self.where.items()
         )
 
 
 def read_entry_subject(path: Path, attributes: Sequence[str], where: Sequence[str]) -> EntrySubject:
-    """What `ATTRIBUTE[=LEVEL]` and `ATTRIBUTE=VALUE` ask of the contract in a file.
+    """Return the subject that `ATTRIBUTE[=LEVEL]` and `ATTRIBUTE=VALUE` select in the contract in a file.
 
     Raises ConfigurationError that lists every attribute, level and value that the contract does not have.
     """
@@ -80,12 +80,12 @@ def read_entry_subject(path: Path, attributes: Sequence[str], where: Sequence[st
 
 
 def levels_option(view: View) -> str:
-    """Attributes with their levels, as `--of` takes them."""
+    """Return the attributes with their levels, in the form of `--of`."""
     return ",".join(f"{name}={level.name}" for name, level in view.levels.items())
 
 
 def split_options(words: Sequence[str]) -> list[str]:
-    """Options that may be given again, with commas in each."""
+    """Return the parts of options that may be repeated, with commas in each."""
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 

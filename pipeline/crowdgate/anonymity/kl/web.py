@@ -1,4 +1,4 @@
-"""Files of a repository behind a URL: read-only, bounded in size and time, and never by another way than asked."""
+"""Files of a repository behind a URL: read-only, bounded in size and time, and only by the given scheme."""
 
 import errno
 import http.client
@@ -15,23 +15,23 @@ from urllib.parse import urlsplit
 from crowdgate.errors import ConfigurationError, Problem
 
 SECONDS = 20
-"""Without an answer, or for one file in all."""
+"""Greatest number of seconds without an answer, and for one file in all."""
 MOST_SECONDS = 600
-"""For a repository."""
+"""Greatest number of seconds for a repository."""
 MOST_BYTES = 256 << 20
-"""Of a repository."""
+"""Greatest number of bytes of a repository."""
 _CHUNK = 1 << 16
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
 
 
 def is_url(place: str) -> bool:
-    """Whether a place is a URL and no folder."""
+    """Return whether a place is a URL and not a folder."""
     return _URL.match(place) is not None
 
 
 def fetcher(place: str) -> Callable[[str, int], bytes]:
-    """Reads files below a URL. Raises ConfigurationError for other schemes, and for a URL with a user, a query or a
-    fragment; what it returns raises OSError."""
+    """Return a function that reads files below a URL and raises OSError. Raises ConfigurationError for other schemes,
+    and for a URL with a user, a query or a fragment."""
     base = urlsplit(place)
     if base.scheme not in ("http", "https") or not base.hostname or "@" in base.netloc or base.query or base.fragment:
         expected = "a folder, or https://HOST/PATH"
@@ -64,7 +64,7 @@ def fetcher(place: str) -> Callable[[str, int], bytes]:
 
 
 class _SameScheme(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect to another scheme: not to plain http, and never to a file."""
+    """Handler that follows no redirect to another scheme: not to plain http, and never to a file."""
 
     def __init__(self, scheme: str) -> None:
         self.scheme = scheme
@@ -77,7 +77,7 @@ class _SameScheme(urllib.request.HTTPRedirectHandler):
 
 
 def _fetch(opener: urllib.request.OpenerDirector, url: str, most: int) -> bytes:
-    """In a thread of its own: a server that sends its headers byte by byte is waited for no longer than another."""
+    """Fetch in a separate thread, so that a server that sends its headers byte by byte meets the same time limit."""
     body = Future[bytes]()
 
     def work() -> None:

@@ -1,5 +1,4 @@
-"""What became of a table's rows before anything was counted, as sentences and as a table: rows that do not count are
-said to be so."""
+"""Ingestion summary: the rows of a table that did not count, and why, as sentences and as a table."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -14,7 +13,7 @@ OTHER_ROWS = (
 
 
 def ingestion_text(ingested: Mapping[str, Any], table: str) -> str:
-    """How many rows there are, and how many of them do not count, and why."""
+    """Return a text with the number of rows, and the numbers that do not count with the reasons."""
     rows = ingested["rows"]
     said = f"{table[0].upper()}{table[1:]} has {format_value(rows['in the files'], COUNT)} rows"
     lost = list(_uncounted_rows(rows))
@@ -42,7 +41,7 @@ def _uncounted_rows(rows: Mapping[str, int]) -> Iterator[str]:
 
 
 def ingestion_table(ingested: Mapping[str, Any], table: str) -> Listing:
-    """The columns with invalid cells; none where there is no such."""
+    """Return a table of the columns with invalid cells."""
     rows = (
         (name, _reasons(each["reasons"]), each["then"], each["invalid"], each["share"])
         for name, each in ingested["columns"].items() if each["invalid"]

@@ -1,7 +1,8 @@
-"""Measure a contract's table: what is found is shown where all that is read is public, and kept private otherwise.
+"""Measure a contract's table. The findings are shown if everything that is read is public, and stored privately
+otherwise.
 
-Counting anonymity sets of a confidential table is a look at it: the ledger says so before anything is read, and marks
-the policies that come after. What is found lies in the private folder; the ledger holds a salted commitment only.
+Counting anonymity sets of a confidential table is an access: the ledger records it before anything is read, and marks
+the policies that come after. The findings go to the private folder; the ledger holds a salted commitment only.
 """
 
 import hashlib
@@ -30,11 +31,12 @@ STORED_PRIVATELY = "The anonymity sets have been counted; what was found is in t
 
 
 def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> AnonymityResult | str:
-    """What was found, with its page written where one is asked for; of confidential data the line that may be shown.
+    """Return the findings, and write their page if one is requested; for confidential data return the line that may be
+    shown.
 
     Raises ConfigurationError for a wrong contract or wrong options, VerificationFailed for a folder that is no release;
-    FileFault, LedgerRefused and EnvironmentFault before anything is read. Once confidential data are read every
-    error is kept private, and a signal raises Crashed.
+    FileFault, LedgerRefused and EnvironmentFault before anything is read. Once confidential data are read every error
+    is stored privately, and a signal raises Crashed.
     """
     what, link = select_attributes(asked), register_link(asked)
     confidential = _confidential_contracts(what.contract, asked.input, "--input")
@@ -55,8 +57,8 @@ def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> Anon
 
 
 def _confidential_contracts(contract: Contract, path: Path | None, option: str) -> list[Contract]:
-    """The contracts of whose people something is read that is not public: none for a public table. Raises
-    ConfigurationError where a public contract speaks for a table that is not public."""
+    """Return the contracts whose confidential data are read: none for a public table. Raises ConfigurationError if a
+    public contract is used for a table that is not public."""
     table, known = path or contract.server.path, contracts_in_working_copy(contract, KNOWN)
     found = public_table(table, known)
     if contract.public and isinstance(found, str):
@@ -70,14 +72,14 @@ def _confidential_contracts(contract: Contract, path: Path | None, option: str) 
 
 @dataclass(frozen=True)
 class _PrivatePlace:
-    """Where something is kept: a ledger, and the name of the private record there."""
+    """Place of a private record: a ledger, and the record's name there."""
 
     ledger: Ledger
     name: str
 
     @property
     def page(self) -> Path:
-        """The page beside the private record."""
+        """Path of the page beside the private record."""
         return private_file(self.ledger.path, self.ledger.id, self.name).with_suffix(".html")
 
 
@@ -88,8 +90,9 @@ def _measure_privately(
     link: RegisterLink | None,
     confidential: list[Contract],
 ) -> str:
-    """Every population's ledger is told of the look first; the record lies beside the first one's. The page of an older
-    run goes before anything is read, and a new one comes after its record: none ever lies beside another's."""
+    """Measure, and store the findings privately. Every population's ledger records the access first; the findings are
+    stored beside the first ledger. The page of an earlier run is removed before anything is read, and the new one
+    follows its record, so that no page ever belongs to another record."""
     ledgers = {contract.population: _ledger(asked, contract) for contract in confidential}
     place = _PrivatePlace(next(iter(ledgers.values())), f"anonymity/{what.contract.id}/{_request_digest(asked)}")
     private_folder(place.ledger.path)
@@ -107,7 +110,7 @@ def _measure_privately(
 def _record_and_page(
     what: AttributeSelection, source: Source, link: RegisterLink | None
 ) -> tuple[Mapping[str, Any], str | None]:
-    """The record and its page; what stopped it, and none."""
+    """Return the record and its page; if measuring fails, the error as a record, without a page."""
     try:
         found = anonymity_result(what, source, link)
         return found.to_json(), anonymity_report(found).html()
@@ -116,7 +119,7 @@ def _record_and_page(
 
 
 def _write_record(place: _PrivatePlace, held: Mapping[str, Any], page: str | None) -> str:
-    """The commitment of the record."""
+    """Write the record and its page, and return the record's commitment."""
     commitment = write_private(place.ledger.path, place.ledger.id, place.name, held)
     if page is not None:
         put_private(place.page, page.encode())
@@ -124,11 +127,11 @@ def _write_record(place: _PrivatePlace, held: Mapping[str, Any], page: str | Non
 
 
 def _ledger(asked: AnonymityRequest, contract: Contract) -> Ledger:
-    """The ledger of the budget of a contract's population."""
+    """Return the ledger of the budget of a contract's population."""
     budget, _ = budget_of_contract(contract.files[0], contract)
     return ledger_at(working_copy(contract.files[0]), asked.ledger, budget.spec.ledger)
 
 
 def _request_digest(asked: AnonymityRequest) -> str:
-    """Other questions have records of their own."""
+    """Return a digest of the request, so that each question has its own record."""
     return hashlib.sha256(repr(astuple(asked)).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What was found as a report: sentences, tables and box plots."""
+"""Findings as a report: sentences, tables and box plots."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,14 +10,14 @@ from crowdgate.report.report import Report, Section
 from crowdgate.risk.anonymity_sets import SizeSummary
 
 SHOWN = 15
-"""Groupings in a table of the terminal."""
+"""Greatest number of groupings in a table of the terminal."""
 GROUPINGS_IN_TABLES = 40
-"""Groupings in a page's tables."""
+"""Greatest number of groupings in a page's tables."""
 GROUPINGS_IN_PICTURE = 12
-"""Groupings in the picture."""
+"""Greatest number of groupings in the picture."""
 LABEL = "people in a set: least, quartiles, greatest"
 MOST_BOXES = 40
-"""Values of an attribute in the picture: those with the smallest medians."""
+"""Greatest number of an attribute's values in the picture: those with the smallest medians."""
 HOW_TO_READ = (
     "An anonymity set is everybody who shares a combination of values; its size is called k. Whoever is alone (k = 1)"
     " is found by anybody who knows these values of him or her. Quartiles and means are taken over sets, so a large set"
@@ -28,7 +28,7 @@ HOW_TO_READ = (
 
 
 def anonymity_report(found: AnonymityResult, most: int = GROUPINGS_IN_TABLES) -> Report:
-    """The report, with so many groupings of attributes in a table."""
+    """Return the report, with at most `most` groupings of attributes in a table."""
     title = f"Anonymity sets of {found.chosen.contract.id}"
     return Report(title, lambda: list(_sections(found, most)), found.to_json, lambda: _pictures(found))
 

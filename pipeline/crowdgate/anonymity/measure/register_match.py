@@ -1,4 +1,4 @@
-"""A published release against a register that another contract describes, at the release's levels."""
+"""Linkage of a published release with a register that another contract describes, at the release's levels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from crowdgate.verification.steps import Verification
 
 @dataclass(frozen=True, eq=False)
 class RegisterLink:
-    """What will be matched: a release's rows at its levels, and a register that is opened but not read."""
+    """A linkage that is ready to run: a release's rows at its levels, and a register that is opened but not read."""
 
     release_id: str
     register: Contract
@@ -37,7 +37,7 @@ class RegisterLink:
     rows_each: int
 
     def matched(self) -> "RegisterMatch":
-        """Read the register and match. Raises FileFault when it can't be read to its end or changes meanwhile."""
+        """Read the register and match. Raises FileFault if it can't be read to its end or changes meanwhile."""
         read = people_by_tuple(self.register, self.view, self.source)
         people = read.counts
         wider = Histogram(people.names, self.released.sizes, people.codes, people.counts)
@@ -47,7 +47,7 @@ class RegisterLink:
 
 @dataclass(frozen=True, eq=False)
 class RegisterMatch:
-    """A release that was matched, and what became of the register's rows on the way in."""
+    """A matched release, with the ingestion summary of the register."""
 
     link: RegisterLink
     linkage: Linkage
@@ -55,9 +55,9 @@ class RegisterMatch:
 
 
 def register_link(asked: AnonymityRequest) -> RegisterLink | None:
-    """What is to be matched, or None where no release is named; reads public bytes only.
+    """Return the linkage to run, or None where no release is named; reads public bytes only.
 
-    Raises ConfigurationError where one of release and register is missing, for a release of no rows, a register that
+    Raises ConfigurationError where one of release and register is missing, for a release without rows, a register that
     shares no column with it or has other values, and wrong rates; VerificationFailed for a folder that is no release;
     FileFault where the register's file is missing or has other columns.
     """
@@ -84,7 +84,7 @@ def register_link(asked: AnonymityRequest) -> RegisterLink | None:
 
 
 def _shared_levels(columns: Mapping[str, Level], register: Contract) -> dict[str, Level]:
-    """The register's level of every column of the release that it has."""
+    """Return the register's level of every column that it shares with the release."""
     known = {each.name: each for each in register.attributes if each.releasable}
     shared = {name: _register_level(known[name], level) for name, level in columns.items() if name in known}
     problems = [
@@ -101,7 +101,8 @@ def _shared_levels(columns: Mapping[str, Level], register: Contract) -> dict[str
 
 
 def _register_level(attribute: Attribute, released: Level) -> Level | None:
-    """The register's level of that name, if its values are the release's; cells outside the domain may be none."""
+    """Return the register's level of that name, if its values are the release's; otherwise None. The label of cells
+    outside the domain is ignored."""
     hierarchy = attribute.hierarchy
     if hierarchy is None or released.name not in hierarchy.names:
         return None
@@ -110,7 +111,8 @@ def _register_level(attribute: Attribute, released: Level) -> Level | None:
 
 
 def _release_in_register_codes(rows: Histogram, columns: Mapping[str, Level], own: Mapping[str, Level]) -> Histogram:
-    """The release's rows in the register's codes; what the register can't hold has a code behind all others."""
+    """Return the release's rows in the register's codes. Values that the register can't hold get a code after all
+    others."""
     codes, sizes = [], []
     for name, level in own.items():
         place = {label: code for code, label in enumerate(level.labels)}

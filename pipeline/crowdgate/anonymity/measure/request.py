@@ -1,4 +1,5 @@
-"""What is asked of a table: which attributes at which levels, how many together, by which one, as which sample."""
+"""Request for measuring a table: attributes and levels, number of attributes together, an attribute to group by, and
+the sampling fraction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +21,9 @@ UP_TO = 3
 
 @dataclass(frozen=True)
 class AnonymityRequest:
-    """What the command line says. `of` are attributes (None: the quasi-identifiers), `by` is one; each may be ATTRIBUTE
-    or ATTRIBUTE=LEVEL. `up_to` is how many attributes are known together (None: UP_TO, or as many as there are);
-    `sample` is a sampling fraction (None: the table is no sample)."""
+    """Options of the command line. `of` are attributes (None: the quasi-identifiers), `by` is one; each may be
+    ATTRIBUTE or ATTRIBUTE=LEVEL. `up_to` is the number of attributes that are known together (None: UP_TO, or all if
+    there are fewer); `sample` is a sampling fraction (None: the table is no sample)."""
 
     contract: Path
     input: Path | None = None
@@ -39,7 +40,7 @@ class AnonymityRequest:
 
 @dataclass(frozen=True, eq=False)
 class AttributeSelection:
-    """What is measured of a contract's table: attributes with their levels, finest first; `by` with its one level."""
+    """Attributes of a contract's table to measure, with their levels, finest first; `by` with its one level."""
 
     contract: Contract
     levels: Levels
@@ -59,7 +60,7 @@ class AttributeSelection:
 
     @property
     def several_rows(self) -> bool:
-        """Whether a person may have several rows, and so be in several sets."""
+        """True if a person may have several rows, and so be in several sets."""
         return self.contract.unit.person is not None and self.contract.unit.rows > 1
 
 
@@ -74,7 +75,8 @@ class _OptionProblems:
 
 
 def select_attributes(asked: AnonymityRequest) -> AttributeSelection:
-    """What is asked of the contract's table. Raises ConfigurationError that lists every problem; reads no data."""
+    """Return the attributes that a request selects in the contract's table. Raises ConfigurationError that lists every
+    problem; reads no data."""
     contract, wrong = read_contract(asked.contract, KNOWN.servers), _OptionProblems()
     own = {each.name: each for each in contract.attributes if each.releasable}
     levels: dict[str, tuple[Level, ...]] = {}
@@ -110,7 +112,7 @@ def _split_option(text: str) -> tuple[str, str | None]:
 def _levels(
     own: Mapping[str, Attribute], name: str, level: str | None, option: str, wrong: _OptionProblems
 ) -> tuple[Level, ...] | None:
-    """The attribute's level of this name, or all but `any`."""
+    """Return the attribute's level of this name, or all except `any`."""
     if name not in own:
         wrong.add(option, f"no attribute {name!r} with a domain", ", ".join(own), nearest(name, list(own)))
         return None
@@ -154,7 +156,7 @@ def _sampling_fraction(text: str | None, wrong: _OptionProblems) -> Fraction | N
 
 
 def error_rates(text: str | None, names: Sequence[str]) -> dict[str, Fraction]:
-    """How often each attribute is wrong: NAME=RATE,NAME=RATE, each once. Raises ConfigurationError."""
+    """Return the error rate of each attribute, from NAME=RATE,NAME=RATE, each once. Raises ConfigurationError."""
     wrong, found = _OptionProblems(), dict[str, Fraction]()
     for part in () if text is None else text.split(","):
         name, value = _split_option(part)
@@ -173,7 +175,7 @@ def error_rates(text: str | None, names: Sequence[str]) -> dict[str, Fraction]:
 
 
 def register_coverage(text: str | None) -> Fraction:
-    """The share of released people whom the register has; all, where nothing is said. Raises ConfigurationError."""
+    """Return the share of released people whom the register has; 1 by default. Raises ConfigurationError."""
     try:
         return probability("the coverage", "1" if text is None else text.strip(), open_low=True)
     except ValueError:
@@ -183,7 +185,7 @@ def register_coverage(text: str | None) -> Fraction:
 
 
 def counting_text(chosen: AttributeSelection) -> str:
-    """Whose sets are counted, in words."""
+    """Return a sentence that says whether sets of rows or of people are counted."""
     unit = chosen.contract.unit
     if unit.person is None:
         return "Rows are counted: a row is one person."
@@ -197,5 +199,5 @@ def counting_text(chosen: AttributeSelection) -> str:
 
 
 def fraction_text(fraction: Fraction) -> str:
-    """The sampling fraction as text."""
+    """Return the sampling fraction as text."""
     return exact_text(fraction)

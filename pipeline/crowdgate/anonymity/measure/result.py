@@ -1,4 +1,4 @@
-"""Everything that `crowdgate anonymity` finds, and the object that `--json` prints."""
+"""All findings of `crowdgate anonymity`, and the object that `--json` prints."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -20,9 +20,9 @@ from crowdgate.risk.population_uniques import PopulationUniques, population_uniq
 from crowdgate.sources.source import Source
 
 RISKIEST = 10
-"""Records that are shown with their minimal uniques."""
+"""Number of records that are shown with their minimal uniques."""
 BANDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-"""Ends of the intervals in which sdcMicro prints DIS-SUDA scores: 0, above 0 to .1, ..., above .7."""
+"""Lower ends of the intervals in which sdcMicro prints DIS-SUDA scores: 0, above 0 to .1, ..., above .7."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,9 @@ class MinimalUniqueRecord:
 
 @dataclass(frozen=True)
 class SpecialUniques:
-    """Minimal uniques of all records: how many there are of 1, 2, ... attributes, how many records have any, how many
-    records have a DIS-SUDA score in each of the BANDS, each attribute's share of all scores, the riskiest records."""
+    """Minimal uniques of all records: their numbers by size (1, 2, ... attributes), the number of records with any, the
+    number of records with a DIS-SUDA score in each of the BANDS, each attribute's share of all scores, and the riskiest
+    records."""
 
     fraction: float
     by_size: tuple[int, ...]
@@ -50,8 +51,7 @@ class SpecialUniques:
 
 @dataclass(frozen=True, eq=False)
 class AnonymityResult:
-    """What was found. `special` and `population` are None with the reason in `left_out`, or where nothing asks for
-    them."""
+    """Findings. `special` and `population` are None where nothing asks for them, or with the reason in `left_out`."""
 
     chosen: AttributeSelection
     measured: AnonymitySets
@@ -62,11 +62,11 @@ class AnonymityResult:
 
     @property
     def words(self) -> str:
-        """Whose sets are counted."""
+        """A sentence that says whether sets of rows or of people are counted."""
         return counting_text(self.chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         chosen, by = self.chosen, self.measured.by
         found: dict[str, Any] = {"outcome": "measured", "contract": chosen.contract.id, "counted": self.words}
         found |= {"ingested": self.measured.ingested, "people": self.measured.people, "up_to": chosen.up_to}
@@ -91,7 +91,7 @@ class AnonymityResult:
 
 
 def summary_json(summary: SizeSummary) -> dict[str, Any]:
-    """A summary with the sizes that people are counted within."""
+    """Return a summary in which people are counted by greatest set size."""
     stated = asdict(summary)
     within = dict(zip(map(str, SIZES), stated.pop("within"), strict=True))
     return {**stated, "people_within": within}
@@ -106,7 +106,7 @@ def _population_json(found: PopulationUniques) -> dict[str, Any]:
 
 
 def anonymity_result(chosen: AttributeSelection, source: Source, link: RegisterLink | None) -> AnonymityResult:
-    """Read the table, and the register where there is one, and measure. Raises FileFault when one can't be read."""
+    """Read the table, and the register if there is one, and measure. Raises FileFault if one can't be read."""
     measured = count_anonymity_sets(chosen, source)
     left_out: list[str] = []
     special = population = None
@@ -142,7 +142,7 @@ def _special_uniques(chosen: AttributeSelection, whole: Histogram, left_out: lis
 
 
 def _records_by_band(scored: Suda, people: int) -> tuple[int, ...]:
-    """Records without a score have 0."""
+    """Return the number of records in each band; records without a score have 0."""
     above = [int(np.count_nonzero(scored.dis > end)) for end in BANDS]
     ends = [people, *above, 0]
     return tuple(high - low for high, low in pairwise(ends))

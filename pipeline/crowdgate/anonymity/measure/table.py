@@ -1,4 +1,4 @@
-"""A contract's table, read once: what is counted in it."""
+"""Counts of a contract's table, which is read once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,15 +31,15 @@ from crowdgate.sources.source import Source
 
 WHOLE = "whole"
 PERSON = ""
-"""A column's name that no attribute has."""
+"""Name of the person's column; no attribute can have it."""
 _PUBLIC_KEY = bytes(KEY_BYTES)
-"""Which rows of a person stay is decided by this key and the cells of the columns that are read, at the levels that are
-asked for: the same question has the same figures, but another one may keep other rows. Nothing is released."""
+"""Key that decides, with the cells of the columns read at the requested levels, which rows of a person are retained. A
+repeated question has the same figures, but another question may retain other rows. Nothing is released."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """Counts of a table that was read, and what became of its rows on the way in (`sources.ingested.described`)."""
+    """Counts of a table, with its ingestion summary (`sources.ingested.described`)."""
 
     counts: Histogram
     ingested: Mapping[str, Any]
@@ -47,10 +47,9 @@ class TableCounts:
 
 @dataclass(frozen=True, eq=False)
 class AnonymitySets:
-    """What was counted. `by` are the sets of all attributes together for each value of the attribute that was asked
-    for; `whole` is the histogram of all attributes at finest levels, None where a person may have several rows.
-    `together` are the sets of all attributes together at finest levels, `ingested` what became of the table's rows on
-    the way in."""
+    """Anonymity sets of a table. `by` are the sets of all attributes together for each value of the grouping attribute;
+    `whole` is the histogram of all attributes at finest levels, None where a person may have several rows. `together`
+    are the sets of all attributes together at finest levels, `ingested` is the ingestion summary."""
 
     people: int
     groupings: tuple[Grouping, ...]
@@ -61,7 +60,7 @@ class AnonymitySets:
 
 
 def count_anonymity_sets(chosen: AttributeSelection, source: Source) -> AnonymitySets:
-    """Read the table and count. Raises FileFault when it can't be read to its end or changes meanwhile."""
+    """Read the table and count. Raises FileFault if it can't be read to its end or changes meanwhile."""
     return _sets_of_people(chosen, source) if chosen.several_rows else _sets_of_rows(chosen, source)
 
 
@@ -93,7 +92,7 @@ def _sets_of_people(chosen: AttributeSelection, source: Source) -> AnonymitySets
 
 
 def _all_attributes_view(chosen: AttributeSelection) -> View:
-    """Every attribute at the finest level that is asked for."""
+    """Return every attribute at its finest requested level."""
     return joint([View(chosen.finest), *([View(dict([chosen.by]))] if chosen.by else [])])
 
 
@@ -104,7 +103,8 @@ def _first_column(cells: Histogram) -> Histogram:
 def at_levels(
     cells: Histogram, view: View, columns: Sequence[tuple[str, Level]], *, persons: bool = False
 ) -> Histogram:
-    """The histogram of columns at these levels, of one of a view at finer ones; with `persons` after their column."""
+    """Return the histogram of columns at these levels, from the histogram of a view at finer ones; with `persons` the
+    person's column comes first."""
     codes, sizes = [], []
     for name, level in columns:
         column, finer = cells.codes[cells.names.index(name)], view.levels[name]
@@ -126,8 +126,8 @@ def _count_views(
 
 
 def rows_by_person(contract: Contract, view: View, source: Source) -> TableCounts:
-    """Rows of persons: the histogram of the person and the columns of a view, as many rows of each as the contract
-    lets stay."""
+    """Return the histogram of the person and the columns of a view, with as many rows of each person as the contract
+    retains."""
     task = CountingTask(contract, view.names, {WHOLE: view})
     total = count_table(source, task, serial())
     assert total.people is not None, "the privacy unit is a person"
@@ -138,7 +138,7 @@ def rows_by_person(contract: Contract, view: View, source: Source) -> TableCount
 
 
 def people_by_tuple(contract: Contract, view: View, source: Source) -> TableCounts:
-    """How many people have each tuple of a view: rows, or persons, who may have several tuples."""
+    """Return the number of people with each tuple of a view: rows, or persons, who may have several tuples."""
     if contract.unit.person is None or contract.unit.rows == 1:
         held, ingested = _count_views(contract, {WHOLE: view}, source)
         return TableCounts(held[WHOLE], ingested)

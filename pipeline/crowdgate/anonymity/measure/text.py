@@ -1,4 +1,4 @@
-"""What was found, as sentences and as tables of text, for the terminal and for the page."""
+"""Findings as sentences and as tables of text, for the terminal and for the page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -19,7 +19,7 @@ PEOPLE_COLUMNS = [
 ]
 IN_SEVERAL = "Who has several combinations is in several sets, and counts here once, by the smallest of them."
 MOST_GROUPS = 200
-"""Values of an attribute that a table shows."""
+"""Greatest number of an attribute's values in a table."""
 
 
 def _count(number: float) -> str:
@@ -35,12 +35,12 @@ def _share_text(part: float, whole: float) -> str:
 
 
 def levels_text(levels: Mapping[str, str]) -> str:
-    """Attributes with their levels."""
+    """Return the attributes with their levels."""
     return ", ".join(name if level == "exact" else f"{name} ({level})" for name, level in levels.items())
 
 
 def sentences(found: AnonymityResult) -> Iterator[str]:
-    """What was found, the plainest first."""
+    """Yield the findings as sentences, the simplest first."""
     worst = most_identifying(found, 1)
     people = found.measured.people
     if not people or not worst:
@@ -67,7 +67,7 @@ def _sample_uniques_sentence(worst: Grouping, people: int, *, several: bool) -> 
 
 
 def _all_attributes_sentence(found: AnonymityResult) -> Iterator[str]:
-    """What more than the combinations that are looked at would tell."""
+    """Yield a sentence on all attributes together, if they are more than the measured combinations have."""
     chosen, alone = found.chosen, found.measured.together.within[0]
     if chosen.up_to < len(chosen.levels):
         yield (
@@ -115,18 +115,19 @@ def _linkage_sentences(found: AnonymityResult) -> Iterator[str]:
 
 
 def _rounded_up(bound: float) -> float:
-    """A bound that is not printed too low."""
+    """Return a bound rounded up to one decimal."""
     return ceil(bound * 10) / 10
 
 
 def most_identifying(found: AnonymityResult, most: int) -> list[Grouping]:
-    """The groupings that leave the most people in the smallest sets; of equal ones those with the fewest attributes."""
+    """Return the groupings with the most people in the smallest sets; among equal ones those with the fewest
+    attributes."""
     order = sorted(found.measured.groupings, key=lambda each: (*(-n for n in each.summary.within), len(each.levels)))
     return order[:most]
 
 
 def tables(found: AnonymityResult, most: int) -> Iterator[Listing]:
-    """All tables; at most so many groupings of several attributes."""
+    """Yield all tables, with at most `most` groupings of several attributes."""
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
@@ -213,7 +214,7 @@ def _record_cells(each: MinimalUniqueRecord) -> tuple[Value, ...]:
 
 
 def record_text(values: Mapping[str, str]) -> str:
-    """A record in words."""
+    """Return a record in words."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 

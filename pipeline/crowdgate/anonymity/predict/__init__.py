@@ -1,2 +1,2 @@
-"""What figures foretell of people before anybody is asked: of a group by a contract's attributes, of a questionnaire
-question by question, of one's own answers."""
+"""Predictions of anonymity before anybody is asked: for a group by a contract's attributes, for a questionnaire
+question by question, and for one's own answers."""

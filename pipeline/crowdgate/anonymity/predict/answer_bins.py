@@ -1,4 +1,4 @@
-"""The answers to one question as bins: as they are asked, and asked less exactly."""
+"""The answers to one question as bins: as asked, and at coarser levels."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ MERGED = "the two rarest answers as one"
 
 
 def bins_of(question: QuestionSpec, people: int) -> Bins:
-    """The classes of people by what they answer: each answer, each combination where several may be given (as if each
-    were given independently), and those who would rather not say. Numbers are those of so many people."""
+    """Return the classes of people by their answers: each answer, each combination where several may be given (as if
+    each were given independently), and those who decline. Numeric answers are computed for `people` people."""
     if question.numeric is not None:
         return _with_decline(intervals(question.numeric, question.numeric.width, people), question.decline)
     answers, others = question.answers or {}, question.others or 0
@@ -29,7 +29,8 @@ def bins_of(question: QuestionSpec, people: int) -> Bins:
 
 
 def coarser_bins(question: QuestionSpec, people: int) -> dict[str, Bins]:
-    """The classes by each way to ask for less: the named ones, or the two rarest answers as one; wider intervals."""
+    """Return the classes for each coarser form of the question: the named ones, or the two rarest answers merged; wider
+    intervals for numbers."""
     if question.numeric is not None:
         wider = widths_of(question.numeric)[1:]
         return {
@@ -53,7 +54,7 @@ def _grouped_bins(question: QuestionSpec, groups: Iterable[list[str]]) -> Bins:
 
 
 def _further_answers(shares: Iterable[Fraction], others: int) -> list[tuple[Fraction, int]]:
-    """Further answers share what is left equally."""
+    """Return the further answers, which share the remainder equally."""
     return [((1 - sum(shares, Fraction(0))) / others, others)] if others else []
 
 
@@ -68,7 +69,7 @@ def _bins(shares: Iterable[tuple[Fraction, int]], decline: Fraction) -> Bins:
 
 
 def _with_decline(bins: Bins, decline: Fraction) -> Bins:
-    """With a class of those who would rather not say."""
+    """Return the bins with a class of those who decline."""
     if not decline:
         return bins
     shares = np.append(bins.probabilities * float(1 - decline), float(decline))

@@ -1,4 +1,4 @@
-"""What asking less exactly would do: every coarser level of every attribute, and round widths of numeric ones."""
+"""Effects of coarser questions: every coarser level of every attribute, and round widths of numeric ones."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,8 +24,9 @@ FINEST, UNKNOWN = "the finest that is", "unknown"
 
 
 def widths_listing(subject: PriorSubject, figures: PriorFigures, people: int, most: float) -> Listing:
-    """For every attribute, the others as they are: its levels and widths with the share of people expected to be alone
-    among so many (unknown where counts are too coarse), and the finest at which it is known to be at most `most`."""
+    """Return a table of the levels and widths of each attribute, with the others unchanged. It has the expected share
+    of unique people among `people` (unknown where counts are too coarse), and marks the finest level with a known share
+    of at most `most`."""
     rows = [row for name in subject.levels for row in _attribute_rows(subject, figures, name, people, most)]
     note = f"of {whole(people)} people at most {percent(most)} alone; the other attributes as they are asked"
     return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
@@ -45,7 +46,7 @@ def _attribute_rows(
 
 
 def _share_at_level(known: Laws, name: str, level: Level, people: int) -> float | None:
-    """The share alone with one attribute at a level; None where the laws are coarser."""
+    """Return the share of unique people with one attribute at a level; None where the counts are coarser."""
     if not nests(known.axes[name], level):
         return None
     return singleton_share(known.at({**known.axes, name: level}).best, people)
@@ -56,7 +57,7 @@ def _meets(share: float | None, most: float) -> str:
 
 
 def _laws_at_finest(subject: PriorSubject, figures: PriorFigures, name: str) -> Laws:
-    """The laws with one attribute at its finest level with known shares."""
+    """Return the laws with one attribute at its finest level with known shares."""
     hierarchy_of = subject.contract.by_name[name].hierarchy
     assert hierarchy_of is not None, "it is releasable"
     finest = figures.prior.known_level(name, hierarchy_of.level(EXACT)) or subject.levels[name]
@@ -64,7 +65,8 @@ def _laws_at_finest(subject: PriorSubject, figures: PriorFigures, name: str) -> 
 
 
 def coarser_levels(attribute: Attribute) -> list[Level]:
-    """The named levels of an attribute and, of a numeric one, intervals of round widths; the most values first."""
+    """Return the named levels of an attribute and, if it is numeric, intervals of round widths; the most values
+    first."""
     assert attribute.hierarchy is not None, "it is releasable"
     named = {level.name: level for level in attribute.hierarchy.levels}
     sizes = {len(level) for name, level in named.items() if name != ANY}
@@ -73,7 +75,7 @@ def coarser_levels(attribute: Attribute) -> list[Level]:
 
 
 def _round_widths(attribute: Attribute) -> Iterator[Level]:
-    """Intervals of 2, 5, 10, 20, 50 ... steps of the domain."""
+    """Yield intervals of 2, 5, 10, 20, 50 ... steps of the domain."""
     domain = attribute.domain
     if domain is None or domain.grid is None:
         return

@@ -1,9 +1,9 @@
-"""The prediction that an entry of a KL repository allows: from its bins, KL and collision quantity with their ends, for
-whoever has no figures of the population but these.
+"""The prediction from an entry of a KL repository: from its bins, KL and collision quantity with their intervals,
+without other figures of the population.
 
-An expansion around the uniform law is used where `risk.approximations` lets it be, up to the entry's upper end; where
-it does not, the reason stands in its place. What is told for one distance is linear or monotone in it, so that its
-range is what the entry's ends give.
+An expansion around the uniform distribution is used where `risk.approximations` allows it, up to the upper end of the
+entry's interval; otherwise the reason is given instead. A figure from one distance is linear or monotone in it, so that
+its range follows from the interval's ends.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from crowdgate.system.regular_files import plain_file, read_bounded
 
 KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
 SMALL_GROUP_SIZES = (2, 3)
-"""Groups that expansions of the second order tell of, beside who is alone; larger ones are outside their validity."""
+"""Set sizes that second-order expansions predict, in addition to 1; larger ones are outside their validity."""
 FORMULAS = (
     "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
     " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
@@ -96,13 +96,13 @@ NAMES = {
     **{f"of_{size}": f"in groups of {size}" for size in SMALL_GROUP_SIZES},
 }
 NOTABLE_SHARE = 0.1
-"""Share of an entry's KL from which on chance is said to be a part of it."""
+"""Share of an entry's KL from which on sampling variation is reported."""
 LEAST_BINS = 20
-"""Below, a limit for many bins says too little."""
+"""Least number of bins for a limit theorem for many bins."""
 
 Formula = Callable[[float], float]
 FigureOrReason = tuple[float, float, float] | str
-"""A figure with its ends, or why it is not told."""
+"""A figure with the ends of its range, or the reason why it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,10 @@ class TrustedKeys:
 
 
 def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Report:
-    """The prediction of the entry in a file, for groups of these sizes (by default all its people).
+    """Return the prediction from the entry in a file, for groups of these sizes (by default all its people).
 
-    Raises ConfigurationError without a key and for a wrong size, VerificationFailed for an entry that no key signed, of
-    the future, or that can't be, FileFault where it can't be read.
+    Raises ConfigurationError without a key and for a wrong size, VerificationFailed for an entry that no key signed,
+    that is dated in the future, or that is impossible, FileFault where it can't be read.
     """
     digest, entry = _read_entry(path, trust)
     sizes = groups_of(people, _population_size(entry))
@@ -151,13 +151,13 @@ def _read_entry(path: Path, trust: TrustedKeys) -> tuple[str, KlEntry]:
 
 
 def _population_size(entry: KlEntry) -> int:
-    """How many people there are, of whom the entry's rows are the share that its data cover."""
+    """Return the size of the population. The entry's rows are the share of it that its data cover."""
     people, covered = entry.people.rows, entry.source.coverage
     return min(MOST_PEOPLE, floor(people / covered)) if covered > 0 else MOST_PEOPLE
 
 
 def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]]]:
-    """By each distance a row, and one for each figure of it that is not told."""
+    """Yield, for each distance, its row of figures and a row for each figure that is unknown."""
     if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
         yield _figure_row(
             EXACT, people, {name: (each, each, each) for name, each in _uniform_figures(entry.bins, people).items()}
@@ -170,7 +170,7 @@ def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]
 
 
 def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
-    """Each figure for bins that are all alike."""
+    """Return each figure for uniform bins."""
     alike = Bins.uniform(bins)
     found = predict_singletons(alike, people)
     shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in SMALL_GROUP_SIZES}
@@ -178,7 +178,7 @@ def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
-    """Each figure by a distance. They raise ValueError where it is outside their validity."""
+    """Return each figure as a function of a distance. The functions raise ValueError outside their validity."""
 
     def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
         if bins < LEAST_BINS:
@@ -203,8 +203,8 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
 
 
 def _figure_or_reason(formula: Formula, ends: FigureInterval) -> FigureOrReason:
-    """The figure with the ends that the entry's ends give, or why it is not told. The upper end is tried first: what
-    approximations ask of a distance is that it be small."""
+    """Return the figure with the range that the entry's interval gives, or the reason why it is unknown. The upper end
+    is tried first, since approximations are valid for small distances."""
     try:
         high, value, low = (formula(kappa) for kappa in (ends.high, ends.value, ends.low))
     except ValueError as error:
@@ -257,7 +257,7 @@ def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
 
 
 def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
-    """What the expansions are, and how far off."""
+    """Yield notes on the expansions and their errors."""
     yield FORMULAS
     yield EXPANSION_ERRORS
     if refused:
@@ -270,7 +270,7 @@ def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
 
 
 def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:
-    """The share of people alone in groups of every size for which it is told; nothing where it is for none."""
+    """Return a picture of the share of unique people in groups of every size for which it is known."""
     every = sorted({*sizes, *(round(float(size)) for size in np.geomspace(1, _population_size(entry), 60))})
     points: dict[str, list[tuple[float, float]]] = {}
     for people in every:

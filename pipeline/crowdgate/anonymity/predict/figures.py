@@ -1,4 +1,4 @@
-"""The figures of a prediction as rows of listings."""
+"""The figures of a prediction as rows of tables."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ DIFFERENCE = f"{JOINT} less {INDEPENDENT}"
 def prediction_rows(
     bins: Mapping[str, Bins], ends: Callable[[str, int], Mapping[str, float]], sizes: Sequence[int]
 ) -> Iterator[Row]:
-    """For every size of a group the prediction by each basis, with its ends, and the difference of two."""
+    """Yield, for every size of a group, the prediction by each basis with its bounds, and the difference of two
+    bases."""
     for people in sizes:
         found = {
             name: {**_prediction_row(name, predict_singletons(each, people)), **ends(name, people)}
@@ -69,7 +70,7 @@ def prediction_rows(
 
 
 def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
-    """Who is alone, and who is in a small group."""
+    """Return tables of unique people, and of people in small sets."""
     title, note = "expected people who are alone with what is asked", bounds_note(rows)
     return (
         Listing("alone", title, informative_columns(SINGLETON_COLUMNS, rows), tuple(rows), note),
@@ -84,14 +85,15 @@ def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
 
 
 def bounds_note(rows: Sequence[Row]) -> str:
-    """In words, what the ends of a range rest on."""
+    """Return the meaning of the bounds in words."""
     with_ends = {row["by"] for row in rows if row["low"] is not None}
     return "; ".join(words for basis, words in ((JOINT, ALLOWED), (INDEPENDENT, POSSIBLE)) if basis in with_ends)
 
 
 def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
-    """How many bits the classes tell of a person (Koot 2012, sections 2.1-2.2), by each basis; the last column is the
-    degree of Reiter and Rubin that a guess at anybody's answers leaves whoever is in the likeliest class."""
+    """Return the bits of information about a person in the classes (Koot 2012, sections 2.1-2.2), by each basis. The
+    last column is the degree of Reiter and Rubin for a person in the most probable class, after a guess at the
+    answers."""
     rows: list[Row] = [
         {
             "by": by, "classes": each.cells, "shannon": degrees.shannon_entropy(each),
@@ -108,7 +110,7 @@ def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
 
 
 def informative_columns(columns: tuple[ListingColumn, ...], rows: Sequence[Row]) -> tuple[ListingColumn, ...]:
-    """The columns that say something: not ends of a range where there are none, nor one basis for all rows."""
+    """Return the columns with information: no bounds if there are none, and no basis if all rows have the same one."""
     one = len({str(row["by"]) for row in rows}) == 1
     nothing = {each.key for each in columns if all(row[each.key] is None for row in rows)}
     return tuple(each for each in columns if each.key not in nothing and not (one and each.key == "by"))
@@ -125,7 +127,7 @@ def _prediction_row(by: str, found: Prediction) -> dict[str, Value]:
 
 
 def _logarithm(found: LogProbability) -> float | None:
-    """None for the logarithm of 0, which JSON can't hold."""
+    """Return the logarithm, or None for that of 0, which JSON can't hold."""
     return found.value if isfinite(found.value) else None
 
 
@@ -135,6 +137,6 @@ def _difference_row(people: int, first: Row, second: Row) -> Row:
 
 
 def number(value: Value) -> float:
-    """A figure of a row."""
+    """Return the figure of a row as a float."""
     assert isinstance(value, int | float), "a figure"
     return float(value)

@@ -49,8 +49,8 @@ ALIKE = (
 
 @dataclass(frozen=True)
 class PredictionTargets:
-    """What is asked beside the prediction, as text: which group sizes, the greatest share of people who may be alone,
-    the cost of a group."""
+    """Additional targets of a prediction, as text: group sizes, the greatest share of unique people, the cost of a
+    group."""
 
     people: str | None = None
     at_most: str | None = None
@@ -60,7 +60,7 @@ class PredictionTargets:
 def predict_group(
     path: Path, of: str | None, population: str | None, source: Path | None, wish: PredictionTargets
 ) -> Report:
-    """The prediction for groups of people by a contract's attributes.
+    """Return the prediction for groups of people by a contract's attributes.
 
     Raises ConfigurationError for a wrong contract or command line, and what public_counts.figures raises for `source`.
     """
@@ -89,12 +89,12 @@ def predict_group(
 
 
 def limit_of(text: str | None) -> Fraction | None:
-    """The greatest share that `--at-most` states. Raises ConfigurationError."""
+    """Return the greatest share in `--at-most`. Raises ConfigurationError."""
     return None if text is None else _number("--at-most", text, Fraction(1), "a share from 0 to 1")
 
 
 def cost_of(text: str | None) -> Fraction | None:
-    """The cost of a group that `--cost` states. Raises ConfigurationError."""
+    """Return the cost of a group in `--cost`. Raises ConfigurationError."""
     return None if text is None else _number("--cost", text, Fraction(10**12), "a number of at least 0")
 
 
@@ -106,18 +106,18 @@ def _number(option: str, text: str, most: Fraction, expected: str) -> Fraction:
 
 
 def subject_attributes(subject: PriorSubject) -> str:
-    """What is asked, in words."""
+    """Return the attributes of a subject in words."""
     return levels_phrase({name: level.name for name, level in subject.levels.items()})
 
 
 def levels_phrase(levels: Mapping[str, str]) -> str:
-    """Attributes with their levels, where these are not exact."""
+    """Return the attributes in words, with their levels where these are not exact."""
     each = [name if level == EXACT else f"{name} ({level})" for name, level in levels.items()]
     return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
 
 
 def sentence(row: Row, what: str) -> str:
-    """What is expected, in plain words."""
+    """Return the expected numbers as a sentence."""
     few = f"{format_value(row['singletons'], PEOPLE)} ({format_value(row['share_alone'], SHARE)})"
     return (
         f"Of {people_phrase(row['people'])} asked for {what}, {few} are expected to be alone with their answers, and"
@@ -126,12 +126,12 @@ def sentence(row: Row, what: str) -> str:
 
 
 def people_phrase(people: Value) -> str:
-    """So many people who are, or one who is."""
+    """Return the number of people as the subject of a relative clause."""
     return "1 person who is" if people == 1 else f"{format_value(people, PEOPLE)} people who are"
 
 
 def notes(found: Laws, known: PriorFigures, population: int, sizes: Sequence[int]) -> Iterator[str]:
-    """What the figures rest on, and for whom they hold."""
+    """Yield notes on the basis of the figures, and on their scope."""
     yield f"The figures are {found.basis}{f' ({known.source})' if known.source else ''}."
     yield from known.gaps()
     if known.source is None and len(found.axes) > 1:
@@ -142,7 +142,7 @@ def notes(found: Laws, known: PriorFigures, population: int, sizes: Sequence[int
 
 
 def attacker_knowledge_note(bins: Bins, population: int) -> str:
-    """For whom the figures hold, and what everybody else must single a person out of."""
+    """Return a note on the attacker for whom the figures hold, and on the anonymity set for all others."""
     alone, share = expected(bins, population), singleton_share(bins, population)
     return ATTACKER_KNOWLEDGE.format(
         population=whole(population), alone=format_value(alone, PEOPLE), share=format_value(share, SHARE)
@@ -178,8 +178,8 @@ def _about(subject: PriorSubject, known: PriorFigures) -> dict[str, Any]:
 
 
 def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[SvgPicture]:
-    """The share of people in small groups, and of people alone in groups of every size. Raises ConfigurationError when
-    the extra that draws is not installed."""
+    """Return pictures of the share of people in small groups, and of unique people in groups of every size. Raises
+    ConfigurationError if the extra that draws is not installed."""
     both = (JOINT, INDEPENDENT)
     small = [
         PlotLine(

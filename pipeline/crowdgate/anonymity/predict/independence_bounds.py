@@ -1,4 +1,4 @@
-"""The ends of what independence says: whatever relates the attributes, the truth lies between them."""
+"""Bounds of the figures that assume independence: the least and the greatest under any relation of the attributes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from crowdgate.risk.bins import Bins
 
 SMALL = 5
-"""Beside those who are alone, the ends are told of people in groups of at most so many."""
+"""Greatest set size for which bounds are computed, in addition to the bounds for unique people."""
 BOUND_NAMES = ("low", "high", "small_low", "small_high")
 
 
 def bounds_from_range(found: ExpectedRange | None) -> Mapping[str, float]:
-    """The ends of a range of expected singletons."""
+    """Return the bounds in a range of expected singletons."""
     return {} if found is None else {"low": found.low, "high": found.high}
 
 
 def bounds_from_margins(margins: Sequence[Floats] | None, people: int) -> Mapping[str, float]:
-    """The least and the most expected singletons, and share of people in groups of at most SMALL, by any joint law with
-    these margins; nothing for a single margin, which leaves no choice, and for unknown ones."""
+    """Return the least and the greatest expected number of singletons, and share of people in sets of at most SMALL,
+    under any joint distribution with these margins. Empty for a single margin, which leaves no choice, and for unknown
+    ones."""
     if margins is None or len(margins) < 2:
         return {}
     tables = [list(each / each.sum()) for each in margins]
@@ -36,7 +37,7 @@ def bounds_from_margins(margins: Sequence[Floats] | None, people: int) -> Mappin
 
 
 def margin_of(bins: Bins) -> Floats | None:
-    """The probabilities of all bins; None for more than a domain may have values."""
+    """Return the probabilities of all bins; None for more bins than a domain may have values."""
     if bins.cells > MOST_VALUES:
         return None
     held = np.repeat(bins.probabilities, np.round(bins.counts).astype(np.int64))

@@ -1,4 +1,4 @@
-"""How people fall into classes: by the figures that relate attributes, and as if these were independent."""
+"""Distribution of people over classes: by counts that relate the attributes, and as if attributes were independent."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ if TYPE_CHECKING:
 
 JOINT, INDEPENDENT = "joint figures", "independence"
 LEAST_SPREAD = 2.0
-"""Standard deviations of the number of singletons itself that a range holds at least."""
+"""Least half-width of a range, in standard deviations of the number of singletons itself."""
 FITTED = 0.4
-"""Of the number itself, where it comes from a fit: noise in sparse counts makes it too large more often than too small
-(tests/benchmarks/prediction.py)."""
+"""Additional half-width of a range from a fit, as a share of the number itself: noise in sparse counts makes it too
+large more often than too small (tests/benchmarks/prediction.py)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Laws:
-    """The people expected in every cell at these levels (None where no counts are given), and each attribute's own
-    shares."""
+    """Expected people in every cell at these levels (None without counts), and each attribute's own shares."""
 
     axes: Axes
     joint: ExpectedCounts | None
@@ -44,44 +43,46 @@ class Laws:
 
     @cached_property
     def independent(self) -> Bins:
-        """The classes as if attributes were independent."""
+        """Classes as if attributes were independent."""
         return product(Bins.from_counts(self.shares[name]) for name in self.axes)
 
     @cached_property
     def related(self) -> Bins | None:
-        """The classes by joint figures."""
+        """Classes by joint counts."""
         return None if self.joint is None else Bins.from_counts(self.joint.people)
 
     @property
     def best(self) -> Bins:
-        """By joint figures where there are any."""
+        """Classes by joint counts, or as if independent if there are none."""
         return self.independent if self.related is None else self.related
 
     @property
     def basis(self) -> Basis:
-        """What the best rest on."""
+        """Basis of the best classes."""
         return Basis.MARGINS if self.joint is None else self.joint.basis
 
     def bins(self) -> dict[str, Bins]:
-        """The classes by each basis, joint figures first."""
+        """Return the classes by each basis, joint counts first."""
         both = {JOINT: self.related, INDEPENDENT: self.independent}
         return {name: each for name, each in both.items() if each is not None}
 
     def at(self, axes: Axes) -> Laws:
-        """The same at coarser levels, or of fewer attributes."""
+        """Return the laws at coarser levels, or of fewer attributes."""
         joint = None if self.joint is None else self.joint.summed(axes)
         shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
         return Laws(axes, joint, shares)
 
     def bounds(self, basis: str, people: int) -> Mapping[str, float]:
-        """The ends of what a basis says of so many people: of independence over all joint laws with these margins."""
+        """Return the bounds of a basis for this many people; for independence over all joint distributions with these
+        margins."""
         if basis == INDEPENDENT:
             return bounds_from_margins([self.shares[name] for name in self.axes], people)
         return bounds_from_range(None if self.joint is None else range_of(self.joint, people, Bins.from_counts))
 
 
 def range_of(joint: ExpectedCounts, people: int, classes: Callable[[Floats], Bins]) -> ExpectedRange:
-    """The range of the expected singletons among so many people, whose classes a table's cells tell."""
+    """Return the range of the expected number of singletons among `people` people. `classes` computes their classes
+    from a table's cells."""
     slack = LEAST_SPREAD * sqrt(variance(classes(joint.people), people))
     share = 0.0 if joint.basis is Basis.COUNTED else FITTED
     singles = (lambda cells: expected(classes(cells), people)), (lambda found: slack + share * found)
@@ -89,8 +90,8 @@ def range_of(joint: ExpectedCounts, people: int, classes: Callable[[Floats], Bin
 
 
 def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
-    """The laws of a subject's classes. Raises ConfigurationError for attributes with unknown shares, or where counts
-    would have to be related over too many classes."""
+    """Return the laws of a subject's classes. Raises ConfigurationError for attributes with unknown shares, and for
+    counts over too many classes."""
     prior, axes = figures.prior, subject.levels
     joint = None
     if figures.source is not None:
@@ -106,7 +107,7 @@ def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
 
 
 def check_classes(axes: Axes) -> None:
-    """Raises ConfigurationError for more classes than counts can be related over."""
+    """Raise ConfigurationError for more classes than counts can be related over."""
     cells = prod(map(len, axes.values()))
     if cells > MOST_CELLS_FITTED:
         fewer = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
@@ -118,15 +119,15 @@ def _unknown_shares_problem(shares: UnknownShares) -> Problem:
 
 
 def _shares_from_joint(joint: ExpectedCounts | None, axes: Axes, name: str) -> Floats:
-    """An attribute's shares by the joint figures."""
+    """Return an attribute's shares by the joint counts."""
     assert joint is not None, "all shares are known, and not by margins"
     own = coarsened(joint.people, axes, {name: axes[name]})
     return np.asarray(own / own.sum(), dtype=np.float64)
 
 
 def with_decline(cells: Floats, declines: Sequence[float]) -> Floats:
-    """A table with one more value on every axis, for those who would rather not say: that share of the people, whatever
-    they would have said."""
+    """Return a table with one more value on every axis for those who decline: that share of the people, independently
+    of their answers."""
     for axis, decline in enumerate(declines):
         if decline:
             declined = cells.sum(axis=axis, keepdims=True) * decline

@@ -1,4 +1,4 @@
-"""Numbers that people are asked for in intervals, by a law that is known of them (Koot 2012, sections 6.3 and 6.4)."""
+"""Numbers that people are asked for in intervals, with a known distribution (Koot 2012, sections 6.3 and 6.4)."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -14,21 +14,22 @@ from crowdgate.risk.correlated import bivariate_normal, rectangle
 from crowdgate.system import lazy_libraries
 
 WIDER = (1, 2, 5, 10, 20, 50)
-"""How many times as wide intervals could be."""
+"""Factors by which intervals could be wider."""
 
 
 def width_name(width: Fraction) -> str:
-    """What asking in intervals of a width is called."""
+    """Return the name of intervals of a width."""
     return f"intervals of {number_label(width)}"
 
 
 def widths_of(numeric: NumericAnswer) -> list[Fraction]:
-    """The width that is asked, and wider ones."""
+    """Return the requested width, and wider ones."""
     return [times * numeric.width for times in WIDER]
 
 
 def intervals(numeric: NumericAnswer, width: Fraction, people: int) -> Bins:
-    """The classes of so many people by the interval that their number is in. ValueError for too many."""
+    """Return the classes of this many people by the interval of their number. Raises ValueError for too many
+    intervals."""
     match numeric.law:
         case "uniform":
             return widths.uniform(numeric.parameter("high") - numeric.parameter("low"), width)
@@ -40,7 +41,7 @@ def intervals(numeric: NumericAnswer, width: Fraction, people: int) -> Bins:
 
 
 def rectangles(one: NumericAnswer, other: NumericAnswer, rho: Fraction, width: Fraction, other_width: Fraction) -> Bins:
-    """The classes of people by two numbers that go together. ValueError for too many."""
+    """Return the classes of people by two correlated numbers. Raises ValueError for too many."""
     return bivariate_normal(
         one.parameter("sd"),
         other.parameter("sd"),
@@ -53,7 +54,7 @@ def rectangles(one: NumericAnswer, other: NumericAnswer, rho: Fraction, width: F
 
 
 def pairs(questions: Sequence[QuestionSpec]) -> Iterator[tuple[QuestionSpec, QuestionSpec, Fraction]]:
-    """Questions for numbers that go together, with their correlation."""
+    """Yield the pairs of questions for correlated numbers, with their correlation."""
     named = {each.name: each for each in questions}
     for each in questions:
         if each.numeric is not None and each.numeric.correlated is not None:
@@ -61,18 +62,18 @@ def pairs(questions: Sequence[QuestionSpec]) -> Iterator[tuple[QuestionSpec, Que
 
 
 def share_at(numeric: NumericAnswer, number: Fraction) -> float:
-    """The share of people whose number is in the same interval."""
+    """Return the share of people whose number is in the same interval."""
     low, high = _interval_ends(numeric, number)
     return _share_below(numeric, high) - _share_below(numeric, low)
 
 
 def share_of_both(one: NumericAnswer, other: NumericAnswer, rho: Fraction, numbers: Sequence[Fraction]) -> float:
-    """The share of people whose two numbers are in the same intervals."""
+    """Return the share of people whose two numbers are in the same intervals."""
     return rectangle(_standardised_interval(one, numbers[0]), _standardised_interval(other, numbers[1]), float(rho))
 
 
 def _standardised_interval(numeric: NumericAnswer, number: Fraction) -> tuple[float, float]:
-    """The ends of its interval in standard deviations from the mean."""
+    """Return the ends of the number's interval in standard deviations from the mean."""
     low, high = (
         float((end - numeric.parameter("mean")) / numeric.parameter("sd")) for end in _interval_ends(numeric, number)
     )
@@ -86,7 +87,7 @@ def _interval_ends(numeric: NumericAnswer, number: Fraction) -> tuple[Fraction, 
 
 
 def _share_below(numeric: NumericAnswer, number: Fraction) -> float:
-    """The share of people whose number is at most this one."""
+    """Return the share of people whose number is at most this one."""
     match numeric.law:
         case "uniform":
             low, high = numeric.parameter("low"), numeric.parameter("high")

@@ -1,6 +1,6 @@
-"""A person's own answers, question by question: how many people give the same (Koot 2012, section 7.1.2).
+"""A person's own answers, question by question: the number of people who give the same (Koot 2012, section 7.1.2).
 
-Answers stay in memory for as long as they are counted. No message, result or file holds one.
+Answers stay in memory only while they are counted. No message, result or file contains one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,15 +18,15 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.policy.questionnaire import QuestionSpec
 
 OTHER = "other"
-"""What is written for an answer that the form does not list."""
+"""Input for an answer that the form does not list."""
 MOST_LISTED = 20
 Ask = Callable[[str], str | None]
-"""Asks a question and returns the line that is answered, None where there are no more."""
+"""Function that asks a question and returns the answered line, or None at the end of input."""
 
 
 @dataclass(frozen=True)
 class SameAnswers:
-    """How many people give the same answers up to a question, who answers himself counted, and of how many."""
+    """Number of people who give the same answers up to a question, including the respondent."""
 
     question: str
     people: float
@@ -34,7 +34,7 @@ class SameAnswers:
 
 @dataclass(frozen=True)
 class OwnAnswers:
-    """The counts of one person's answers and whose shares they rest on, and nothing else of them."""
+    """Counts for one person's answers and the populations of the shares, without the answers themselves."""
 
     form: str
     population: int
@@ -42,15 +42,15 @@ class OwnAnswers:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         counts = [{"question": each.question, "people": each.people} for each in self.steps]
         about = {"questionnaire": self.form, "population": self.population, "notes": list(self.notes)}
         return {"outcome": "counted", **about, "people": counts}
 
 
 def count_answers(form: QuestionnaireModel, ask: Ask) -> OwnAnswers:
-    """Ask every question that is counted, and count after each who gives the same answers. An empty answer declines:
-    it tells nothing, so that nobody is ruled out by it.
+    """Ask every counted question, and count after each the people who give the same answers. An empty answer declines:
+    it excludes nobody.
 
     Raises ConfigurationError for an answer that a question does not have (naming line and question, never the answer),
     and where answers end too early.
@@ -79,14 +79,14 @@ def _counts_by_question(form: QuestionnaireModel, ask: Ask) -> Iterator[SameAnsw
 
 
 def prompt(form: QuestionnaireModel, question: QuestionSpec) -> str:
-    """The question with its answers, as it is asked."""
+    """Return the question with its answers, as it is asked."""
     listed = options(form, question)
     several = "; several separated by semicolons" if question.several else ""
     return f"{question.ask or question.name} [{' | '.join(listed)}{several}; empty: rather not say] "
 
 
 def options(form: QuestionnaireModel, question: QuestionSpec) -> list[str]:
-    """The answers that a question has, or the first of them."""
+    """Return the answers that a question has, or the first of them."""
     if question.numeric is not None:
         return [f"a number, of {width_name(question.numeric.width)}"]
     if question.attribute is None:
@@ -117,7 +117,7 @@ def _ticked_share(question: QuestionSpec, answers: dict[str, Fraction], ticked: 
 
 
 def _answer_code(form: QuestionnaireModel, question: QuestionSpec, given: str, line: int) -> int:
-    """The code of a value of the level that is asked, or of the level that holds an exact value."""
+    """Return the code of a value of the requested level, or of the level's value that contains an exact value."""
     assert form.laws is not None, "it asks for an attribute"
     assert form.contract is not None, "it asks for an attribute"
     level, domain = form.laws.axes[question.attribute or ""], form.contract.by_name[question.attribute or ""].domain
@@ -141,7 +141,7 @@ def _attributes_share(form: QuestionnaireModel, chosen: dict[str, int]) -> float
 
 
 def _numeric_answer(question: QuestionSpec, given: str, line: int) -> Fraction:
-    """A number that some people have."""
+    """Return a number that some people have. Raises ConfigurationError otherwise."""
     number = parse_number(given.strip())
     assert question.numeric is not None, "it asks for a number"
     if number is None or share_at(question.numeric, number) <= 0:
@@ -152,7 +152,7 @@ def _numeric_answer(question: QuestionSpec, given: str, line: int) -> Fraction:
 
 
 def _numbers_share(form: QuestionnaireModel, numbers: Mapping[str, Fraction]) -> float:
-    """The share of people with numbers in the same intervals."""
+    """Return the share of people with numbers in the same intervals."""
     share, alone = 1.0, dict(numbers)
     for one, other, rho in form.pairs:
         if one.name in alone and other.name in alone and one.numeric is not None and other.numeric is not None:

@@ -1,4 +1,4 @@
-"""What a plan foretells of its people at the levels that it counts, and a record beside what was observed."""
+"""Prediction of a plan at the levels that it counts, and a record that compares it with the observed table."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ COLUMNS = (
 
 
 def prediction(plan: Plan, known: PriorFigures) -> Listing:
-    """How many of the budget's people would be alone with all that is counted, at the finest levels; without rows where
-    too little is known, or for too many classes."""
+    """Return the expected number of the budget's people who are unique in all that is counted, at the finest levels.
+    Without rows where too little is known, or for too many classes."""
     subject = PriorSubject.of_plan(plan)
     rows = _rows(subject, known)
     by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
@@ -46,8 +46,8 @@ def prediction(plan: Plan, known: PriorFigures) -> Listing:
 
 
 def observed_and_expected(plan: Plan, candidate: Candidate, counted: Mapping[str, Histogram]) -> dict[str, Any]:
-    """For the curator: who is alone and in small groups in the table (at the released levels, where rows are released)
-    beside what the public margins foretold of as many."""
+    """Return, for the custodian, the unique people and those in small sets of the table (at the released levels, if
+    rows are released), with the numbers that the public margins predict."""
     released = candidate.table
     if released is not None:
         return _observed_and_expected_at(
@@ -71,7 +71,7 @@ def _observed_and_expected_at(plan: Plan, levels: Axes, held: Histogram) -> dict
 
 
 def _expected_by_margins(subject: PriorSubject, rows: int) -> dict[str, float] | None:
-    """None where no margins are known, or nobody is there."""
+    """Return the numbers that independent margins predict; None where no margins are known, or the table is empty."""
     try:
         found = predict_singletons(laws(subject, read_prior(subject, None)).independent, rows)
     except (ConfigurationError, ValueError):

@@ -1,4 +1,4 @@
-"""Whose figures a prediction takes, and warnings where those are other people than it is asked of, or contradict one
+"""Populations of the shares in a prediction, and warnings where they are not the requested population or contradict one
 another."""
 
 from collections.abc import Iterator
@@ -24,12 +24,12 @@ APART = (
     " of the people."
 )
 MOST_OFF = 0.001
-"""Share of people by which the joint figures may miss counts: a fit is stopped before."""
+"""Share of people by which joint counts may miss exact counts: a fit stops before it is exact."""
 
 
 def population_notes(subject: PriorSubject, known: PriorFigures, most: int | None, asked: str | None) -> Iterator[str]:
-    """The population of every source of shares, warnings first. `most` is the greatest number of people in the
-    contract's population, `asked` the population that is asked in words, None where it is the contract's."""
+    """Yield the population of every source of shares, warnings first. `most` is the greatest number of people in the
+    contract's population, `asked` the requested population in words, None where it is the contract's."""
     own = subject.contract.population
     if asked is not None:
         yield OTHER.format(found=f"shares of {', '.join(subject.levels)} are of the population {own}, {asked}")
@@ -40,7 +40,7 @@ def population_notes(subject: PriorSubject, known: PriorFigures, most: int | Non
 
 
 def population_warnings(known: PriorFigures, subject: PriorSubject) -> Iterator[str]:
-    """Warnings where counts are of another population than the contract's, or no law has all of them."""
+    """Yield warnings where counts are of another population than the contract's, or contradict one another."""
     found = other_population(known.population, subject.contract)
     if found is not None:
         yield OTHER.format(found=f"counts are {found}")
@@ -49,7 +49,7 @@ def population_warnings(known: PriorFigures, subject: PriorSubject) -> Iterator[
 
 
 def _contradiction_warnings(prior: Prior, levels: Axes) -> Iterator[str]:
-    """A warning for each exact table that the joint figures are far from."""
+    """Yield a warning for each exact table that the joint counts are far from."""
     joint = prior.joint(levels)
     for table in prior.tables if joint is not None else ():
         own = {name: min(table.axes[name], levels[name], key=len) for name in levels if name in table.axes}
@@ -70,8 +70,8 @@ def _sources_text(subject: PriorSubject, known: PriorFigures) -> str:
 
 
 def greatest_population(path: Path, contract: Contract) -> int | None:
-    """How many people a contract's population has at most, by its budget in the working copy around a file; None where
-    no budget says it."""
+    """Return the greatest number of people in a contract's population, by its budget in the working copy around a file;
+    None without such a budget."""
     try:
         return budget_of_contract(path, contract)[0].spec.people
     except ConfigurationError:

@@ -1,4 +1,4 @@
-"""`crowdgate predict`: of a contract, a questionnaire or an entry of a KL repository, which the file itself says."""
+"""`crowdgate predict`, for a contract, a questionnaire or an entry of a KL repository: the file's own kind decides."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +17,8 @@ CONTRACT, QUESTIONNAIRE, ENTRY = "DataContract", "Questionnaire", "a signed entr
 def predict(
     path: Path, of: str | None, population: str | None, source: Path | None, wish: PredictionTargets, trust: TrustedKeys
 ) -> Report:
-    """The prediction of the file. Raises ConfigurationError, what public_counts.figures raises for `source`, and what
-    `predict_entry` does."""
+    """Return the prediction for the file. Raises ConfigurationError, and as public_counts.figures (for `source`) and
+    `predict_entry` do."""
     kind = kind_of(path)
     if kind != ENTRY:
         _refuse({"--key": trust.keys or None}, "only an entry of a KL repository is signed")
@@ -39,7 +39,8 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def kind_of(path: Path) -> str:
-    """What a file is. Raises ConfigurationError unless it is a contract, a questionnaire or a signed entry."""
+    """Return the kind of a file. Raises ConfigurationError unless it is a contract, a questionnaire or a signed
+    entry."""
     document = read_document(path)
     if isinstance(document.data, dict) and "payloadType" in document.data:
         return ENTRY

@@ -1,4 +1,4 @@
-"""A questionnaire, question by question: how many people are left who answer the same (Koot 2012, appendix B)."""
+"""A questionnaire, question by question: the number of people with the same answers so far (Koot 2012, appendix B)."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -35,7 +35,7 @@ from crowdgate.risk.singletons import expected
 from crowdgate.risk.widths import best_width
 
 SMALL = 10
-"""People of whom a small group has at most so many."""
+"""Greatest number of people in a small group."""
 
 STEP_COLUMNS = (
     ListingColumn("question", "after the question"),
@@ -67,8 +67,8 @@ INDEPENDENCE_ASSUMED = (
 
 
 def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTargets) -> Report:
-    """The analysis of the questionnaire in `path`, by counts from `source` as well where it asks for attributes of a
-    contract. Raises as `read_form`, `groups_of` and `limit_of`."""
+    """Return the analysis of the questionnaire in `path`, with counts from `source` if it asks for attributes of a
+    contract. Raises as `read_questionnaire`, `groups_of` and `limit_of` do."""
     form = read_questionnaire(path, source)
     sizes, limit = groups_of(wish.people, form.people), limit_of(wish.at_most)
     every = {basis: form.bins(basis, form.questions) for basis in form.bases}
@@ -91,8 +91,9 @@ def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTarge
 
 
 def respondents_alike(bins: Bins, people: int) -> tuple[float, float, float]:
-    """How many people give the same answers as the best, the median and the worst respondent, himself counted: the
-    people times the greatest, the median (of people, not of classes) and the least probability above 0."""
+    """Return the number of people with the same answers as the best, the median and the worst respondent, including the
+    respondent: the people times the greatest, the median (of people, not of classes) and the least probability above
+    0."""
     mass = np.cumsum(bins.probabilities * bins.counts)
     median = bins.probabilities[min(int(np.searchsorted(mass, 0.5 * mass[-1])), len(mass) - 1)]
     return float(bins.probabilities[-1]) * people, float(median) * people, float(bins.probabilities[0]) * people
@@ -124,7 +125,8 @@ def _question_listing(form: QuestionnaireModel, rows: Sequence[Row]) -> Listing:
 
 
 def _best_widths(form: QuestionnaireModel, people: int, limit: Fraction) -> Listing:
-    """For every number that is asked for the least width that leaves few enough alone, the others as they are."""
+    """Return, for every numeric question, the least width that leaves few enough people unique, with the other
+    questions unchanged."""
     rows = [_best_width(form, each, each.numeric, people, limit) for each in form.questions if each.numeric is not None]
     if not rows:
         found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
@@ -149,7 +151,7 @@ def _best_width(
 
 
 def _coarser_listing(form: QuestionnaireModel, people: int) -> Listing:
-    """What asking less would do, the most helpful first."""
+    """Return the effects of coarser questions, the most helpful first."""
     basis = form.bases[0]
     now = singleton_share(form.bins(basis, form.questions), people)
     rows = [_coarser_row(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]

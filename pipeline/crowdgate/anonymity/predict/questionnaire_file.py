@@ -31,13 +31,13 @@ from crowdgate.risk.products import product
 
 AS_ASKED, LEFT_OUT = "as asked", "left out"
 Ways = Mapping[str, str]
-"""How some questions are asked otherwise than in the form, by their names."""
+"""Names of the forms in which some questions are asked, by question, where they differ from the questionnaire's."""
 
 
 @dataclass(frozen=True, eq=False)
 class QuestionnaireModel:
-    """A questionnaire that can be counted: the questions that are, their ways to be asked, and the contract's laws of
-    those that ask for its attributes. `whose` says whose shares those are."""
+    """A questionnaire that can be counted: its counted questions, their coarser forms, and the contract's laws for
+    questions that ask for its attributes. `whose` are notes on the populations of these shares."""
 
     file: Questionnaire
     contract: Contract | None
@@ -47,22 +47,22 @@ class QuestionnaireModel:
 
     @property
     def people(self) -> int:
-        """Whom the form is for."""
+        """Number of people that the questionnaire is for."""
         return self.file.spec.population.people
 
     @property
     def skipped(self) -> list[QuestionSpec]:
-        """Questions of which nothing is known."""
+        """Questions without known shares."""
         return [each for each in self.file.spec.questions if each.skip is not None]
 
     @property
     def questions(self) -> list[QuestionSpec]:
-        """Questions that are counted, in their order."""
+        """Counted questions, in their order."""
         return [each for each in self.file.spec.questions if each.skip is None]
 
     @property
     def bases(self) -> list[str]:
-        """Joint figures, where counts are given that relate attributes, and independence."""
+        """Bases of the figures: joint counts, if counts relate attributes, and independence."""
         return [INDEPENDENT] if self.laws is None or self.laws.joint is None else [JOINT, INDEPENDENT]
 
     @cached_property
@@ -71,7 +71,7 @@ class QuestionnaireModel:
         return {each.name: {AS_ASKED: bins_of(each, self.people), **coarser_bins(each, self.people)} for each in own}
 
     def ways(self, question: QuestionSpec) -> list[str]:
-        """How a question could be asked less exactly: its coarser levels, and not at all."""
+        """Return the coarser forms of a question: its coarser levels, and leaving it out."""
         if question.attribute is None:
             named = [name for name in self._own_answer_bins[question.name] if name != AS_ASKED]
         else:
@@ -80,7 +80,7 @@ class QuestionnaireModel:
         return [*named, LEFT_OUT]
 
     def bins(self, basis: str, questions: Sequence[QuestionSpec], ways: Ways | None = None) -> Bins:
-        """The classes of the answers to some questions."""
+        """Return the classes of the answers to some questions."""
         held = [(each, (ways or {}).get(each.name, AS_ASKED)) for each in questions]
         held = [(question, way) for question, way in held if way != LEFT_OUT]
         own = list(self._own_bins({question.name: way for question, way in held if question.attribute is None}))
@@ -94,7 +94,7 @@ class QuestionnaireModel:
         return product([*map(Bins.from_counts, each), *own])
 
     def bounds(self, basis: str, people: int) -> Mapping[str, float]:
-        """The ends of what a basis says of so many people who answer all questions."""
+        """Return the bounds of a basis for this many people who answer all questions."""
         return (
             bounds_from_margins(self.margins, people)
             if basis == INDEPENDENT
@@ -103,7 +103,7 @@ class QuestionnaireModel:
 
     @cached_property
     def margins(self) -> list[Floats] | None:
-        """The shares of each question's answers; None where one has too many."""
+        """Shares of each question's answers; None where one question has too many."""
         own = [
             margin_of(self._own_answer_bins[each.name][AS_ASKED]) for each in self.questions if each.attribute is None
         ]
@@ -114,7 +114,8 @@ class QuestionnaireModel:
         return known if len(known) == len(own) else None
 
     def _range(self, people: int) -> ExpectedRange | None:
-        """The range of the expected people who are alone with all answers among so many; None without joint figures."""
+        """Return the range of the expected number of people who are unique in all answers; None without joint
+        counts."""
         if self.laws is None or self.laws.joint is None:
             return None
         own = product(self._own_bins({each.name: AS_ASKED for each in self.questions if each.attribute is None}))
@@ -125,7 +126,7 @@ class QuestionnaireModel:
 
     @cached_property
     def pairs(self) -> list[tuple[QuestionSpec, QuestionSpec, Fraction]]:
-        """Questions for numbers that go together."""
+        """Pairs of questions for correlated numbers."""
         return list(pairs(self.questions))
 
     @cached_property
@@ -133,8 +134,8 @@ class QuestionnaireModel:
         return {}
 
     def _own_bins(self, ways: Ways) -> Iterator[Bins]:
-        """The classes of each question that has answers or a law of its own; of two that go together the ones of both
-        at once."""
+        """Yield the classes of each question with answers or a distribution of its own; of correlated pairs the joint
+        classes."""
         both = [each for each in self.pairs if each[0].name in ways and each[1].name in ways]
         alone = ways.keys() - {question.name for one, other, _ in both for question in (one, other)}
         yield from (self._own_answer_bins[name][ways[name]] for name in ways if name in alone)
@@ -156,7 +157,7 @@ class QuestionnaireModel:
         )
 
     def declines(self, axes: Iterable[str]) -> list[float]:
-        """The share of people who would rather not say, of every attribute."""
+        """Return the share of people who decline, for every attribute."""
         stated = {each.attribute: float(each.decline) for each in self.questions}
         return [stated[name] for name in axes]
 
@@ -177,7 +178,8 @@ def _width(numeric: NumericAnswer, way: str) -> Fraction:
 
 
 def read_questionnaire(path: Path, source: Path | None) -> QuestionnaireModel:
-    """The questionnaire in `path`, with the contract that it names, and counts from `source` that relate attributes.
+    """Return the questionnaire in `path`, with the contract that it names, and counts from `source` that relate
+    attributes.
 
     Raises ConfigurationError that lists every problem, and what public_counts.figures raises for `source`.
     """
@@ -202,7 +204,7 @@ def read_questionnaire(path: Path, source: Path | None) -> QuestionnaireModel:
 
 
 def _check_shares(document: Document, file: Questionnaire, known: PriorFigures, levels: Axes) -> None:
-    """Raises ConfigurationError for questions whose attributes have unknown shares at their levels."""
+    """Raise ConfigurationError for questions whose attributes have unknown shares at their levels."""
     places = {each.attribute: ("spec", "questions", at, "level") for at, each in enumerate(file.spec.questions)}
     unknown = [*unknown_shares(known.prior, levels)]
     if unknown:
@@ -210,7 +212,8 @@ def _check_shares(document: Document, file: Questionnaire, known: PriorFigures, 
 
 
 def _other_population(file: Questionnaire, contract: Contract) -> str | None:
-    """That a form is for other people than its contract's population, or may be; None where it names that."""
+    """Return a text that the form is for other people than its contract's population, or may be; None if it names that
+    population."""
     asked = file.spec.population
     if asked.id == contract.population:
         return None
@@ -220,7 +223,7 @@ def _other_population(file: Questionnaire, contract: Contract) -> str | None:
 
 
 def _check_numbers(document: Document, file: Questionnaire) -> None:
-    """Raises ConfigurationError for widths that make too many intervals."""
+    """Raise ConfigurationError for widths that make too many intervals."""
     problems, questions = [], file.spec.questions
     for at, each in enumerate(questions):
         if each.numeric is not None:
@@ -238,7 +241,7 @@ def _check_numbers(document: Document, file: Questionnaire) -> None:
 
 
 def _levels(document: Document, file: Questionnaire, contract: Contract) -> dict[str, Level]:
-    """The attributes that are asked for, at their levels."""
+    """Return the requested attributes at their levels. Raises ConfigurationError for unknown ones."""
     problems: list[Problem] = []
     levels: dict[str, Level] = {}
     for at, question in enumerate(file.spec.questions):

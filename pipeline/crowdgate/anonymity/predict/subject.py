@@ -1,4 +1,4 @@
-"""What a prediction is asked of: a contract's attributes at their levels, how many people there are, and groups."""
+"""Subject of a prediction: a contract's attributes at their levels, the number of people, and group sizes."""
 
 from pathlib import Path
 
@@ -14,13 +14,13 @@ from crowdgate.public_counts.figures import PriorSubject
 
 
 def option_problem(where: str, found: str, expected: str, instead: str | None = None) -> Problem:
-    """A problem of the command line."""
+    """Return a problem of the command line."""
     return Problem("command line", None, where, found, expected, instead)
 
 
 def subject_of(path: Path, of: str | None, population: str | None) -> PriorSubject:
-    """The subject that a contract's file and the options `--of` and `--population` state: by default all
-    quasi-identifiers, exact, and as many people as the budget of the contract's population says.
+    """Return the subject that a contract's file and the options `--of` and `--population` state: by default all
+    quasi-identifiers, exact, and as many people as the budget of the contract's population states.
 
     Raises ConfigurationError that lists every problem.
     """
@@ -48,7 +48,7 @@ def _population(contract: Contract, path: Path, stated: str | None) -> int:
 
 
 def whole(option: str, text: str, most: int) -> int:
-    """A whole number from 1 to `most`, as an option states it. Raises ConfigurationError."""
+    """Return the whole number from 1 to `most` that an option states. Raises ConfigurationError."""
     number = parse_number(text.strip())
     if number is None or number.denominator != 1 or not 1 <= number <= most:
         raise ConfigurationError(option_problem(option, f"{text.strip()!r}", f"a whole number from 1 to {most}"))
@@ -56,14 +56,15 @@ def whole(option: str, text: str, most: int) -> int:
 
 
 def groups_of(people: str | None, population: int) -> tuple[int, ...]:
-    """The sizes of groups that `--people` lists: by default the whole population. Raises ConfigurationError."""
+    """Return the sizes of groups that `--people` lists: by default the whole population. Raises ConfigurationError."""
     if people is None:
         return (population,)
     return tuple(dict.fromkeys(whole("--people", each, population) for each in people.split(",")))
 
 
 def levels_of(contract: Contract, of: str | None) -> dict[str, Level]:
-    """Attributes at levels, as `--of` lists them (`age=10 years,sex`). Raises ConfigurationError for unknown ones."""
+    """Return the attributes at levels that `--of` lists (`age=10 years,sex`). Raises ConfigurationError for unknown
+    ones."""
     names = [each.name for each in contract.attributes if each.role is Role.QUASI_IDENTIFIER and each.releasable]
     asked = [
         tuple(map(str.strip, each.partition("=")[::2])) for each in (",".join(names) if of is None else of).split(",")
@@ -96,5 +97,5 @@ def _level(contract: Contract, name: str, level: str, problems: list[Problem]) -
 
 
 def level_names(attribute: Attribute) -> tuple[str, ...]:
-    """The names of an attribute's levels, finest first."""
+    """Return the names of an attribute's levels, finest first."""
     return () if attribute.hierarchy is None else attribute.hierarchy.names

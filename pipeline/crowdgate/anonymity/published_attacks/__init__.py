@@ -1,1 +1,1 @@
-"""What published figures of a membership attack mean where members are as rare as they are."""
+"""Conversion of published figures of a membership attack to realistic proportions of members."""

@@ -1,4 +1,4 @@
-"""What a curve claims at each skew: its points, and the greatest recall at a wanted precision."""
+"""Findings on a published curve at each skew: its points, and the greatest recall at a required precision."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from crowdgate.risk.roc import RocPoint, at_skew, greatest_recall
 Row = dict[str, Value]
 LEVEL = Fraction(1, 20)
 LEAST_PRECISION = Fraction(1, 2)
-"""The precision that points without a false positive must be able to show."""
+"""Precision that must be shown for points without a false positive."""
 REACHED, MISSED, INCONCLUSIVE = "reached", "not reached", "inconclusive"
 MEASURED, ABOVE = "measured", f"above {float(LEAST_PRECISION):g}"
 
@@ -49,7 +49,7 @@ GREATEST = (
 
 @dataclass(frozen=True)
 class CurveFindings:
-    """A curve and what is asked of it."""
+    """A curve with the request for its conversion."""
 
     points: Sequence[RocPoint]
     asked: CurveRequest
@@ -60,8 +60,8 @@ class CurveFindings:
         return [point for point in self.points if not self._seen(point)]
 
     def rows(self) -> Iterator[Row]:
-        """Every point at every skew. There is no precision where no false positive was seen: it is above .5 where
-        enough non-members were tried, or inconclusive."""
+        """Yield every point at every skew. A point without a false positive has no precision: it is above .5 if enough
+        non-members were tried, and inconclusive otherwise."""
         targets = self.asked.targets
         ends = [None if targets is None else targets.rates(point) for point in self.points]
         for skew in self.asked.skews:
@@ -83,7 +83,7 @@ class CurveFindings:
         }
 
     def greatest(self) -> Iterator[Row]:
-        """The greatest recall at every wanted precision, at every skew."""
+        """Yield the greatest recall at every required precision, at every skew."""
         for skew in self.asked.skews:
             for wanted in self.asked.precisions:
                 first: Row = {"skew": skew_text(skew), "base_rate": base_rate(skew), "wanted": float(wanted)}
@@ -101,8 +101,8 @@ class CurveFindings:
         return {"verdict": verdict, "recall": found, **_one_in(found, skew), "needed": None}
 
     def most_precise(self, skew: Fraction) -> tuple[RocPoint | None, bool]:
-        """The point of the greatest precision at a skew, and whether it has a false positive: without one no more than
-        .5 is shown. None where no point tells."""
+        """Return the point of the greatest precision at a skew, and whether it has a false positive: without one only a
+        precision of .5 is shown. None where no point shows a precision."""
         told = [point for point in self.points if self._shows_precision(point, LEAST_PRECISION, skew)]
 
         def shown(point: RocPoint) -> tuple[float, Fraction]:
@@ -112,26 +112,27 @@ class CurveFindings:
         return best, best is not None and self._seen(best)
 
     def drawn(self, skew: Fraction) -> Iterator[tuple[float, float]]:
-        """Recall and precision of the points with a false positive, which have a place on logarithmic axes."""
+        """Yield recall and precision of the points with a false positive, which can be drawn on logarithmic axes."""
         for point in self.points:
             if point.tpr and self._seen(point):
                 yield float(point.tpr), at_skew(point, skew).precision
 
     def _seen(self, point: RocPoint) -> bool:
-        """Whether there was a false positive."""
+        """Return whether there was a false positive."""
         return bool(point.fpr) and (self.asked.targets is None or point.fpr * self.asked.targets.non_members >= 1)
 
     def _shows_precision(self, point: RocPoint, wanted: Fraction, skew: Fraction) -> bool:
-        """Whether a false positive was seen, or so many non-members were tried that its absence shows a precision."""
+        """Return whether a false positive was seen, or enough non-members were tried for its absence to show a
+        precision."""
         if self._seen(point):
             return True
         needed = self._needed(wanted, point, skew)
         return needed is not None and self.asked.targets is not None and self.asked.targets.non_members >= needed
 
     def _needed(self, wanted: Fraction, point: RocPoint, skew: Fraction) -> int | None:
-        """Non-members, none of them claimed, who put the lower end of precision at `wanted`: beside the lower end of
-        recall where it is known of how many members that is, and otherwise beside recall as it is, at level .05. None
-        where nobody is found, or where it would be more than 10^15."""
+        """Return the number of non-members, none of them claimed, for which the lower limit of precision is `wanted`.
+        It uses the lower limit of recall if the number of members is known, otherwise the recall itself, at level .05.
+        None where nobody is found, or where the number would exceed 10^15."""
         targets = self.asked.targets
         try:
             if targets is None:
@@ -142,7 +143,7 @@ class CurveFindings:
 
 
 def skew_text(skew: Fraction) -> str:
-    """A skew as people write it."""
+    """Return a skew in the form 1:N."""
     return f"1:{exact_text(skew)}"
 
 
@@ -152,6 +153,6 @@ def _confidence_limits(rates: Rates, skew: Fraction) -> Row:
 
 
 def _one_in(recall: float | None, skew: Fraction) -> Row:
-    """Members, and targets, among whom one is rightly claimed."""
+    """Return the numbers of members, and of targets, per correct claim."""
     each = 1 / recall if recall else None
     return {"members_per_hit": each, "targets_per_hit": each and each * float(1 + skew)}

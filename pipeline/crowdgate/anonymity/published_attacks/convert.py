@@ -26,7 +26,7 @@ from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
 
 MOST_SHOWN = 80
-"""Rows of points on a terminal."""
+"""Greatest number of rows of points on a terminal."""
 NO_INTERVAL = (
     "No interval can be given: that takes the numbers of members and non-members whom the attack was tried on "
     "(--members, --non-members)."
@@ -47,7 +47,7 @@ CORNER = "The point with both rates 0 claims nobody, has no precision, and is le
 
 
 def convert(asked: CurveRequest) -> Report:
-    """The curve in the file at every skew. Raises ConfigurationError for a file that holds none."""
+    """Return the curve in the file at every skew. Raises ConfigurationError for a file without a curve."""
     curve = read_curve(asked.file)
     claims = CurveFindings(curve.points, asked)
     rows, greatest = tuple(claims.rows()), tuple(claims.greatest())
@@ -69,7 +69,7 @@ def convert(asked: CurveRequest) -> Report:
 
 
 def _listing(name: str, title: str, columns: tuple[ListingColumn, ...], rows: tuple[Row, ...]) -> Listing:
-    """Verdicts, and how many non-members are needed, have columns where some of them say anything."""
+    """Return a table; verdicts and needed non-members have columns only if some row has them."""
     verdict = (VERDICT,) if VERDICT not in columns and any(row["verdict"] != MEASURED for row in rows) else ()
     needed = (NEEDED,) if any(row["needed"] for row in rows) else ()
     return Listing(name, title, (*columns, *verdict, *needed), rows)
@@ -86,7 +86,8 @@ def _about(curve: RocCurve, asked: CurveRequest) -> dict[str, object]:
 
 
 def _sentence(claims: CurveFindings) -> str:
-    """The most precise point at the greatest skew, the same balanced, and claiming everybody."""
+    """Return a sentence on the most precise point at the greatest skew, on its precision at balance, and on claiming
+    everybody."""
     skew = claims.asked.skews[-1]
     point, seen = claims.most_precise(skew)
     if point is None:
@@ -125,7 +126,7 @@ def _notes(curve: RocCurve, asked: CurveRequest, rows: Sequence[Row]) -> Iterato
 
 
 def _picture(claims: CurveFindings) -> list[SvgPicture]:
-    """Precision against recall, a curve a skew."""
+    """Return a picture of precision against recall, one curve for each skew."""
     lines = [PlotLine(skew_text(skew), tuple(claims.drawn(skew))) for skew in claims.asked.skews]
     lines = [line for line in lines if line.points]
     return [draw_lines(lines, "recall: share of the members who are found", "precision", "log")] if lines else []

@@ -17,7 +17,7 @@ from crowdgate.risk.roc import RocPoint, from_balanced_accuracy, from_balanced_p
 
 @dataclass(frozen=True)
 class RateColumns:
-    """Two columns that tell both rates. `inside` says which second numbers can stand beside a first one."""
+    """Two columns that determine both rates. `inside` describes the possible second numbers for a first one."""
 
     columns: tuple[str, str]
     point: Callable[[Fraction, Fraction], RocPoint]
@@ -59,16 +59,16 @@ FORMS = (
 
 @dataclass(frozen=True)
 class RocCurve:
-    """The points of a file in order, none of which has both rates 0; and the form that they were told in."""
+    """The points of a file in order, without points with both rates 0, and the form of the file's columns."""
 
     points: tuple[RocPoint, ...]
     form: RateColumns
     corner: bool
-    """Whether a point with both rates 0 was left out: it claims nobody, and has no precision."""
+    """True if a point with both rates 0 was left out: it claims nobody, and has no precision."""
 
 
 def read_curve(path: Path) -> RocCurve:
-    """The curve in a CSV file. Raises ConfigurationError that lists its problems."""
+    """Return the curve in a CSV file. Raises ConfigurationError that lists its problems."""
     file = _read(path)
     form = _rate_columns(file)
     problems = list(_size_problems(file))
@@ -132,7 +132,7 @@ def _rate(text: str) -> Fraction | None:
 
 
 def _order_problems(file: CsvFile, form: RateColumns, told: list[tuple[int, RocPoint]]) -> Iterator[Problem]:
-    """Where a rate falls: along one attack's curve it can't."""
+    """Yield a problem for each rate that falls: along one attack's curve no rate can."""
     for (before, first), (line, second) in pairwise(told):
         for name in ("fpr", "tpr"):
             least, found = getattr(first, name), getattr(second, name)

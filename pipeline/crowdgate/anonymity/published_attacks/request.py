@@ -1,4 +1,4 @@
-"""What a published curve is asked: at which skews, for which precisions, measured on how many targets."""
+"""Request to convert a published curve: skews, required precisions, and the numbers of targets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,18 +16,19 @@ from crowdgate.risk.roc import RocPoint
 
 PRECISIONS = (Fraction(1, 2), Fraction(4, 5), Fraction(19, 20))
 EACH_LIMIT = Fraction(1, 40)
-"""How often an end is wrong: both together at most 5 %."""
+"""Error probability of each confidence limit: both together at most 5 %."""
 
 
 @dataclass(frozen=True)
 class AttackTargets:
-    """How many members and non-members an attack was tried on."""
+    """Numbers of members and non-members that an attack was tried on."""
 
     members: int
     non_members: int
 
     def rates(self, point: RocPoint) -> Rates:
-        """Pooled ends; a rate that is not of a whole number of targets stands for both numbers around it."""
+        """Return pooled confidence limits of both rates. A rate that is not of a whole number of targets stands for
+        both numbers around it."""
         hits, false = point.tpr * self.members, point.fpr * self.non_members
         fewest, most = (floor(hits), floor(false)), (ceil(hits), ceil(false))
         low = pooled_limits(fewest[0], self.members, fewest[1], self.non_members, EACH_LIMIT)
@@ -37,7 +38,7 @@ class AttackTargets:
 
 @dataclass(frozen=True)
 class CurveRequest:
-    """The options of the command."""
+    """Options of the command."""
 
     file: Path
     skews: tuple[Fraction, ...]
@@ -52,7 +53,7 @@ def curve_request(
     members: str | None,
     non_members: str | None,
 ) -> CurveRequest:
-    """The options, read. Raises ConfigurationError that lists every problem."""
+    """Return the options as a request. Raises ConfigurationError that lists every problem."""
     problems: list[Problem] = []
     ratios = [_skew(text, problems) for text in skews or ()] or list(map(Fraction, SKEWS))
     wanted = [_precision(text, problems) for text in precisions or ()] or list(PRECISIONS)
@@ -63,7 +64,7 @@ def curve_request(
 
 
 def _skew(text: str, problems: list[Problem]) -> Fraction:
-    """`1:30`, or 30."""
+    """Return the skew in `1:30`, or in 30."""
     first, colon, rest = text.partition(":")
     number = parse_number(rest if colon else first)
     if number is None or not 1 <= number <= MOST_SKEW or (colon and parse_number(first) != 1):

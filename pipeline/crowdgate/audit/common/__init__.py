@@ -1,1 +1,1 @@
-"""What the audits of all questions share: population, trials, records, levels, and the audit itself."""
+"""Shared parts of the three audits: population, trials, records, levels, and the audit itself."""

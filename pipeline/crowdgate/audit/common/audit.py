@@ -1,4 +1,4 @@
-"""One audit: the question that it asks of a policy, its games, what its record comes to, and how that is shown."""
+"""One audit: the question that it answers about a policy, its games, its findings, and how they are shown."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ Options = Mapping[str, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class FinishedAudit(Generic[R, F]):
-    """A finished audit: its record, what that comes to, where it lies, and whether gates read it (they do not where the
-    command line stated something else than the policy)."""
+    """A finished audit: its record, its findings, the path of the record, and whether gates read it (`own`). Gates
+    ignore an audit whose settings differ from the policy's."""
 
     record: R
     findings: F
@@ -44,53 +44,53 @@ class FinishedAudit(Generic[R, F]):
 
 @dataclass(frozen=True, eq=False)
 class Audit(Generic[R, F]):
-    """An audit of one question, complete: everything that the three audits do not share."""
+    """An audit of one question: everything in which the three audits differ."""
 
     question: AuditQuestion
     name: str
-    """Beside a release its record is `name`.json."""
+    """Stem of the record's file name beside a release: `name`.json."""
     title: str
-    """Beginning of its page's title."""
+    """First words of the title of its page."""
     options: frozenset[str]
     """Settings of the policy that the command line may replace."""
     record: type[R]
     setting: type[AuditSetting]
     controls: Mapping[str, str]
-    """What must be found of each control, by its name."""
+    """The expected result of each control, by its name."""
 
     policy_fields: Callable[[Plan, AuditSpec, int], Mapping[str, Any]]
-    """Fields of the setting that the policy decides, for a population of so many units."""
+    """Return the fields of the setting that the policy decides, for a population of this many units."""
     population_fields: Callable[[Plan, AuditSpec, Population], Mapping[str, Any]]
-    """Fields of the setting that depend on the population itself."""
+    """Return the fields of the setting that depend on the population itself."""
     refuse: Callable[[Plan, AuditSpec, Population, Fraction], None]
-    """Raises ConfigurationError for a setting in which nothing can be found at a level."""
+    """Raise ConfigurationError for a setting in which nothing can be found at this level."""
     schedule: Callable[[Plan, AuditSpec, Population, int], list[ScheduledGame]]
-    """Games by a seed: the policy's own mechanism, and the controls."""
+    """Return the games for a seed: the policy's own mechanism, and the controls."""
 
     findings: Callable[[R], F]
     measurement: Callable[[R, F, str, Options], Measurement | None]
-    """Figure of a measure, at the options of a gate."""
+    """Return the figure of a measure, at the options of a gate."""
 
     verdict: Callable[[FinishedAudit[R, F]], str]
-    """A pass or a failure in a sentence."""
+    """Return one sentence that says whether the audit passed or failed."""
     lines: Callable[[FinishedAudit[R, F]], Sequence[str]]
-    """All that must be known to read the figures, after the conclusion."""
+    """Return all that a reader must know to understand the figures, after the conclusion."""
     sections: Callable[[FinishedAudit[R, F]], Sequence[Section]]
-    """What was found, between the conclusion and what must be known to read it."""
+    """Return the findings, as sections between the conclusion and the explanations."""
     json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
     charts: Callable[[FinishedAudit[R, F]], list[SvgPicture]]
 
     needs_models: bool = True
-    """Whether attacks fit models, with scikit-learn."""
+    """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None
-    """Attributes that are read in addition to the mechanism's (None: only the mechanism's are read). Raises
-    ConfigurationError for what no table could mend."""
+    """Return the attributes that are read in addition to the mechanism's (None: only the mechanism's are read). Raises
+    ConfigurationError for a policy that no table could satisfy."""
     oddities: Callable[[R], Iterator[str]] = lambda _: iter(())
-    """Statements of a record that no audit would have written."""
+    """Yield statements in a record that no audit would have written."""
 
     @property
     def file(self) -> str:
-        """Name of its record beside a release."""
+        """Name of the record's file beside a release."""
         return f"{self.name}.json"
 
     def require_libraries(self) -> None:
@@ -101,9 +101,9 @@ class Audit(Generic[R, F]):
     def planned_setting(
         self, plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False
     ) -> AuditSetting:
-        """Everything that decides what an audit finds but its seed and the noise of OpenDP's samplers.
+        """Return the setting: all that decides the findings except the seed and the noise of OpenDP's samplers.
 
-        Raises ConfigurationError for a population without units.
+        Raises ConfigurationError for a population of fewer than two units.
         """
         if population.size < 2:
             raise population_problem(plan, spec)
@@ -123,23 +123,23 @@ class Audit(Generic[R, F]):
             raise VerificationFailed("it is not the record of an audit") from None
 
     def figures(self, record: R, findings: F, slot: date) -> AuditFigures:
-        """Figures by which gates of a release of this slot are judged."""
+        """Return the figures by which the gates of a release for this slot are judged."""
         age = max(0, (slot - record.made).days)
         return AuditFigures(lambda name, options: self.measurement(record, findings, name, options), age)
 
     def conclusion(self, found: FinishedAudit[R, F]) -> str:
-        """The outcome in a sentence."""
+        """Return the outcome in one sentence."""
         if found.findings.outcome is Outcome.INCONCLUSIVE:
             return f"Cannot tell: {'; '.join(found.findings.reasons)}."
         return self.verdict(found)
 
     def text(self, found: FinishedAudit[R, F]) -> list[str]:
-        """The conclusion, and all that must be known to read the figures."""
+        """Return the conclusion, and all that a reader must know to understand the figures."""
         other = [] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]
         return [self.conclusion(found), *self.lines(found), *other]
 
     def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         return {
             "outcome": str(found.findings.outcome), "conclusion": self.text(found),
             "reasons": list(found.findings.reasons), "path": str(found.path), "read_by_gates": found.own,
@@ -147,7 +147,7 @@ class Audit(Generic[R, F]):
         }  # fmt: skip
 
     def report(self, found: FinishedAudit[R, F]) -> Report:
-        """The audit for people and for programs."""
+        """Return the report of the audit, for people and for programs."""
         setting, outcome = found.record.setting, OUTCOMES[found.findings.outcome]
         return Report(
             f"{self.title} of {setting.policy}, version {setting.version}: {outcome}",

@@ -1,4 +1,4 @@
-"""Games against one mechanism, in batches: a batch depends on its number alone, and on what the game holds."""
+"""Games against one mechanism, played in batches. A batch depends only on its number and on the fields of the game."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +14,10 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 class GameTally(Protocol):
-    """Tally of some trials."""
+    """Counts or shares of some trials."""
 
     def to_json(self) -> dict[str, Any]:
-        """The tally as it is stored."""
+        """Return the tally as it is stored."""
 
 
 T = TypeVar("T", bound=GameTally)
@@ -25,7 +25,8 @@ P = TypeVar("P")
 
 
 class Game(ABC, Generic[T, P]):
-    """Trials of attacks on one mechanism. `number` is that of the mechanism in its audit: each has its own streams."""
+    """Trials of attacks on one mechanism. `number` is the mechanism's number in its audit, which gives each game its
+    own random streams."""
 
     mechanism: Mechanism
     seed: int
@@ -33,12 +34,12 @@ class Game(ABC, Generic[T, P]):
     batch_size: ClassVar[int]
 
     def batches(self, trials: int) -> Iterator[tuple[int, int]]:
-        """Yield the number and the trials of each batch."""
+        """Yield the number of each batch, and how many trials it has."""
         for start in range(0, trials, self.batch_size):
             yield start // self.batch_size, min(self.batch_size, trials - start)
 
     def stream(self, batch: int) -> Rng:
-        """Random numbers of one batch."""
+        """Return the random number generator of one batch."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.number, batch)))
 
     @abstractmethod
@@ -47,38 +48,39 @@ class Game(ABC, Generic[T, P]):
 
     @abstractmethod
     def read(self, said: dict[str, Any], trials: int) -> T:
-        """Return the stored tally of so many trials. Raises ValueError, KeyError or TypeError for an impossible one."""
+        """Return the stored tally of this many trials. Raises ValueError, KeyError or TypeError for an impossible
+        one."""
 
     @abstractmethod
     def played(self, tallies: Mapping[int, T], must: Any, note: str, rate: float | None) -> P:
-        """Return the result to record, from the tallies of all batches by their numbers."""
+        """Return the result to record, from the tallies of all batches by batch number."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShareTally:
-    """Shares by releases and attacks, of the releases that choose attacks and of those that estimate figures. Not a
-    number where an attack had nothing to read."""
+    """Shares by releases and attacks, of the releases that choose attacks and of those that estimate figures. A share
+    is NaN where an attack had nothing to read."""
 
     choosing: Floats
     estimating: Floats
 
     def to_json(self) -> dict[str, Any]:
-        """The tally as it is stored."""
+        """Return the tally as it is stored, with -1 for NaN."""
         return {each.name: _as_lists(getattr(self, each.name)) for each in fields(self)}
 
 
 class ReleaseGame(Game[T, P]):
-    """Releases under attack: the first of every ten chooses attacks, the others estimate figures."""
+    """Attacked releases: the first of every ten chooses attacks, the others estimate figures."""
 
     batch_size = 10
 
     def output(self, drawn: DrawnTable, rng: Rng) -> MechanismOutput:
-        """One release of a table."""
+        """Return the output of one release of a table."""
         return release_of(self.mechanism, drawn, rng)
 
 
 def release_of(mechanism: Mechanism, drawn: DrawnTable, rng: Rng) -> MechanismOutput:
-    """Output of a mechanism for a table whose size is public."""
+    """Return the output of a mechanism for a table whose size is public."""
     known = PublicKnowledge(drawn.population, drawn.n, replacement=False)
     return mechanism.apply(drawn, known, rng).seen or MechanismOutput()
 
@@ -94,12 +96,12 @@ def read_shares(said: Any, shape: tuple[int, ...], most: Floats | float = 1.0) -
 
 
 def joined(tallies: Iterable[ShareTally], name: str) -> Floats:
-    """Shares of all batches, one after the other."""
+    """Return the shares of all batches, concatenated."""
     return np.concatenate([getattr(each, name) for each in tallies])
 
 
 def finite(value: float) -> float | None:
-    """Return a share, or None for one that is not a number."""
+    """Return a share, or None for NaN."""
     return None if np.isnan(value) else float(value)
 
 

@@ -1,14 +1,14 @@
-"""Significance levels and power of audits: one level for the first attempt at a policy, half as much for each further
-one."""
+"""Significance levels and power of audits: one level for the first attempt at a policy, half of it for each further
+attempt."""
 
 from fractions import Fraction
 
 ALPHA = Fraction(5, 100)
 """Level of the first attempt."""
 POWER = Fraction(9, 10)
-"""Probability with which a harmless mechanism passes where enough was played."""
+"""Probability with which a harmless mechanism passes an audit of sufficient size."""
 
 
 def level(attempt: int) -> Fraction:
-    """Return the level of an audit: attempts at one policy err together with probability .1 at most, however many."""
+    """Return the level of an attempt. All attempts at one policy together err with probability at most .1."""
     return ALPHA / (1 << (attempt - 1))

@@ -1,4 +1,4 @@
-"""What an attacker is shown: everything that is published, and everything that was public before."""
+"""The view of an attacker: everything that is published, and everything that was public before."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,8 +11,8 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class PublicKnowledge:
-    """What is public: the population with all its weights, the size of the table (an attacker may know it), and how it
-    was drawn."""
+    """Public knowledge: the population with all its weights, the size of the table (an attacker may know it), and how
+    the table was drawn."""
 
     population: Population
     n: int
@@ -21,11 +21,12 @@ class PublicKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What one mechanism tells of one table. What reads a part that a mechanism does not tell (None) abstains."""
+    """Output of one mechanism on one table. An attacker abstains if the part that it reads is None."""
 
     seen: MechanismOutput | None = None
     others: Integers | None = None
-    """Rows of all units but one in each cell of the population: no release tells them, an attacker may know them."""
+    """Rows of all units except the target, in each cell of the population. No release contains them, but an attacker
+    may know them."""
     rows: RawRows | None = None
     counts: StripCounts | None = None
     seeded: SeededCounts | None = None
@@ -34,10 +35,10 @@ class Observation:
 
 
 class Mechanism(Protocol):
-    """Something that is published about a table."""
+    """A function of a table whose output is published."""
 
     @property
     def name(self) -> str: ...
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """What it tells of this table, with fresh randomness."""
+        """Return the output on this table, with fresh randomness."""

@@ -1,4 +1,4 @@
-"""The policy's own mechanism as one that is attacked: it runs by the same functions as in a release."""
+"""The policy's own mechanism as a target of attacks, run by the same functions as in a release."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,23 @@ from crowdgate.sampling import KEY_BYTES, SecretKey
 
 @dataclass(frozen=True, eq=False)
 class PolicyMechanism:
-    """What a policy releases of a table. Coins come from the trial's stream; OpenDP's noise can't be seeded."""
+    """The mechanism of a policy. Bernoulli sampling uses the trial's random stream; OpenDP's noise can't be seeded."""
 
     protection: Protection
     name: str = "the policy's mechanism"
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """All that the mechanism draws for one release."""
+        """Return all that the mechanism draws for one release."""
         return self._observation(drawn, known, KeyedRandomness(_key(rng)))
 
     def without_noise(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """The same, with counts in place of noisy counts."""
+        """Return the output of `apply`, with exact counts in place of noisy counts."""
         randomness = KeyedRandomness(_key(rng), vectors=NoiseSource(_unchanged, _unchanged))
         return self._observation(drawn, known, randomness)
 
     def candidate(self, drawn: DrawnTable, known: PublicKnowledge, static: Static, rng: Rng) -> Candidate:
-        """The candidate of one release, with what it hides; levels that are chosen are the best-scoring ones."""
+        """Return the candidate of one release, with what it suppresses; a level that is selected is the best-scoring
+        one."""
         randomness = KeyedRandomness(_key(rng), select=_best_index)
         kind, mechanism = self.protection.kind, self.protection.mechanism
         made: Candidate = kind.protect(mechanism, static, self._views(drawn, known), randomness)

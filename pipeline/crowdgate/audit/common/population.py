@@ -1,4 +1,4 @@
-"""A public population: whom the tables that are attacked are drawn from.
+"""A public population, from which the attacked tables are drawn.
 
 Its distribution D is that of one privacy unit drawn from a public table, and a tag: a uniform number of 64 bits that
 stands for the unit's direct identifiers. The table is held as distinct units with whole numbers, so that every weight
@@ -23,12 +23,12 @@ Tags = npt.NDArray[np.uint64]
 Rng = np.random.Generator
 Boxes = tuple[Integers, Floats]
 _HELD = 256
-"""Tables whose boxes are kept."""
+"""Number of cached results of `boxes`: at this number the cache is cleared."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Distinct tuples of `view` (the cells), and distinct units with how many there are of each (`members`).
+    """Distinct tuples of `view` (the cells), and distinct units with their multiplicities (`members`).
 
     `rows` says how many rows of each cell a unit has (units by cells, sparse); None where every unit is one row, and
     then units are cells.
@@ -44,11 +44,11 @@ class Population:
 
     @property
     def levels(self) -> Mapping[str, Level]:
-        """The attributes of the cells, at the finest level that anybody asks for."""
+        """The attributes of the cells, at the finest level in use."""
         return self.view.levels
 
     def codes(self, name: str, level: Level) -> Integers:
-        """The code of every cell in an attribute, at one of its levels."""
+        """Return the code of every cell in an attribute, at one of its levels."""
         own, codes = self.levels[name], self.cells.codes[self.cells.names.index(name)]
         return np.asarray(codes if own is level else coarser_codes(own, level)[codes], dtype=np.int64)
 
@@ -59,31 +59,32 @@ class Population:
 
     @cached_property
     def shares(self) -> Floats:
-        """The probability of each distinct unit."""
+        """Probability of each distinct unit."""
         found: Floats = self.members / self.size
         return found
 
     def having(self, cells: Bools | None) -> Bools | None:
-        """Which distinct units have a row in one of the cells; None for all units."""
+        """Return a mask of the distinct units that have a row in one of the cells; None for all units."""
         if cells is None or self.rows is None:
             return cells
         return np.asarray(self.rows @ cells.astype(np.int64)) > 0
 
     def among(self, cells: Bools | None) -> int:
-        """How many units have a row in one of the cells: their weight under D is this over `size`."""
+        """Return the number of units that have a row in one of the cells. Divided by `size` it is their weight under
+        D."""
         units = self.having(cells)
         return self.size if units is None else int(self.members[units].sum())
 
     @cached_property
     def weights(self) -> Floats:
-        """The weight of each cell alone."""
+        """Weight of each cell: the share of units that have a row in it."""
         units = self.members if self.rows is None else (self.rows > 0).T @ self.members
         found: Floats = np.asarray(units) / self.size
         return found
 
     def boxes(self, levels: Mapping[str, Level]) -> Boxes:
-        """The place of every cell among all tuples of these levels, and the weight of each tuple (of persons with rows
-        in several cells: at most)."""
+        """Return the index of every cell among all tuples of these levels, and the weight of each tuple (an upper bound
+        if a person has rows in several cells)."""
         at = tuple((name, level.name) for name, level in levels.items())
         if at not in self._boxes:
             if len(self._boxes) >= _HELD:
@@ -102,7 +103,7 @@ class Population:
         return box, np.asarray(weight, dtype=np.float64)
 
     def tuples(self, levels: Mapping[str, Level]) -> DistinctTuples:
-        """The distinct tuples of these attributes at these levels, and which of them every cell has."""
+        """Return the distinct tuples of these attributes at these levels, and the tuple of every cell."""
         key = tuple((name, level.name) for name, level in levels.items())
         if key not in self._tuples:
             columns = [self.codes(*each) for each in levels.items()]
@@ -110,7 +111,7 @@ class Population:
         return self._tuples[key]
 
     def only(self, units: Bools) -> "Population":
-        """The population of these distinct units alone, and of the cells that they have rows in."""
+        """Return the population that consists of these distinct units, and of the cells in which they have rows."""
         if units.all():
             return self
         rows = None if self.rows is None else self.rows[units]
@@ -122,18 +123,18 @@ class Population:
         return Population(self.name, self.view, held, members, None if rows is None else rows[:, cells])
 
     def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "DrawnTable":
-        """`n` units, independent of each other, or without replacement. Raises ValueError for more than there are."""
+        """Draw `n` units, independently or without replacement. Raises ValueError for more units than there are."""
         if replacement:
             return DrawnTable(self, rng.multinomial(n, self.shares), rng)
         if n > self.size:
             raise ValueError(f"n must be at most the {self.size} units of the population, not {n}")
-        # drawn by marginals: the method of numpy's whose memory does not grow with the number of units
+        # the memory of numpy's method "marginals" does not grow with the number of units
         return DrawnTable(self, rng.multivariate_hypergeometric(self.members, n, method="marginals"), rng)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnTable:
-    """A table x that is attacked: how many of each distinct unit it has. Tags are drawn when they are asked for."""
+    """A table x that is attacked: the number of units of each distinct unit. Tags are drawn on first use."""
 
     population: Population
     units: Integers
@@ -159,7 +160,7 @@ class DrawnTable:
 
     @cached_property
     def who(self) -> Integers:
-        """The distinct unit of each unit, in a random order: the order of the table."""
+        """The distinct unit of each unit of the table, in a random order: the order of the table."""
         found: Integers = np.repeat(np.arange(len(self.units)), self.units)
         self._rng.shuffle(found)
         return found
@@ -171,17 +172,17 @@ class DrawnTable:
 
     @cached_property
     def target(self) -> int:
-        """The distinct unit that one unit of the table is, each equally likely."""
+        """The distinct unit of the target: one unit of the table, drawn uniformly."""
         return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
 
     @cached_property
     def others(self) -> Integers:
-        """Rows in each cell of all units but the target."""
+        """Rows in each cell of all units except the target."""
         of, rest = self.population.rows, self.units.copy()
         rest[self.target] -= 1
         return rest if of is None else np.asarray(of.T @ rest, dtype=np.int64)
 
     def having(self, cells: Bools | None) -> int:
-        """How many units have a row in one of the cells."""
+        """Return the number of units that have a row in one of the cells."""
         units = self.population.having(cells)
         return self.n if units is None else int(self.units[units].sum())

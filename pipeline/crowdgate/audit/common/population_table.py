@@ -17,12 +17,13 @@ from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.people import RowsByPerson, bounded_entries
 
 _NO_SECRET = bytes(KEY_BYTES)
-"""Which rows of a person stay is decided by this key: the table is public, and the population is always the same."""
+"""Key that decides which rows of a person are retained. It is constant: the table is public, and the population must
+always be the same."""
 
 
 def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = None) -> Population:
-    """The units of a contract's table in the attributes and levels that the policy's mechanism counts; if others are
-    named `beside`, in all of them exactly.
+    """Return the units of a contract's table, in the attributes and levels that the policy's mechanism counts. With
+    `beside` they have these attributes too, and all of them are exact.
 
     Raises ConfigurationError where the contract has other attributes, levels or labels than the policy's, or another
     privacy unit; FileFault where the table can't be read.
@@ -42,7 +43,7 @@ def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = No
 
 
 def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapping[str, Level]:
-    """The policy's levels as the population's contract has them: the same labels in the same order."""
+    """Return the policy's levels as the population's contract has them. The labels and their order must be the same."""
     found: dict[str, Level] = {}
     for name, level in levels.items():
         attribute = contract.by_name.get(name)
@@ -73,7 +74,7 @@ def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Probl
 
 
 def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population:
-    """Distinct persons by their rows: a person is a line of how many rows are in which cells."""
+    """Return distinct persons by their rows. A person is a line of row counts by cell."""
     from scipy.sparse import csr_array
 
     of, codes, counts = bounded_entries(people, contract.unit.rows, SecretKey(_NO_SECRET, injected=True))
@@ -86,7 +87,7 @@ def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population
 
 
 def _places(cells: Histogram, codes: list[AnyIntegers]) -> AnyIntegers:
-    """The place of each tuple among the cells."""
+    """Return the index of each tuple among the cells."""
     known = {key: at for at, key in enumerate(zip(*(column.tolist() for column in cells.codes), strict=True))}
     return np.array([known[key] for key in zip(*(column.tolist() for column in codes), strict=True)], dtype=np.int64)
 
@@ -94,7 +95,7 @@ def _places(cells: Histogram, codes: list[AnyIntegers]) -> AnyIntegers:
 def _distinct(
     of: AnyIntegers, cell: AnyIntegers, counts: Integers
 ) -> tuple[list[tuple[tuple[int, int], ...]], Integers]:
-    """The distinct lines, and how many persons have each."""
+    """Return the distinct lines, and the number of persons with each."""
     if not len(of):
         return [], np.zeros(0, dtype=np.int64)
     order = np.lexsort((cell, of))

@@ -1,5 +1,5 @@
-"""Predicates: what an attacker answers with. A box of cells, a condition on the tag, and a share of what is left, taken
-by a hash of the raw record.
+"""Predicates, an attacker's answers: a box of cells, a condition on the tag, and a share of the records that meet both,
+selected by a hash of the raw record.
 
 The hash is a fresh random function of the whole record with its tag. Records are distinct by their tags (two of n are
 equal with a probability below n^2 / 2^64), so that the hash matches each of m records independently: their number is
@@ -18,7 +18,7 @@ from crowdgate.arrays import Bools
 from crowdgate.audit.common.population import DrawnTable, Population, Rng, Tags
 
 GRID = 1 << 64
-"""Shares are whole multiples of 1/GRID: a hash of 64 bits that is below a threshold."""
+"""Shares are whole multiples of 1/GRID: the hash has 64 bits, and is compared with a threshold."""
 ALL_BITS = GRID - 1
 
 
@@ -27,16 +27,16 @@ class TagCondition(Protocol):
 
     @property
     def weight(self) -> Fraction:
-        """The share of all 2^64 tags that meet it."""
+        """Share of all 2^64 tags that meet the condition."""
 
     def __call__(self, tags: Tags) -> Bools:
-        """Which tags meet it."""
+        """Return a mask of the tags that meet the condition."""
 
 
 @dataclass(frozen=True)
 class TagBits:
-    """The bits that `mask` marks are those of `value`; the number that the others make is less than `below` (None: it
-    may be any)."""
+    """Tags whose bits at the ones of `mask` equal those of `value`. The number made of the other bits is less than
+    `below` (None: any)."""
 
     mask: int
     value: int
@@ -50,14 +50,14 @@ class TagBits:
         found: Bools = (tags & np.uint64(self.mask)) == np.uint64(self.value & self.mask)
         free = ALL_BITS & ~self.mask
         if self.below is not None and self.below < 1 << free.bit_count():
-            # spreading a number over marked places keeps the order of numbers
+            # spreading bits over the ones of a mask preserves the order of numbers
             found &= (tags & np.uint64(free)) < np.uint64(deposit_bits(self.below, free))
         return found
 
 
 @dataclass(frozen=True)
 class TagRange:
-    """From `low` to `high`, both included, with the last `bits` bits of `value`."""
+    """Tags from `low` to `high`, both included, whose last `bits` bits are those of `value`."""
 
     low: int
     high: int
@@ -78,8 +78,8 @@ class TagRange:
 
 @dataclass(frozen=True)
 class TagHash:
-    """The keyed BLAKE2b of the tag, by which records are distinct, meets `of`. Over keys its weight is that of `of`; of
-    one key it differs by a relative 2^-32 / sqrt(weight of `of`), as that of a random function does."""
+    """Tags whose keyed BLAKE2b hash meets `of`. Over random keys the weight is that of `of`; for one key it differs by
+    a relative 2^-32 / sqrt(weight of `of`), as for a random function."""
 
     key: bytes
     of: TagCondition
@@ -93,13 +93,13 @@ class TagHash:
 
 
 def hash_tags(tags: Tags, key: bytes) -> Tags:
-    """The keyed BLAKE2b of each tag, 64 bits of it."""
+    """Return 64 bits of the keyed BLAKE2b hash of each tag."""
     found = b"".join(blake2b(each.tobytes(), digest_size=8, key=key).digest() for each in tags)
     return np.frombuffer(found, dtype=np.uint64)
 
 
 def deposit_bits(number: int, places: int) -> int:
-    """The bits of a number in the marked places, last in the last."""
+    """Return the bits of a number moved to the ones of `places`, the lowest bit to the lowest one."""
     found, place = 0, 1
     while number:
         if places & place:
@@ -111,10 +111,10 @@ def deposit_bits(number: int, places: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Predicate:
-    """A unit matches if it has a row in one of the `cells` (None: any), its tag meets `tags` (None: any), and the hash
-    takes it, which is so for `share` of all records (a multiple of 2^-64). With `unknown` no record matches that an
-    attacker knows who knows all others: only the target can. That lowers the weight by at most n / 2^64, which is not
-    counted."""
+    """A predicate on units. A unit matches if it has a row in one of the `cells` (None: any), its tag meets `tags`
+    (None: any), and the hash selects it, which happens for `share` of all records (a multiple of 2^-64). With `unknown`
+    no record matches that an attacker knows who knows all but the target: only the target can match. That lowers the
+    weight by at most n / 2^64, which is ignored."""
 
     cells: Bools | None = None
     tags: TagCondition | None = None
@@ -122,50 +122,50 @@ class Predicate:
     unknown: bool = False
 
     def aside(self) -> "Predicate":
-        """The same without any record that is known."""
+        """Return the predicate restricted to records that the attacker does not know."""
         return replace(self, unknown=True)
 
     def weight(self, population: Population) -> Fraction:
-        """The exact weight under D."""
+        """Return the exact weight under D."""
         on_tags = Fraction(1) if self.tags is None else self.tags.weight
         return self.share * on_tags * Fraction(population.among(self.cells), population.size)
 
     def matches(self, drawn: DrawnTable, rng: Rng) -> int:
-        """How many units of the table match."""
+        """Return the number of units of the table that match."""
         found = self._met(drawn)
         return found if self.share == 1 else int(rng.binomial(found, float(self.share)))
 
     def _met(self, drawn: DrawnTable) -> int:
-        """How many units meet all but the hash."""
+        """Return the number of units that meet every condition except the hash."""
         if self.unknown:
             units = drawn.population.having(self.cells)
             return int(units is None or units[drawn.target])
         return drawn.having(self.cells) if self.tags is None else int(np.count_nonzero(self.marked(drawn)))
 
     def marked(self, drawn: DrawnTable) -> Bools:
-        """Which units, in the order of the table, are in the box and meet the condition on tags."""
+        """Return a mask of the units, in the order of the table, that are in the box and meet the condition on tags."""
         found = np.ones(drawn.n, dtype=np.bool_) if self.tags is None else self.tags(drawn.tags)
         units = drawn.population.having(self.cells)
         return found if units is None else found & units[drawn.who]
 
     def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
-        """Whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""
+        """Return whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""
         return self.matches(drawn, rng) == 1
 
 
 @dataclass(frozen=True, eq=False)
 class PredicatePerUnit:
-    """A predicate for every unit: full predicate singling out (Cohen, Nissim, arXiv version, Definition 3.7). None of
-    them takes a share only."""
+    """One predicate for every unit: full predicate singling out (Cohen, Nissim, arXiv version, Definition 3.7). No
+    predicate may use the hash: each `share` must be 1."""
 
     predicates: Sequence[Predicate]
 
     def weight(self, population: Population) -> Fraction:
-        """The greatest of their weights."""
+        """Return the greatest weight of the predicates."""
         return max(each.weight(population) for each in self.predicates)
 
     def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
-        """Whether each matches exactly one unit, and every unit has its own."""
+        """Return whether each predicate matches exactly one unit, and every unit is matched by one of them."""
         if len(self.predicates) != drawn.n or any(each.share != 1 for each in self.predicates):
             return False
         matched = [np.flatnonzero(each.marked(drawn)) for each in self.predicates]
@@ -173,5 +173,5 @@ class PredicatePerUnit:
 
 
 def greatest_share(weight: Fraction, most: Fraction) -> Fraction:
-    """The greatest share on the grid with which a box of that weight has at most the weight `most`."""
+    """Return the greatest share on the grid with which a box of this weight has a weight of at most `most`."""
     return Fraction(1) if weight <= most else Fraction(int(most / weight * GRID), GRID)

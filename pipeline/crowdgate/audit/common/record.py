@@ -1,4 +1,5 @@
-"""The record of an audit, one JSON object: everything that repeats the audit, and all that gates and pages read."""
+"""The record of an audit, one JSON object: all that is needed to repeat the audit, and all that gates and pages
+read."""
 
 import re
 from collections.abc import Sequence
@@ -27,15 +28,15 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RecordModel(BaseModel):
-    """Base: unknown fields are refused, nothing changes."""
+    """Base class: unknown fields are refused, and fields can't be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class AuditSetting(RecordModel):
-    """Setting of every audit: of which policy, on which population, by which code. Tables have `n` units; `epsilon` and
-    `delta` are the guarantee of one release, `limit` is the greatest figure that passes. The population of a
-    `confidential` one is the policy's own table."""
+    """Setting of every audit: its policy, its population and its code. Tables have `n` units; `epsilon` and `delta` are
+    the guarantee of one release, `limit` is the greatest figure that passes. The population of a `confidential` audit
+    is the policy's own table."""
 
     policy: str
     version: str
@@ -56,9 +57,9 @@ class AuditSetting(RecordModel):
 
 
 class MechanismResults(RecordModel):
-    """Results of all attacks on one mechanism. `must` is what an audit that works finds of it ("judged": the policy's
-    own mechanism, of which nothing is known beforehand). `note` says what the mechanism publishes, `rate` is the
-    success that is claimed of the best attack on a control."""
+    """Results of all attacks on one mechanism. `must` is the result that a working audit finds ("judged": the policy's
+    own mechanism, whose result is not known beforehand). `note` says what the mechanism publishes, `rate` is the stated
+    success of the best attack on a control."""
 
     mechanism: str
     must: str
@@ -71,8 +72,9 @@ P = TypeVar("P", bound=MechanismResults)
 
 
 class RecordedAudit(RecordModel, Generic[S, P]):
-    """A finished audit. `digest` is that of its setting; `seed` draws tables, sampling randomness and what attackers
-    draw; `attempt` counts the audits of this policy's digest, and of this question, up to this one."""
+    """A finished audit. `digest` is that of its setting; `seed` determines tables, sampling randomness and the
+    attackers' random choices; `attempt` is the number of audits of this policy's digest with this question, up to this
+    one."""
 
     format: Literal[1] = 1
     setting: S
@@ -84,7 +86,7 @@ class RecordedAudit(RecordModel, Generic[S, P]):
 
     @model_validator(mode="after")
     def _one_is_judged(self) -> Self:
-        """One mechanism is judged, beside the controls of the setting."""
+        """Check that one mechanism is judged, and that the controls are those of the setting."""
         names = tuple(each.mechanism for each in self.controls)
         if len(self.played) != len(names) + 1 or names != self.setting.controls:
             raise ValueError("one mechanism is judged, beside the controls of the setting")
@@ -97,7 +99,7 @@ class RecordedAudit(RecordModel, Generic[S, P]):
 
     @property
     def controls(self) -> Sequence[P]:
-        """Results of the mechanisms of which it is known what must be found."""
+        """Results of the controls: the mechanisms whose result is known beforehand."""
         return [each for each in self.played if each.must != "judged"]
 
 

@@ -1,4 +1,4 @@
-"""The record of an audit as bytes: one record has one text, and its digest is that of its setting."""
+"""The record of an audit as bytes. A record has exactly one text, and its digest is that of its setting."""
 
 import hashlib
 from typing import TypeVar
@@ -11,12 +11,12 @@ from crowdgate.manifest import canonical
 
 
 def digest_of(setting: RecordModel) -> str:
-    """SHA-256 of everything that was played but the seed."""
+    """Return the SHA-256 of a setting: everything that decides an audit except its seed."""
     return hashlib.sha256(canonical(setting.model_dump(mode="json"))).hexdigest()
 
 
 def record_bytes(record: AnyRecord) -> bytes:
-    """The record as it is kept."""
+    """Return the record as it is stored."""
     return canonical(record.model_dump(mode="json"))
 
 
@@ -24,7 +24,8 @@ R = TypeVar("R", bound=AnyRecord)
 
 
 def parsed(data: bytes, kept: type[R]) -> R:
-    """The record in `data`. Raises VerificationFailed for anything that is not written as a record of that type is."""
+    """Return the record in `data`. Raises VerificationFailed for anything that is not the text of a record of this
+    type."""
     try:
         record = kept.model_validate_json(data)
         if (

@@ -1,4 +1,4 @@
-"""How many releases make it likely that limits by betting (accounting/bets.py) let a harmless mechanism pass.
+"""Number of releases with which confidence limits by betting (accounting/bets.py) let a harmless mechanism pass.
 
 An upper limit excludes what is at stake if the mean over all bets b of the product of 1 - b + b V over the releases is
 1/alpha or more. V is what a release leaves of the attacker's failures, in parts of what the limit would leave: its mean
@@ -17,14 +17,14 @@ from crowdgate.audit.common.levels import POWER
 from crowdgate.limits import MOST_RELEASES
 
 CLAIMS = Fraction(5, 100)
-"""The probability, at most, that an audit claims something of a harmless mechanism: its claims share one level."""
+"""Upper bound of the probability that an audit refutes a harmless mechanism. All its refutations share one level."""
 _CHOOSING = 10
 """Every tenth release chooses attacks: the first of ten."""
 
 
 def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) -> int | None:
-    """The number of releases with which all of so many limits pass with probability POWER; None if no number
-    that a policy can state suffices.
+    """Return the number of releases with which all `limits` limits pass with probability POWER; None if no number that
+    a policy can state suffices.
 
     `spread` is the standard deviation of V divided by its mean. Each limit may fail with an equal share of what claims
     leave of 1 - POWER (union bound).
@@ -39,7 +39,8 @@ def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) 
 
 
 def _estimating(bet: float, growth: float, spread: float, alpha: float, quantile: float) -> int | None:
-    """The releases that estimate, by one bet: the least T with T drift - quantile sqrt(T) deviation >= needed."""
+    """Return the number of estimating releases for one bet: the least T with T drift - quantile sqrt(T) deviation >=
+    needed."""
     whole = 1 + bet * (growth - 1)
     deviation, needed = bet * growth * spread / whole, math.log(len(BETS) / alpha)
     drift = math.log(whole) - deviation**2 / 2

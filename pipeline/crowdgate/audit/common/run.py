@@ -18,7 +18,7 @@ from crowdgate.planning.plan import plan_policy, population_problems
 from crowdgate.system.extras import RELEASE, need
 
 FOLDER = "audits"
-"""Of a working copy: records by policy name and version."""
+"""Folder of the records in a working copy, by policy name and version."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class AuditRequest:
 
     @property
     def overrides(self) -> Mapping[str, str | None]:
-        """Settings in place of the policy's."""
+        """Settings that replace the policy's."""
         return {"units": self.units, "trials": self.trials, "weight": self.weight}
 
 
 def audit(of: Audit[R, F], request: AuditRequest, runtime: AuditRuntime = USUAL) -> FinishedAudit[R, F]:
-    """Audit a policy on its public population, or report the audit that was made of it with this setting.
+    """Audit a policy on its public population, or report the earlier audit with this setting.
 
     Raises ConfigurationError for wrong files, and for a setting in which nothing can be found; VerificationFailed for a
     record or a partial file that is not what the ledger knows; LedgerRefused and EnvironmentFault as the ledger does.
@@ -56,17 +56,17 @@ def audit(of: Audit[R, F], request: AuditRequest, runtime: AuditRuntime = USUAL)
 
 
 def units_of(of: Audit[R, F], plan: Plan, contract: Contract) -> Population:
-    """The units of a contract's table, as an audit sees them. Raises as `population_table.population` does."""
+    """Return the units of a contract's table, as an audit sees them. Raises as `population_table.population` does."""
     return population(plan, contract, of.other_attributes(plan))
 
 
 def ledger_of(plan: Plan, url: str | None) -> Ledger:
-    """The ledger of the policy's budget."""
+    """Return the ledger of the policy's budget."""
     bundle = plan.bundle
     return ledger_at(bundle.root, url, bundle.budget.spec.ledger)
 
 
 def folder_of(plan: Plan) -> Path:
-    """The folder of a policy's records."""
+    """Return the folder of a policy's records."""
     metadata = plan.bundle.policy.metadata
     return plan.bundle.root / FOLDER / metadata.name / metadata.version

@@ -1,7 +1,7 @@
-"""What a run of an audit has played so far, on disk: a killed run goes on where it was stopped.
+"""Progress of an audit on disk: a killed run resumes where it stopped.
 
-A line says of which audit it is, with which seed; then one line a batch, each on disk before the next is played. What
-is played does not depend on when: batches have streams of their own.
+The first line names the audit and its seed; each further line is a batch, and is on disk before the next batch is
+played. The order of batches does not matter: each has its own random stream.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from crowdgate.system.regular_files import read_plain
 
 @dataclass(frozen=True)
 class TrialBatch:
-    """Trials of one game: its number in the audit, the number of the batch in it, and how many trials."""
+    """Trials of one game: the game's number in the audit, the batch's number in the game, and the number of trials."""
 
     game: int
     at: int
@@ -31,20 +31,20 @@ class TrialBatch:
 
 @dataclass(frozen=True, eq=False)
 class SavedProgress:
-    """Batches that are played, and the open file that further ones are added to."""
+    """Batches that were played, and the open file to which further batches are appended."""
 
     seed: str
     played: dict[TrialBatch, Any]
     _file: BinaryIO
 
     def add(self, batch: TrialBatch, tally: GameTally) -> None:
-        """Keep a batch: it is on disk when this returns."""
+        """Append a batch. It is on disk when this returns."""
         _append(self._file, {**asdict(batch), "tally": tally.to_json()})
         self.played[batch] = tally
 
 
 def seed_of(path: Path) -> str | None:
-    """The seed of the run that left this file, or None where there is none to go on with."""
+    """Return the seed of the run that left this file, or None if there is no run to resume."""
     try:
         lines = _whole_lines(read_plain(path, LARGEST_PRIVATE_RECORD))
         return str(json.loads(lines[0])["seed"]) if lines else None
@@ -55,8 +55,8 @@ def seed_of(path: Path) -> str | None:
 
 
 def begin(path: Path, digest: str, seed: str, access: permissions.Access = permissions.AUDIT_RECORD) -> None:
-    """The file of the audit `digest` with this seed, of which nothing is played: a run that is stopped while its games
-    are prepared goes on with the seed, too."""
+    """Create the file of the audit `digest` with this seed, without batches. A run that is stopped while its games are
+    prepared retains its seed."""
     with os.fdopen(permissions.open_file(path, os.O_WRONLY | os.O_TRUNC, access), "wb") as file:
         _append(file, {"audit": digest, "seed": seed})
 
@@ -70,7 +70,8 @@ def open_progress(
     games: Sequence[Game[Any, Any]],
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> Iterator[SavedProgress]:
-    """The batches of the audit `digest` with this seed that a run has played, and their file, which is made if need be.
+    """Open the file of the audit `digest` with this seed, and yield the batches played so far. Creates the file if
+    there is none. An incomplete last line is dropped.
 
     A last line that was not written to its end is dropped. Raises VerificationFailed for a file of another audit or
     another seed, EnvironmentFault while another run holds it.

@@ -1,4 +1,4 @@
-"""What the audits of all questions are set by: the policy's section, the population, the code and its libraries."""
+"""Settings shared by all audits: the policy's section, the population, the code and its libraries."""
 
 import hashlib
 import platform
@@ -26,7 +26,7 @@ MODEL_LIBRARY = "scikit-learn"
 
 
 def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
-    """How the policy says that it is audited, with `overrides` of the command line (texts).
+    """Return the policy's audit section, with `overrides` of the command line (texts).
 
     Raises ConfigurationError for an override that no policy could state.
     """
@@ -50,7 +50,7 @@ def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditS
 def setting_problem(
     plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
 ) -> ConfigurationError:
-    """The error of a setting, at the line of the policy, or at the option that was given in its place."""
+    """Return the error of a setting, at the line of the policy, or at the option that replaced it."""
     own = plan.bundle.policy.spec.audit
     if getattr(spec, key) != getattr(own or AuditSpec(), key):
         return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
@@ -59,20 +59,20 @@ def setting_problem(
 
 
 def population_problem(plan: Plan, spec: AuditSpec) -> ConfigurationError:
-    """The error of a population from which no two tables differ."""
+    """Return the error of a population with fewer than two units."""
     found, expected = "the population has no two units", "a public table with units to draw"
     return setting_problem(plan, spec, "population", found, expected)
 
 
 def unread_outputs(plan: Plan, known: PublicKnowledge) -> tuple[str, ...]:
-    """What is drawn, and read by no attacker."""
+    """Return the names of outputs that the mechanism draws and no attacker reads."""
     rng = np.random.default_rng(0)
     seen = PolicyMechanism(plan.protection).apply(known.population.draw(2, rng), known, rng).seen
     return () if seen is None else seen.unread
 
 
 def common_fields(plan: Plan, population: Population, confidential: bool) -> dict[str, Any]:
-    """What the settings of all questions say of a policy and the population that it is audited on."""
+    """Return the fields on policy and population that the settings of all audits share."""
     bundle = plan.bundle
     return {
         "policy": bundle.policy.metadata.name, "version": bundle.policy.metadata.version,
@@ -84,7 +84,7 @@ def common_fields(plan: Plan, population: Population, confidential: bool) -> dic
 
 
 def digest_of_population(population: Population) -> str:
-    """SHA-256 of the distinct units, their numbers, and the attributes and levels that they are told apart by."""
+    """Return the SHA-256 of the distinct units, their multiplicities, and their attributes and levels."""
     total = hashlib.sha256()
     for name, level in population.levels.items():
         total.update(repr((name, level.name, level.labels)).encode())
@@ -98,7 +98,7 @@ def digest_of_population(population: Population) -> str:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 of the installed package: its version and every Python file."""
+    """Return the SHA-256 of the installed package: its version and every Python file."""
     package = Path(__file__).parents[2]
     total = hashlib.sha256(version("crowdgate").encode())
     for path in sorted(package.rglob("*.py")):
@@ -109,12 +109,14 @@ def code_digest() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """The versions of what draws and computes; OpenDP's only where it is installed, as `check` does without it."""
+    """Return the versions of the libraries that draw and compute. OpenDP is included only where it is installed:
+    `check` works without it."""
     found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
     return {"python": platform.python_version(), **found}
 
 
 def model_libraries() -> dict[str, str]:
-    """The versions of what draws, computes and fits. Raises ConfigurationError without scikit-learn."""
+    """Return the versions of the libraries that draw, compute and fit. Raises ConfigurationError without
+    scikit-learn."""
     need(AUDIT, "--of")
     return {**libraries(), MODEL_LIBRARY: version(MODEL_LIBRARY)}

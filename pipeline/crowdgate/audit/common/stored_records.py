@@ -1,4 +1,4 @@
-"""How an audit of whatever question is kept: looked for, played, recorded.
+"""Storage of audits, for any question: find a record, play, and record.
 
 Every attempt is a line of the ledger before anything is played, with a commitment to its setting and its seed; a record
 counts when its digest is a line as well. So no attempt can be forgotten, and none is repeated under another seed: a
@@ -38,18 +38,19 @@ if TYPE_CHECKING:
 
 
 def new_seed() -> str:
-    """128 bits from the operating system."""
+    """Return 128 random bits from the operating system, in hexadecimal."""
     return secrets.token_hex(16)
 
 
 def now() -> date:
-    """Today (UTC)."""
+    """Return today's date (UTC)."""
     return datetime.now(UTC).date()
 
 
 @dataclass(frozen=True)
 class AuditRuntime:
-    """Where batches are played, who is told how far it is, where seeds are from, and what day it is."""
+    """Surroundings of a run: the executor of batches, the progress callback, the source of seeds, and the date of
+    today."""
 
     executor: Executor = serial
     progress: Progress | None = None
@@ -62,7 +63,7 @@ USUAL = AuditRuntime()
 
 @dataclass(frozen=True, eq=False)
 class PlannedAudit(Generic[R]):
-    """An audit that may be played on a population, and the ledger that counts it as an attempt."""
+    """An audit to play on a population, and the ledger that counts it as an attempt."""
 
     audit: Audit[R, Any]
     plan: Plan
@@ -73,7 +74,7 @@ class PlannedAudit(Generic[R]):
 
     @cached_property
     def setting(self) -> AuditSetting:
-        """Everything that decides what it finds but its seed."""
+        """Everything that decides the findings except the seed."""
         return self.audit.planned_setting(self.plan, self.spec, self.population, self.confidential)
 
     @cached_property
@@ -88,29 +89,30 @@ class PlannedAudit(Generic[R]):
 
 
 def subject_of(plan: Plan, audit: Audit[Any, Any]) -> str:
-    """A policy, as the ledger names its audits."""
+    """Return the name of a policy's audits in the ledger."""
     metadata = plan.bundle.policy.metadata
     return subject(metadata.name, metadata.version, plan.bundle.digest, audit.question)
 
 
 def partial_file(path: Path) -> Path:
-    """What was played of an audit that has not ended."""
+    """Return the path of the progress of an unfinished audit."""
     return path.with_suffix(".partial")
 
 
 def record_file(folder: Path, planned: PlannedAudit[R]) -> Path:
-    """Where the record of an audit lies: one place for one setting."""
+    """Return the path of the record of an audit: one path for one setting."""
     return folder / f"{planned.digest[:16]}.json"
 
 
 def stored_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
-    """The record of an audit: the one that is there, or one that is made."""
+    """Return the stored record of an audit, or play the audit and store its record."""
     return _finished(planned, path) or _make_record(planned, path, how)
 
 
 def _finished(planned: PlannedAudit[R], path: Path) -> R | None:
-    """The record that is there. One that the ledger does not know is what a run left that was killed before it told the
-    ledger, while what it played is there; otherwise it is refused."""
+    """Return the stored record, if the ledger knows it. A record that the ledger does not know was left by a run that
+    was killed before it informed the ledger: it is ignored while the run's progress file exists, and refused
+    otherwise."""
     try:
         if is_absent(path):
             return None
@@ -147,7 +149,7 @@ def _make_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 def play_audit(
     planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access = permissions.AUDIT_RECORD
 ) -> R:
-    """Play an audit to its end, or from where it was stopped; what is played is kept in `partial`."""
+    """Play an audit to its end, or resume it. Its progress is stored in `partial`."""
     digest, seed = planned.digest, _seed(planned, partial, how, access)
     number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:
@@ -163,7 +165,7 @@ def play_audit(
 
 
 def _seed(planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access) -> str:
-    """The seed of the run that was stopped, or a fresh one, to which the ledger commits first."""
+    """Return the seed of the run to resume, or a fresh seed, after the ledger has committed to it."""
     known = seed_of(partial)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""What the words and pages of all audits share."""
+"""Texts and tables shared by the pages of all audits."""
 
 from collections.abc import Iterable
 from math import isfinite
@@ -12,13 +12,13 @@ from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import BOUND, LEAST, decimal
 
 OUTCOMES = {Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.INCONCLUSIVE: "cannot tell"}
-"""How an audit ended, for people."""
+"""Outcomes of an audit, in words for people."""
 ENDS = (("from", LEAST), ("to", BOUND))
-"""Columns of the ends of a measured number, which are rounded away from it."""
+"""Columns of the confidence limits of a measured number; limits are rounded away from it."""
 
 
 def facts_listing(record: AnyRecord) -> Listing:
-    """What repeats an audit."""
+    """Return a table of all that is needed to repeat an audit."""
     setting: AuditSetting = record.setting
     facts = {
         "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
@@ -29,13 +29,13 @@ def facts_listing(record: AnyRecord) -> Listing:
 
 
 def attempt_text(record: AnyRecord) -> str:
-    """The level at which an audit is judged, and why."""
+    """Return a sentence with the number of the attempt and its level."""
     at = decimal(level(record.attempt))
     return f"Attempt {record.attempt} at these policy files: ends and claims at level {at}."
 
 
 def controls_text(controls: Iterable[ControlResult]) -> str:
-    """What was found of all controls, in a sentence."""
+    """Return a sentence with the results of all controls."""
     return f"Controls: {'; '.join(f'{each.control} {_control_outcome(each)}' for each in controls)}."
 
 
@@ -47,11 +47,11 @@ def _control_outcome(control: ControlResult) -> str:
 
 
 def measurement_cells(measured: Measurement) -> tuple[Number, Number, Number]:
-    """A measured number with its ends: the cells of `ENDS`."""
+    """Return a measured number and its confidence limits: its own cell and the cells of `ENDS`."""
     return measured.value, measured.lower, measured.upper
 
 
 def measurement_json(measured: Measurement) -> dict[str, float | None]:
-    """The same for programs; without what is not finite."""
+    """Return a measured number and its limits for programs, with null for infinite values."""
     told = {"value": measured.value, "lower": measured.lower, "upper": measured.upper}
     return {name: float(each) if isfinite(each) else None for name, each in told.items()}

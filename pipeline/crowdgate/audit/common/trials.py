@@ -1,4 +1,4 @@
-"""All games of an audit: played in batches, in this process or in several, and added up to what its record holds.
+"""All games of an audit: played in batches, in one process or in several, and added up for its record.
 
 The counts are the same however many processes play, in whatever order, and wherever a run was stopped and went on.
 """
@@ -18,28 +18,29 @@ from crowdgate.system import permissions
 from crowdgate.system.core_dumps import disable_core_dumps
 
 Progress = Callable[[int, int], None]
-"""(trials that are played, trials in all)."""
+"""Callback with (trials played, trials in all)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScheduledGame:
-    """A game with its number of trials; what an audit that works must find of its mechanism, and what that tells."""
+    """A game with its number of trials, the result that a working audit must find (`must`), and what its mechanism
+    publishes (`note`)."""
 
     game: Game[Any, Any]
     trials: int
     must: str
     note: str
     rate: float | None = None
-    """The success that is claimed of the best attacker on one that must be caught."""
+    """Stated success of the best attacker on a mechanism that must be caught."""
 
 
 Schedule = Sequence[ScheduledGame]
 Executor = Callable[[Schedule, Sequence[TrialBatch]], Iterable[tuple[TrialBatch, Any]]]
-"""Plays batches of a schedule, in any order and anywhere."""
+"""Function that plays batches of a schedule, in any order and in any process."""
 
 
 def batches(schedule: Schedule) -> list[TrialBatch]:
-    """All batches of all games."""
+    """Return all batches of all games."""
     return [
         TrialBatch(number, at, trials)
         for number, each in enumerate(schedule)
@@ -56,7 +57,8 @@ def play_games(
     progress: Progress | None = None,
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> tuple[Any, ...]:
-    """What every game came to. What is played is kept at `path` (see `partial`), from where a run goes on."""
+    """Play all games, and return the results of each. Progress is stored at `path` (see `saved_progress`), from which a
+    later run resumes."""
     every = batches(schedule)
     with open_progress(path, digest, seed, every, [each.game for each in schedule], access) as partial:
         total = sum(batch.trials for batch in every)
@@ -68,13 +70,13 @@ def play_games(
 
 
 def serial(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
-    """One batch after another in this process."""
+    """Play one batch after another in this process."""
     for batch in missing:
         yield batch, schedule[batch.game].game.batch(batch.at, batch.trials)
 
 
 def processes(count: int) -> Executor:
-    """So many batches at once, each in a process of its own."""
+    """Return an executor that plays `count` batches at once, each in its own process."""
 
     def over(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
         pool = ProcessPoolExecutor(min(count, max(1, len(missing))), get_context("spawn"), _start_worker, (schedule,))
@@ -88,7 +90,7 @@ def processes(count: int) -> Executor:
 
 
 _HELD: list[Schedule] = []
-"""Of a process that plays: the schedule, sent once."""
+"""Schedule of a worker process, received once at its start."""
 
 
 def _start_worker(schedule: Schedule) -> None:
@@ -98,7 +100,7 @@ def _start_worker(schedule: Schedule) -> None:
 
 
 def _exit_with_parent() -> None:
-    """A run that is killed leaves no process behind."""
+    """End the worker when its parent ends, so that a killed run leaves no process behind."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -13,7 +13,7 @@ from crowdgate.histogram import Histogram
 
 @dataclass(frozen=True, eq=False)
 class DistinctTuples:
-    """Distinct tuples (`codes`: one array per attribute), and which of them every cell of the population has."""
+    """Distinct tuples (`codes`: one array per attribute), and the tuple of every cell of the population."""
 
     levels: Mapping[str, Level]
     codes: tuple[Integers, ...]
@@ -23,16 +23,16 @@ class DistinctTuples:
         return len(self.codes[0]) if self.codes else 1
 
     def by_label(self, labels: Integers, size: int, rows: npt.NDArray[np.generic]) -> Floats:
-        """Rows of the cells as an array of tuples by labels of a secret."""
+        """Return rows of the cells as an array of tuples by labels of a secret."""
         total = np.bincount(self.of_cell * size + labels, rows, len(self) * size)
         return np.asarray(total, dtype=np.float64).reshape(len(self), size)
 
     def total(self, rows: npt.NDArray[np.generic]) -> Floats:
-        """Rows, or other numbers of the cells, added up by tuples."""
+        """Return rows, or other numbers of the cells, added up by tuple."""
         return np.asarray(np.bincount(self.of_cell, rows, len(self)), dtype=np.float64)
 
     def counts_of(self, rows: Histogram) -> Integers:
-        """How many rows of another table each tuple has."""
+        """Return the number of rows of another table with each tuple."""
         columns = [
             (rows.codes[rows.names.index(name)], own, len(level))
             for (name, level), own in zip(self.levels.items(), self.codes, strict=True)
@@ -42,7 +42,7 @@ class DistinctTuples:
 
 
 def distinct_tuples(columns: Sequence[Integers], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
-    """The distinct tuples of some columns of codes."""
+    """Return the distinct tuples of some columns of codes."""
     if not columns:
         return DistinctTuples(levels, (), np.zeros(cells, dtype=np.int64))
     of_cell = np.zeros(cells, dtype=np.int64)
@@ -56,9 +56,10 @@ def distinct_tuples(columns: Sequence[Integers], cells: int, levels: Mapping[str
 def joint_keys(
     columns: Iterable[tuple[AnyIntegers, AnyIntegers, int]], first: int, second: int
 ) -> tuple[Integers, Integers]:
-    """Number the tuples of two tables of so many rows: equal tuples have equal numbers, in the order of their codes.
+    """Number the tuples of two tables with `first` and `second` rows. Equal tuples have equal numbers, in the order of
+    their codes.
 
-    A column is given as its codes in both tables, and how many codes there are.
+    A column is given by its codes in both tables, and by the number of possible codes.
     """
     one, other = np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64)
     for mine, theirs, size in columns:

@@ -1,5 +1,5 @@
-"""Parts of what mechanisms tell that no policy releases: rows as they are, exact counts, groups with descriptions that
-were made from the data. Tags stand for identifiers."""
+"""Outputs of mechanisms that no policy releases: raw rows, exact counts, and groups with descriptions that depend on
+the data. Tags stand for identifiers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from crowdgate.audit.common.predicates import TagCondition
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Rows as they are: how many there are of each cell of the population, or of each row the bits of its tag that
-    `mask` marks, or both."""
+    """Raw rows: the number of rows in each cell of the population, or for each row the bits of its tag at the ones of
+    `mask`, or both."""
 
     cells: Integers | None = None
     mask: int = 0
@@ -21,9 +21,9 @@ class RawRows:
 
 @dataclass(frozen=True)
 class Strip:
-    """Answers about the numbers from `low` to `high`: how many there are, and how many of them have each of their last
-    bits set, the last but one first where `aside` is told. Then everything is counted together with the odd numbers,
-    and `aside` is how many odd numbers there are. None: too few to be told."""
+    """Counts of the numbers from `low` to `high`: all of them, and those with each of their last bits set. Without
+    `aside` the bits begin with the last one. With `aside` they begin with the last but one, and every count includes
+    the odd numbers of the whole table, of which there are `aside`. None: too few to be published."""
 
     low: int
     high: int
@@ -42,8 +42,8 @@ class StripCounts:
 
 @dataclass(frozen=True, eq=False)
 class SeededCounts:
-    """The counts of one strip (all, then each of the last bits) with noise of a seed that has few bits: the noise of
-    each of `seeds` is a row."""
+    """Counts of one strip (all, then each of the last bits) with noise from a short seed. Each row of `seeds` is the
+    noise of one seed."""
 
     low: int
     high: int
@@ -53,8 +53,9 @@ class SeededCounts:
 
 @dataclass(frozen=True, eq=False)
 class DescribedGroups:
-    """Disjoint groups of rows: how many rows each has, which tags (None: any), and from which code to which of every
-    attribute of the population's cells (groups by attributes; none where the groups are of tags only)."""
+    """Disjoint groups of rows: the number of rows of each, the condition on tags (None: any), and the least and
+    greatest code of every attribute of the population's cells (groups by attributes; none if groups are of tags
+    only)."""
 
     sizes: Integers
     tags: Sequence[TagCondition] | None
@@ -64,8 +65,8 @@ class DescribedGroups:
 
 @dataclass(frozen=True)
 class Pad:
-    """A key, and a message under that key (None: not told), both of `bits` bits. The message is the first bits of the
-    last tag."""
+    """A key, and a message encrypted with this key (None: not published), both of `bits` bits. The message is the first
+    bits of the last tag."""
 
     bits: int
     key: int | None

@@ -1,4 +1,4 @@
-"""A release as those see it who know some attributes of a target and want one more."""
+"""A release as seen by an attacker who knows some attributes of a target and wants to infer another."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 @dataclass(frozen=True, eq=False)
 class TargetAttributes:
-    """What is known of targets, as a release tells it: distinct tuples of attributes at the levels of the release
+    """Known attributes of targets, as coarse as the release: distinct tuples of attributes at the levels of the release
     (`codes`, one array each)."""
 
     levels: Mapping[str, Level]
@@ -25,7 +25,7 @@ class TargetAttributes:
     size: int
 
     def at(self, name: str, level: Level) -> Integers:
-        """The codes of an attribute at a level."""
+        """Return the codes of an attribute at a level."""
         own = self.levels[name]
         return (
             self.codes[name]
@@ -36,8 +36,8 @@ class TargetAttributes:
 
 @dataclass(frozen=True, eq=False)
 class RowsByLabel:
-    """Released rows in what is known of a target (a code array each) and in the secret: counts by labels. `noise` is
-    the standard deviation of each count."""
+    """Released rows by known attributes (a code array each) and by labels of the secret. `noise` is the standard
+    deviation of each count."""
 
     levels: Mapping[str, Level]
     codes: Mapping[str, Integers]
@@ -46,8 +46,8 @@ class RowsByLabel:
 
 
 def rows_of(seen: MechanismOutput, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
-    """The released rows, whoever's they are, by the known attributes that are released. None where no rows are ever
-    released, or not the secret."""
+    """Return the released rows, of people or synthetic, by the known attributes that are released. None if the
+    mechanism never releases rows, or does not release the secret."""
     if seen.released_rows is None or secret.name not in seen.levels:
         return None
     levels = {name: level for name, level in seen.levels.items() if name in known}
@@ -57,7 +57,7 @@ def rows_of(seen: MechanismOutput, secret: Secret, known: tuple[str, ...], prior
 def rows_by_label(
     rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats
 ) -> RowsByLabel:
-    """Rows by distinct tuples of some attributes, and by the labels of the secret."""
+    """Return rows by distinct tuples of some attributes, and by labels of the secret."""
     columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
     tuples = distinct_tuples(list(columns.values()), len(rows), levels)
     labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
@@ -68,7 +68,8 @@ def rows_by_label(
 
 
 def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
-    """A noisy table in the same way, counts below 0 as 0. None where it does not tell the secret, or nothing else."""
+    """Return a noisy table in the form of released rows, with negative counts as 0. None if it lacks the secret, or
+    every known attribute."""
     levels = {name: level for name, level in table.levels.items() if name in known}
     if secret.name not in table.levels or not levels:
         return None
@@ -89,14 +90,14 @@ def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: 
 
 
 def counts_at_level(weights: npt.NDArray[np.generic], secret: Secret, told: Level, prior: Floats) -> Floats:
-    """Counts at the level that is told as counts at the secret's own: added up, or each divided as its labels are among
-    all people (`prior`: what the population tells anybody)."""
+    """Return counts at the released level as counts at the secret's level: added up, or divided in the proportions of
+    the public population (`prior`)."""
     if told is secret.level:
         return np.asarray(weights, dtype=np.float64)
     if len(told) > len(secret.level):
         into = coarser_codes(told, secret.level)[:, None] == np.arange(len(secret))[None, :]
         return np.asarray(weights @ into.astype(np.float64), dtype=np.float64)
     up = coarser_codes(secret.level, told)
-    own = prior + 1e-12  # of labels that nobody has equally
+    own = prior + 1e-12  # labels that nobody has get equal shares
     found: Floats = np.asarray(weights, dtype=np.float64)[..., up] * own / np.bincount(up, own, len(told))[up]
     return found

@@ -1,4 +1,4 @@
-"""Attacks on a release: what somebody is guessed to be, from what is known of him and all that is published.
+"""Attacks on a release: they infer a target's secret from the target's known attributes and all that is published.
 
 An attack answers with shares of the labels for every distinct tuple of what is known, as far as the release tells it;
 zeros where it makes no guess; None where the release tells nothing that it reads.
@@ -22,54 +22,54 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class InferenceAttackerView:
-    """What an attacker sees of a release, what is asked, and what is known of whom."""
+    """View of an attacker: a release, the secret, and the known attributes of the targets."""
 
     seen: MechanismOutput
     secret: Secret
     target: TargetAttributes
     prior: Floats
-    """The share of every label in the population, which is public."""
+    """Share of every label in the population, which is public."""
     rng: Rng
 
     @cached_property
     def rows(self) -> RowsByLabel | None:
-        """The released rows in what is known and in the secret."""
+        """Released rows by known attributes and by labels of the secret."""
         return rows_of(self.seen, self.secret, tuple(self.target.levels), self.prior)
 
     @cached_property
     def tables(self) -> list[RowsByLabel]:
-        """The tables that tell the secret beside what is known."""
+        """Noisy tables that contain the secret and at least one known attribute."""
         every = (table_of(table, self.secret, tuple(self.target.levels), self.prior) for table in self.seen.tables)
         return [each for each in every if each is not None]
 
 
 Attack = Callable[[InferenceAttackerView], Floats | None]
 MOST_COMPARED = 1 << 22
-"""Pairs of tuples that are compared at a time."""
+"""Number of pairs of tuples that are compared at a time."""
 MOST_PAIRS = 1 << 28
-"""Pairs that are compared at all: of more the nearest rows are not looked for."""
+"""Greatest number of pairs: for more the attack does not search for the nearest rows."""
 
 
 def most_frequent_label(sight: InferenceAttackerView) -> Floats | None:
-    """The same for everybody: who looks at no release."""
+    """Return the same shares for every target: those of the population, without access to the release."""
     return np.tile(sight.prior, (sight.target.size, 1))
 
 
 def class_homogeneity(sight: InferenceAttackerView) -> Floats | None:
-    """The label that most rows of the target's class have (A. Machanavajjhala et al. 2006: homogeneity)."""
+    """Return the labels' shares in the target's class (A. Machanavajjhala et al. 2006: homogeneity)."""
     counts = _class_label_counts(sight)
     return None if counts is None else smoothed(counts, sight.prior)
 
 
 def class_or_most_frequent(sight: InferenceAttackerView) -> Floats | None:
-    """The same, and the likeliest label where the class is not released: who knows that only a few rows are."""
+    """Like `class_homogeneity`; falls back to the population's shares for suppressed classes."""
     found, blind = class_homogeneity(sight), most_frequent_label(sight)
     return None if found is None or blind is None else np.where(found.any(axis=1, keepdims=True), found, blind)
 
 
 def class_and_model(sight: InferenceAttackerView) -> Floats | None:
-    """The rows of the target's class, and what a model says of him who is fitted on the release as one row more: the
-    model alone where the class is not released."""
+    """Return the rows of the target's class, with the answer of a model fitted on the release as one more row: the
+    model's answer only, where the class is not released."""
     counts, model = _class_label_counts(sight), model_on_release(sight)
     if counts is None:
         return None
@@ -79,7 +79,7 @@ def class_and_model(sight: InferenceAttackerView) -> Floats | None:
 
 
 def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
-    """The same, where what the tables tell together is the row more."""
+    """Like `class_and_model`, with the joint answer of all tables as the additional row."""
     counts, tables = _class_label_counts(sight), joint_model(sight)
     if counts is None or tables is None:
         return None
@@ -87,7 +87,7 @@ def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
 
 
 def _class_label_counts(sight: InferenceAttackerView) -> Floats | None:
-    """Rows of the target's class by labels."""
+    """Return the rows of the target's class by label."""
     rows = sight.rows
     if rows is None:
         return None
@@ -95,12 +95,12 @@ def _class_label_counts(sight: InferenceAttackerView) -> Floats | None:
 
 
 def best_row_match(sight: InferenceAttackerView) -> Floats | None:
-    """The label that most of the released rows have that agree with the target in most attributes."""
+    """Return the labels' shares among the released rows that agree with the target in most attributes."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or target.size * len(rows.weights) > MOST_PAIRS:
         return None
     if not len(rows.weights):
-        return np.zeros((target.size, len(secret)))  # a release of no rows: nobody is guessed
+        return np.zeros((target.size, len(secret)))  # a release without rows: no guesses
     names, found = list(rows.levels), np.zeros((target.size, len(secret)))
     step = max(1, MOST_COMPARED // max(1, len(rows.weights)))
     for start in range(0, target.size, step):
@@ -114,17 +114,18 @@ def best_row_match(sight: InferenceAttackerView) -> Floats | None:
 
 
 def model_on_release(sight: InferenceAttackerView) -> Floats | None:
-    """A logistic regression that is fitted on the released rows."""
+    """Return the answer of a logistic regression fitted on the released rows."""
     return _model_guesses(sight, models.ridge)
 
 
 def trees_on_release(sight: InferenceAttackerView) -> Floats | None:
-    """Gradient boosting that is fitted on the released rows: of few classes, each of many rows, one may be a leaf."""
+    """Return the answer of gradient boosting fitted on the released rows. A leaf may be a single class, since there are
+    few classes of many rows each."""
     return _model_guesses(sight, partial(models.boosted, leaf=1))
 
 
 def _model_guesses(sight: InferenceAttackerView, model: models.Model) -> Floats | None:
-    """What a model says of the targets that is fitted on the released rows."""
+    """Return a model's answer for the targets; the model is fitted on the released rows."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or not rows.levels:
         return None
@@ -137,7 +138,7 @@ def _model_guesses(sight: InferenceAttackerView, model: models.Model) -> Floats 
 
 
 def table_lookup(sight: InferenceAttackerView) -> Floats | None:
-    """The label with the greatest count beside the target's values, in the table that tells most."""
+    """Return the labels' shares at the target's values, in the table with the greatest expected precision."""
     if not sight.tables:
         return None
     best = max(sight.tables, key=lambda rows: _expected_precision(sight, rows))
@@ -145,7 +146,8 @@ def table_lookup(sight: InferenceAttackerView) -> Floats | None:
 
 
 def joint_model(sight: InferenceAttackerView) -> Floats | None:
-    """All tables together, as if what is known were independent given the secret (naive Bayes)."""
+    """Return the answer of all tables together, as if known attributes were independent given the secret (naive
+    Bayes)."""
     if len(sight.tables) < 2:
         return None
     log, prior = np.zeros((sight.target.size, len(sight.secret))), np.log(np.maximum(sight.prior, 1e-9))
@@ -158,17 +160,17 @@ def joint_model(sight: InferenceAttackerView) -> Floats | None:
 
 
 def _shrunken_shares(sight: InferenceAttackerView, rows: RowsByLabel) -> Floats:
-    """What a noisy table tells of each tuple: counts are drawn towards what the prior says, by as much as noise is
-    larger than that, so that noise makes no rare label likely."""
+    """Return the shares of labels in each tuple of a noisy table. Counts are shrunken towards those that the prior
+    expects, the more the greater the noise, so that noise makes no rare label probable."""
     expected = rows.weights.sum(axis=1, keepdims=True) * sight.prior
-    signal = expected * (1 + expected / 4)  # give or take a half
+    signal = expected * (1 + expected / 4)  # relative standard deviation of one half
     kept = np.divide(signal, signal + rows.noise**2, out=np.zeros_like(signal), where=signal > 0)
     found = smoothed(expected + kept * (rows.weights - expected), sight.prior)
     return np.where(rows.weights.sum(axis=1, keepdims=True) > 0, found, sight.prior)
 
 
 def _expected_precision(sight: InferenceAttackerView, rows: RowsByLabel) -> float:
-    """How often the likeliest label would be right."""
+    """Return the expected precision of guessing the best label in each tuple of a noisy table."""
     total = rows.weights.sum(axis=1)
     return float((sight.secret.hits(_shrunken_shares(sight, rows)).max(axis=1) * total).sum() / max(1.0, total.sum()))
 
@@ -190,7 +192,7 @@ ATTACKS: Sequence[tuple[str, str, Attack]] = (
 
 
 def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Integers:
-    """Where each target's tuple stands among the tuples of the rows; behind them all if it is not there."""
+    """Return the index of each target's tuple among the tuples of the rows; the number of tuples if it is not there."""
     columns = [(rows.codes[name], target.at(name, level), len(level)) for name, level in rows.levels.items()]
     behind, own = joint_keys(columns, len(rows.weights), target.size)
     where = np.full(int(max(behind.max(initial=0), own.max(initial=0))) + 1, len(rows.weights), dtype=np.int64)

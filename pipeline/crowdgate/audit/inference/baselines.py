@@ -1,4 +1,5 @@
-"""What a table tells about people who are not in it: models fitted on the originals without them.
+"""Baselines: the inferences that a table allows about people who are not in it, by models fitted on the original rows
+without them.
 
 Each block of people is predicted by models that were fitted on the other blocks. A baseline is a lower bound: there may
 always be a better one (Francis, Wagner, section 4.2).
@@ -34,8 +35,7 @@ BASELINES: Baselines = (
 
 @dataclass(frozen=True, eq=False)
 class BaselineGuesses:
-    """What one baseline guesses of every tuple of what is known, by the block that was left out: labels and how sure
-    they are (tuples by blocks)."""
+    """Guesses of one baseline for every known tuple, by the omitted block: labels and confidence (tuples by blocks)."""
 
     name: str
     labels: Integers
@@ -50,7 +50,7 @@ def baselines(
     rng: Rng,
     every: Baselines = BASELINES,
 ) -> list[BaselineGuesses]:
-    """All baselines of a secret."""
+    """Return the guesses of all baselines for a secret."""
     labels, size = SecretLabels(len(secret), secret.numbers), (len(known), len(secret))
     place = of_cell * len(secret) + original.secret_codes(secret)
     found = [BaselineGuesses(name, *_no_guesses(len(known), original.blocks)) for name, _, _ in every]

@@ -1,9 +1,9 @@
-"""Mechanisms of which it is known what an inference audit finds.
+"""Mechanisms for which the correct result of an inference audit is known.
 
-They draw nothing, so that one release is all there is, and their figures are exact. Their tables have columns more that
-the attacker knows and that tell nothing of anybody else: a tag that stands for the identifiers, and the group that
-Mondrian puts a row into. What Mondrian leaks is a coin that was thrown for every row: no baseline knows anything of it,
-so that homogeneity is seen whatever else can be predicted.
+They are deterministic, so that one release suffices and figures are exact. Their tables have additional columns that
+the attacker knows and that say nothing about other rows: a tag that stands for the identifiers, and the row's group in
+Mondrian's partition. The secret of the control with Mondrian is one random bit per row. No baseline can predict it, so
+that homogeneity of groups is detected whatever else can be predicted.
 """
 
 from dataclasses import dataclass, replace
@@ -23,32 +23,32 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 TAG, GROUP, COIN = "the tag", "the group", "a coin"
 CAUGHT = 0.95
-"""The improvement that identity must reach."""
+"""Improvement that the control `identity` must exceed."""
 MOST_UNITS = 20_000
-"""Units of a control's table: more tell no more."""
+"""Greatest number of units of a control's table: more units add no information."""
 K = 5
 MONDRIAN = f"Mondrian, k = {K}"
 
 
 @dataclass(frozen=True)
 class InferenceControl:
-    """A mechanism that publishes rows as they are in some columns."""
+    """A mechanism that publishes some columns of all rows unchanged."""
 
     columns: tuple[str, ...] | None
-    """None: all but those that are added."""
+    """Published columns; None: all except the additional ones."""
     added: tuple[str, ...]
     name: str
     must: Literal["be caught", "hold", "show"]
     note: str
     least: float = 0.0
-    """What its improvement must be above."""
+    """Value that the improvement must exceed."""
 
     releases: ClassVar[int] = 2
-    """One by which nothing is chosen, and one that is estimated on."""
+    """Number of releases: one that chooses the attack, and one that estimates."""
     attacks: ClassVar[frozenset[str]] = frozenset({BLIND, "class homogeneity"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Rows as they are."""
+        """Return the rows unchanged, in the published columns."""
         names = [name for name in drawn.table.names if name not in (TAG, GROUP, COIN)]
         shown = [*(names if self.columns is None else self.columns), *self.added]
         if not shown:
@@ -61,7 +61,7 @@ class InferenceControl:
 
 
 def controls() -> tuple[InferenceControl, ...]:
-    """Those that are played on a table with all that is known."""
+    """Return the controls that are played on a table with all known attributes."""
     return (
         InferenceControl(
             None, (TAG,), "identity", "be caught", "publishes every row as it is, with a tag that is known", CAUGHT
@@ -75,7 +75,7 @@ def controls() -> tuple[InferenceControl, ...]:
 
 
 def with_random_secret(original: SourceTable, rng: Rng) -> SourceTable:
-    """The same table, of units of a row each, with a coin for every row, which is its secret."""
+    """Return the same table with a secret random bit for every row as its secret. Each unit must have one row."""
     population, cells = original.population, original.population.cells
     heads = rng.binomial(original.units, 0.5)
     units = np.stack([heads, original.units - heads], axis=1).reshape(-1, original.units.shape[1])
@@ -90,7 +90,7 @@ def with_random_secret(original: SourceTable, rng: Rng) -> SourceTable:
 
 
 def with_control_columns(original: SourceTable) -> Population:
-    """The population of a table with the two columns more."""
+    """Return the population of a table with the two additional columns."""
     population = original.population
     rows = original.rows.sum(axis=1)
     cells = population.cells
@@ -107,7 +107,7 @@ def with_control_columns(original: SourceTable) -> Population:
 def _mondrian_groups(
     original: SourceTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The group of every cell: Mondrian's, of the rows of the table by what is known of them."""
+    """Return the group of every cell, in Mondrian's partition of the rows of the table by their known attributes."""
     tuples = original.population.tuples(original.finest(original.known))
     held = np.repeat(tuples.of_cell, rows)
     columns = np.column_stack([codes[held] for codes in tuples.codes]).astype(np.float64)

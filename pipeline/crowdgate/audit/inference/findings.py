@@ -1,7 +1,8 @@
-"""What an inference audit's shares come to: precision, coverage and precision improvement, with limits over releases.
+"""Findings of an inference audit from its shares: precision, coverage and precision improvement, with limits over
+releases.
 
-A limit passes on the upper end of every secret, which hold together as they are; that an attack is above its baseline
-is claimed at one level over all secrets, groups and coverages (Holm 1979).
+A limit passes on the upper confidence limit of every secret; no correction is needed, since all of them must be low.
+That an attack is above its baseline is tested at one level over all secrets, groups and coverages (Holm 1979).
 """
 
 import math
@@ -40,21 +41,23 @@ from crowdgate.number_text import rounded, whole
 from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
-"""Targets of a coverage, at least, of which a precision is spoken: of fewer it is a matter of single people."""
+"""Least number of predicted targets for a precision: with fewer it depends on single people."""
 SEEN, HELD = 2, 3
-"""Standard errors: a control that must have some improvement has more, one that must hold has no more."""
+"""Numbers of standard errors: a control that must show some improvement exceeds the first, one that must hold does not
+exceed the second."""
 STRICTER = Fraction(1, 10)
-"""An attack that is so far below its baseline shows a release to be stricter than inference alone would need."""
+"""Distance of an attack below its baseline from which on a release is called stricter than inference alone would
+need."""
 
 
 @dataclass(frozen=True)
 class InferenceEstimate:
-    """One secret, group and coverage. `precision` of the attack and of the two baselines: of exactly the targets that
-    the attack predicts (`base_of_these`), and at equal coverage (`base`). `improvement` over each: None where the
-    baseline is always right, so that there is nothing to improve. `above` is by how much more often than
-    a baseline the attack is right, the larger of the two differences; `p` is the p-value of no improvement over both,
-    `proven` the improvement over both that is proven together with those of all other estimates; `outside` the
-    precision of the attack on people who were not in the release."""
+    """Estimate for one secret, group and coverage. `precision` of the attack and of the two baselines: for exactly the
+    targets that the attack predicts (`base_of_these`), and at equal coverage (`base`). `improvement` over each: None
+    where the baseline is always right, so that nothing can be improved. `above` is the attack's precision minus a
+    baseline's, the larger of the two differences; `p` is the p-value of no improvement over both, `proven` the
+    improvement over both that is proven together with those of all other estimates; `outside` is the precision of the
+    attack on people who were not in the release."""
 
     secret: str
     group: str
@@ -74,13 +77,13 @@ class InferenceEstimate:
 
     @property
     def gain(self) -> Measurement | None:
-        """The larger improvement of the two."""
+        """The larger of the two improvements."""
         both = [each for each in (self.improvement_of_these, self.improvement) if each is not None]
         return None if len(both) < 2 else worst(both)
 
 
 def estimates(played: InferenceResults, alpha: Fraction) -> list[InferenceEstimate]:
-    """All that can be estimated of a mechanism."""
+    """Return all estimates for a mechanism."""
     lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough_targets(shares)]
     return [_estimate(secret, shares, alpha, alpha / len(lines)) for secret, shares in lines]
 
@@ -90,7 +93,7 @@ def _enough_targets(shares: AttackShares) -> bool:
 
 
 def estimates_above_baseline(found: Sequence[InferenceEstimate], alpha: Fraction) -> list[InferenceEstimate]:
-    """The estimates of which it is claimed that the attack is above the baseline."""
+    """Return the estimates whose attack is significantly above the baseline (Holm-adjusted)."""
     adjusted = holm([each.p for each in found])
     return [each for each, p in zip(found, adjusted, strict=True) if p <= alpha]
 
@@ -124,25 +127,26 @@ def _precision(right: Column, predicted: Column, alpha: Fraction, most: float) -
 def _improvement(
     attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
 ) -> Measurement | None:
-    """None where the baseline was always right."""
+    """Return the precision improvement with its limits; None where the baseline was always right."""
     value = _precision_improvement(attack.sum(), base.sum(), predicted.sum())
     if value is None or wrong <= 0:
         return None
-    # the larger of two gains is judged: its lower end is wrong where one of two is
+    # the larger of two gains is judged: its lower limit fails if one of the two does
     lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
     _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
     return Measurement(value, lower, upper)
 
 
 def _precision_improvement(attack: float, base: float, predicted: float) -> float | None:
-    """The precision improvement, of shares of all targets; None where the baseline is always right."""
+    """Return the precision improvement, from shares of all targets; None where the baseline is always right."""
     return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
 
 
 def _precision_difference(
     attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float
 ) -> Measurement:
-    """The larger difference of precisions: its lower end is wrong where one of two is."""
+    """Return the larger difference of precisions. Its lower limit fails if one of the two does, so that each has half
+    of the level."""
     values = [float((attack - base).sum() / predicted.sum()) for base in bases]
     lower = [difference_limits(attack, base, predicted, alpha / 2, most)[0] for base in bases]
     upper = [difference_limits(attack, base, predicted, alpha, most)[1] for base in bases]
@@ -151,15 +155,14 @@ def _precision_difference(
 
 @dataclass(frozen=True)
 class InferenceControlResult(ControlResult):
-    """Result of a control, with the improvement that decides (None: nothing was guessed)."""
+    """Result of a control, with the improvement that decides (None: the attack guessed nothing)."""
 
     gain: float | None
 
 
 @dataclass(frozen=True)
 class TooFewTargets:
-    """Targets of a secret who are too few to speak of at the coverage that is judged: how many there are, and how many
-    are needed."""
+    """A group with too few targets at the judged coverage: the number of its targets, and the number that is needed."""
 
     secret: str
     group: str
@@ -169,12 +172,13 @@ class TooFewTargets:
 
 @dataclass(frozen=True)
 class InferenceFindings(Findings):
-    """What was found of the policy's mechanism. `gain` is the greatest improvement of all secrets at the coverage that
-    is judged; None where a baseline is always right.
-    `refuted` are the estimates of which it is claimed that they are above their baselines, `beyond` those that are
-    proven to be beyond the limit, at whatever coverage and of whichever group; `few` are groups of which nothing can be
-    said. `shown` are the improvements, by secret, of looking everybody up in the policy's columns of every row as they
-    are."""
+    """Findings on the policy's mechanism. `gain` is the greatest improvement of all secrets at the judged coverage;
+    None where a baseline is always right.
+
+    `refuted` are the estimates that are significantly above their baselines, `beyond` those that are proven to exceed
+    the limit, at any coverage and for any group; `few` are groups that are too small for a figure. `shown` are the
+    improvements, by secret, of looking everybody up in the policy's columns of every row, unchanged.
+    """
 
     estimates: tuple[InferenceEstimate, ...]
     refuted: tuple[InferenceEstimate, ...]
@@ -186,12 +190,12 @@ class InferenceFindings(Findings):
 
     @property
     def stricter(self) -> bool:
-        """Whether the best attack stays far below its baselines, and nowhere above them."""
+        """True if the best attack stays far below its baselines, and no attack is above them."""
         return self.gain is not None and self.gain.upper < -STRICTER and not self.refuted
 
 
 def findings_of(record: InferenceRecord) -> InferenceFindings:
-    """The findings of a finished audit."""
+    """Return the findings of a finished audit."""
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.policy_results, alpha)
     coverage = float(setting.coverage)
@@ -212,7 +216,8 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
 
 
 def too_few_targets(record: InferenceRecord) -> Iterator[TooFewTargets]:
-    """Groups of which nothing can be said at the coverage that is judged (of everybody `reasons` say so)."""
+    """Yield the groups that are too small for a figure at the judged coverage. If all targets together are too few,
+    `reasons` says so."""
     needed = math.ceil(LEAST_TARGETS / record.setting.coverage)
     for secret in record.policy_results.secrets:
         held = {shares.group: shares.targets for shares in secret.found}
@@ -227,7 +232,7 @@ def worst_figure(
     setting: InferenceSetting,
     of: Callable[[InferenceEstimate], Measurement | None],
 ) -> Measurement | None:
-    """The greatest figure of all secrets at a coverage, of all targets; None where that of one is not known."""
+    """Return the greatest figure of all secrets at a coverage, for all targets; None if one of them is unknown."""
     own = {each.secret: of(each) for each in every if (each.coverage, each.group) == (coverage, GROUPS[0])}
     known = [figure for name, _ in setting.secrets if (figure := own.get(name)) is not None]
     if len(known) < len(setting.secrets) or not known:
@@ -236,9 +241,12 @@ def worst_figure(
 
 
 def control_result(played: InferenceResults) -> InferenceControlResult:
-    """Nothing is drawn, so that figures are exact, and of everybody. One that must reach an improvement does so for
-    every secret, one that must have any for some secret, by two standard errors: less is found in noise. One that must
-    hold has none but what a baseline can lose that is chosen on few targets: three standard errors."""
+    """Return the result of a control, from exact figures for all targets.
+
+    A control with a required improvement must exceed it for every secret; one that must show any improvement does so
+    for some secret, by SEEN standard errors. A control that must hold has an improvement of at most HELD standard
+    errors: so much a baseline can lose by being chosen on few targets.
+    """
     whole = [_exact_improvement(secret) for secret in played.secrets]
     known = [each for each in whole if each is not None]
     beyond = [gain / _improvement_error(of) for gain, of in zip(whole, played.secrets, strict=True) if gain is not None]
@@ -252,21 +260,22 @@ def control_result(played: InferenceResults) -> InferenceControlResult:
 
 
 def _exact_improvement(secret: SecretResults) -> float | None:
-    """The improvement at coverage 1 over the paper's baseline, of all targets."""
+    """Return the improvement at coverage 1 over the paper's baseline, for all targets."""
     own = (shares for shares in secret.found if (shares.group, shares.coverage) == (GROUPS[0], 1.0))
     return next((_mean_improvement(shares) for shares in own), None)
 
 
 def _improvement_error(secret: SecretResults) -> float:
-    """The standard error of an improvement of everybody: of a baseline that is right in a share b of t targets it is
-    sqrt(b (1 - b)/t)/(1 - b). Above 0 also where b is 0 or 1."""
+    """Return the standard error of the improvement for all targets. For a baseline that is right for a share b of t
+    targets it is sqrt(b (1 - b)/t)/(1 - b). It is above 0 also if b is 0 or 1."""
     own = next(each for each in secret.found if (each.group, each.coverage) == (GROUPS[0], 1.0))
     right = max(1 - own.wrong, 1 / own.targets)
     return math.sqrt(right / (own.targets * max(own.wrong, 1 / own.targets)))
 
 
 def _mean_improvement(shares: AttackShares) -> float | None:
-    """Over the baseline of exactly the targets that are guessed; None where that is always right."""
+    """Return the improvement over the baseline for exactly the guessed targets; None where that baseline is always
+    right."""
     predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
     return _precision_improvement(attack, of_these, predicted)
 
@@ -283,7 +292,7 @@ def _reasons(
     judged: Sequence[InferenceControlResult],
     gain: Measurement | None,
 ) -> Iterator[str]:
-    """Why nothing can be concluded."""
+    """Yield the reasons why the audit is inconclusive."""
     yield from control_reasons(judged)
     coverage = float(record.setting.coverage)
     for secret in record.policy_results.secrets:
@@ -304,7 +313,7 @@ def _reasons(
 
 
 def _wrong(record: InferenceRecord) -> Iterator[float]:
-    """Of how many targets the better baseline of each secret is wrong, at the coverage that is judged."""
+    """Yield, for each secret, the number of targets for whom the better baseline is wrong, at the judged coverage."""
     place = (GROUPS[0], float(record.setting.coverage))
     for secret in record.policy_results.secrets:
         own = (each for each in secret.found if (each.group, each.coverage) == place)
@@ -312,7 +321,7 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
 
 
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:
-    """The figure of a measure, at a coverage."""
+    """Return the figure of a measure, at a coverage."""
     of: Callable[[InferenceEstimate], Measurement | None] = {
         INFERENCE_GAIN.name: lambda each: each.gain, INFERENCE_ABOVE.name: lambda each: each.above,
     }[name]  # fmt: skip

@@ -1,8 +1,8 @@
-"""Models that predict a label from codes. scikit-learn fits them; it is an extra, and is imported when one is asked
-for.
+"""Models that predict a label from codes. They are fitted by scikit-learn, an optional library that is imported on
+first use.
 
-A model is handed distinct tuples of codes and, for each, the weights of the labels that were seen with it. It answers
-with shares of the labels for those that it is asked for, also for tuples that it has not seen.
+A model receives distinct tuples of codes and, for each, the weights of the labels that were seen with it. It returns
+shares of the labels for the requested tuples, including tuples that it has not seen.
 """
 
 import warnings
@@ -20,19 +20,19 @@ from crowdgate.audit.common.population import Rng
 from crowdgate.system.extras import AUDIT, need
 
 MOST_ROWS = 50_000
-"""On how many rows a model is fitted at most: more are drawn at random."""
+"""Greatest number of rows that a model is fitted on: of more a random sample is taken."""
 MOST_TUPLES = 20_000
-"""On how many tuples the order of attributes is chosen."""
+"""Greatest number of tuples on which the order of attributes is chosen."""
 TREES = 80
-"""Rounds of boosting."""
+"""Number of boosting rounds."""
 MOST_BINS = 255
-"""Values of a name that trees can tell apart; of more they take the places in their order."""
+"""Greatest number of values of a name that trees treat as categories; of more, trees use the codes as numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class KnownAttributes:
-    """Tuples of codes: an array per attribute. Of ordered ones the codes are places in their order, or `numbers` are
-    the values of the codes (None: names)."""
+    """Known attributes as tuples of codes, an array per attribute. Where `numbers` is None, the attribute's values are
+    names; otherwise `numbers` are the values of its codes."""
 
     codes: tuple[Integers, ...]
     numbers: tuple[Floats | None, ...]
@@ -43,7 +43,7 @@ class KnownAttributes:
 
 @dataclass(frozen=True, eq=False)
 class SecretLabels:
-    """Of a secret: how many there are, and their numbers in increasing order where they are numbers."""
+    """Labels of a secret: how many there are, and their values in increasing order if they are numbers."""
 
     size: int
     numbers: Floats | None
@@ -51,8 +51,8 @@ class SecretLabels:
 
 @dataclass(frozen=True, eq=False)
 class FitTask:
-    """What a model is fitted to, and what it is asked: tuples, for each the weights of the labels that were seen with
-    it, and the places of the tuples that are asked for."""
+    """Training data of a model and its queries: tuples, for each the weights of the labels that were seen with it, and
+    the indices of the requested tuples."""
 
     known: KnownAttributes
     weights: Floats
@@ -62,21 +62,22 @@ class FitTask:
 
     @cached_property
     def prior(self) -> Floats:
-        """The share of each label."""
+        """Share of each label."""
         return prior_of(self.weights)
 
     @property
     def seed(self) -> int:
-        """For a model that draws."""
+        """Seed for a model that uses random numbers."""
         return int(self.rng.integers(1 << 31))
 
 
 Model = Callable[[FitTask], Floats]
-"""For each tuple that is asked for the shares of the labels, or zeros where nothing is known of it."""
+"""Function that returns shares of the labels for each requested tuple, or zeros where it knows nothing."""
 
 
 def features(known: KnownAttributes) -> Any:
-    """One column of zeros and ones for each value of a name, one standardised column for each number; sparse."""
+    """Return one indicator column for each value of a name, and one standardised column for each number, as a sparse
+    matrix."""
     from scipy.sparse import csr_array, hstack
 
     columns = []
@@ -92,12 +93,12 @@ def features(known: KnownAttributes) -> Any:
     found.indices, found.indptr = (
         found.indices.astype(np.int32),
         found.indptr.astype(np.int32),
-    )  # what scikit-learn reads
+    )  # scikit-learn requires 32-bit indices
     return found
 
 
 def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
-    """The tuples, labels and weights that a model is fitted to."""
+    """Return the tuples, labels and weights that a model is fitted to."""
     tuples, labels = np.nonzero(fit.weights)
     held = fit.weights[tuples, labels]
     if held.sum() > MOST_ROWS:
@@ -107,7 +108,7 @@ def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
 
 
 def logistic(fit: FitTask) -> Floats:
-    """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); of numbers lasso."""
+    """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); lasso for numbers."""
     if fit.labels.numbers is not None:
         return _lasso(fit)
     made = library("linear_model").LogisticRegression(
@@ -117,7 +118,7 @@ def logistic(fit: FitTask) -> Floats:
 
 
 def ridge(fit: FitTask) -> Floats:
-    """Logistic regression with an L2 penalty; of numbers linear regression with one."""
+    """Logistic regression with an L2 penalty; ridge regression for numbers."""
     if fit.labels.numbers is not None:
         made = library("linear_model").Ridge(alpha=1.0, random_state=fit.seed)
         return _regression_shares(made, features(fit.known), fit)
@@ -126,7 +127,7 @@ def ridge(fit: FitTask) -> Floats:
 
 
 def boosted(fit: FitTask, leaf: int = 20) -> Floats:
-    """Gradient boosting of trees on histograms (G. Ke et al. 2017), with so many tuples in a leaf at least. Without a
+    """Gradient boosting of trees on histograms (G. Ke et al. 2017), with at least `leaf` tuples in a leaf. Without a
     penalty the leaves of rare labels grow without bound, and boosting falls below the majority."""
     ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
     model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
@@ -147,7 +148,8 @@ def _lasso(fit: FitTask) -> Floats:
 
 
 def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = False) -> Floats:
-    """Whole weights are `repeated` rows for a model whose steps are too long where a few weigh much (saga)."""
+    """Return the shares of labels by a fitted classifier. With `repeated`, whole weights become repeated rows: the
+    steps of saga are too long where a few rows have large weights."""
     tuples, truth, held = training_rows(fit)
     if repeated:
         times = np.rint(held).astype(np.int64)
@@ -163,7 +165,7 @@ def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = Fal
 
 
 def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
-    """The nearest label, for sure: a number says nothing of its error."""
+    """Return the whole share for the label nearest to a regression's value: a regression states no error."""
     tuples, truth, held = training_rows(fit)
     assert fit.labels.numbers is not None, "numbers are regressed"
     with without_convergence_warnings():
@@ -175,7 +177,7 @@ def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
 
 
 def nearest_index(numbers: Floats, values: Floats) -> Integers:
-    """The place of the nearest of some increasing numbers."""
+    """Return the index of the nearest of some increasing numbers."""
     behind = np.clip(np.searchsorted(numbers, values), 1, max(1, len(numbers) - 1))
     if len(numbers) == 1:
         return np.zeros(len(values), dtype=np.int64)
@@ -184,12 +186,12 @@ def nearest_index(numbers: Floats, values: Floats) -> Integers:
 
 
 def majority(fit: FitTask) -> Floats:
-    """The same for everybody: how often each label was seen."""
+    """Return the same shares for every tuple: those of the labels seen."""
     return np.tile(fit.prior, (len(fit.wanted), 1))
 
 
 def one_to_one(fit: FitTask) -> Floats:
-    """By the one attribute that tells most: a map of its values."""
+    """Map the values of one attribute to labels, by the attribute that is right for most rows."""
     maps = [by_value(codes, fit.weights) for codes in fit.known.codes]
     best, found = max(maps, key=lambda each: _correct_rows(each, fit.weights))[fit.wanted], majority(fit)
     has = best.sum(axis=1) > 0
@@ -198,10 +200,11 @@ def one_to_one(fit: FitTask) -> Floats:
 
 
 def longest_match(fit: FitTask) -> Floats:
-    """The rows that agree with the target in most attributes, counted from the one that tells most: the nearest rows.
+    """Return the shares of labels among the nearest rows: those that agree with the target in most attributes, counted
+    from the most informative one.
 
-    Attributes are ordered by how much each adds to what is right. A tuple that nobody else has is looked up without the
-    last attribute, and so on.
+    Attributes are ordered by the number of right rows that each adds. A tuple without another row is looked up without
+    the last attribute, and so on.
     """
     found, key = majority(fit), np.zeros(len(fit.known), dtype=np.int64)
     for at in greedy_order(fit):
@@ -213,7 +216,7 @@ def longest_match(fit: FitTask) -> Floats:
 
 
 def greedy_order(fit: FitTask) -> list[int]:
-    """Attributes, each the one that adds most to what those before it tell."""
+    """Return the attributes in greedy order: each adds most right rows to those before it."""
     some = np.sort(fit.rng.permutation(len(fit.known))[:MOST_TUPLES])
     columns, held = [codes[some] for codes in fit.known.codes], fit.weights[some]
     order, key = list[int](), np.zeros(len(some), dtype=np.int64)
@@ -226,21 +229,21 @@ def greedy_order(fit: FitTask) -> list[int]:
 
 
 def by_value(codes: Integers, weights: Floats) -> Floats:
-    """For each tuple the weights of all tuples with its code."""
+    """Return, for each tuple, the weights of all tuples with its code."""
     size = int(codes.max(initial=0)) + 1
     total = np.column_stack([np.bincount(codes, column, size) for column in weights.T])
     return np.asarray(total[codes], dtype=np.float64)
 
 
 def prior_of(weights: Floats) -> Floats:
-    """The share of each label."""
+    """Return the share of each label."""
     found: Floats = weights.sum(axis=0) / max(1.0, weights.sum())
     return found
 
 
 def smoothed(weights: Floats, prior: Floats) -> Floats:
-    """Shares of labels with one row more, of which nothing is known but the prior: of few rows it is less sure what
-    they tell. Zeros where there is no row."""
+    """Return the shares of labels with one additional row that is distributed like the prior, so that few rows give
+    less certain shares. Zeros where there is no row."""
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
 
@@ -251,23 +254,24 @@ def _joined(key: Integers, codes: Integers) -> Integers:
 
 
 def _correct_rows(found: Floats, weights: Floats) -> float:
-    """Rows that are right, not counting for itself: a tuple that is alone is not."""
+    """Return the number of rows that are right. A row does not count for itself, so that a unique tuple is wrong."""
     return float(np.maximum(0.0, weights[np.arange(len(found)), found.argmax(axis=1)] - (found.sum(axis=1) <= 1)).sum())
 
 
 _EXPECTED = "The max_iter was reached|Objective did not converge|The number of unique classes is greater than 50%"
-"""Also where most rows have a label of their own."""
+"""Warnings that are expected, also where most rows have a label of their own."""
 
 
 @contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """A model that stops before it has converged is a model all the same. One thread: processes share the CPUs."""
+    """Suppress warnings that a model has not converged: such a model is still usable. Uses one thread, since processes
+    share the CPUs."""
     with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
         warnings.filterwarnings("ignore", message=_EXPECTED)
         yield
 
 
 def library(name: str) -> Any:
-    """A module of scikit-learn. Raises ConfigurationError where that is not installed."""
+    """Return a module of scikit-learn. Raises ConfigurationError if it is not installed."""
     need(AUDIT, "--of")
     return import_module(f"sklearn.{name}")

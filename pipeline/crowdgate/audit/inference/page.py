@@ -15,7 +15,7 @@ SEEN = "Attacks see that and a release; baselines see that and the same table wi
 
 
 def sections(found: Inferred) -> list[Section]:
-    """Answers to the four questions."""
+    """Return the answers to the four questions."""
     setting, (*likely, attacks) = found.record.setting, listings(found)
     carried_out, learned, right, share = QUESTIONS
     attacked = f"Of everybody in one table it is known: {', '.join(setting.known)}; never what is asked. {SEEN}"
@@ -31,7 +31,7 @@ def sections(found: Inferred) -> list[Section]:
 
 
 def charts(found: Inferred) -> list[SvgPicture]:
-    """Precision against coverage beside the baselines, for every secret and group of targets."""
+    """Return charts of precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:
         for group in GROUPS:

@@ -1,8 +1,8 @@
-"""The game of attribute inference: a release of the whole table, attacks on everybody in it, beside the baselines.
+"""The game of attribute inference: a release of the whole table, attacks on everybody in it, and the baselines.
 
-The release is the unit: its coins and its noise are the same for all targets, so that shares are added up by release
-(pooled over targets, intervals would hold far too seldom). Every tenth release chooses attacks, on blocks of targets
-that numbers are not estimated on; the others estimate.
+The unit of analysis is the release: its sampling and its noise are the same for all targets, so that shares are added
+up by release (intervals pooled over targets would be far too narrow). Every tenth release chooses attacks, on blocks of
+targets that no figure is estimated on; the others estimate.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,28 +33,29 @@ from crowdgate.policy.policy import AuditSpec
 
 @dataclass(frozen=True, eq=False)
 class InferenceTally(ShareTally):
-    """Shares by releases, secrets, attacks, groups, coverages and STATS; and, `outside`, of a release that a fifth was
-    left out of, by secrets, attacks, coverages: for what share of the fifth a guess was made, and was right."""
+    """Shares by releases, secrets, attacks, groups, coverages and STATS. `outside` is from a release without a fifth of
+    the table, by secrets, attacks and coverages: the share of that fifth for whom a guess was made, and for whom it was
+    right."""
 
     outside: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
-    """Attacks on a mechanism that is told the table of these cases."""
+    """Attacks on a mechanism that receives the table of these cases."""
 
     mechanism: Mechanism
     cases: Sequence[SecretCase]
     seed: int
     number: int
     also_known: tuple[str, ...] = ()
-    """Attributes of the population that the attacker knows, and that tell nothing of anybody else."""
+    """Additional attributes of the population that the attacker knows, and that say nothing about other rows."""
     attacks: frozenset[str] = frozenset(name for name, _, _ in ATTACKS)
-    """Who attacks."""
+    """Names of the attacks."""
 
     @property
     def original(self) -> SourceTable:
-        """The table."""
+        """The table that is released."""
         return self.cases[0].original
 
     def batch(self, at: int, trials: int) -> InferenceTally:
@@ -79,7 +80,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
     def played(
         self, tallies: Mapping[int, InferenceTally], must: Must, note: str, rate: float | None
     ) -> InferenceResults:
-        """What is recorded: of each secret, group and coverage the attack that gained most where attacks are chosen."""
+        """Return the results to record: for each secret, group and coverage the attack with the greatest gain on the
+        choosing releases."""
         parts = "choosing", "estimating", "outside"
         choosing, estimating, outside = (joined(tallies.values(), name) for name in parts)
         return InferenceResults(
@@ -91,7 +93,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         )  # fmt: skip
 
     def _release(self, rng: Rng, part: slice) -> Floats:
-        """One release of the whole table."""
+        """Return the shares of one release of the whole table."""
         attacked = self._attacked(self.original.table(rng), rng)
         return np.round(
             np.array([[self._shares(case, *each, part) for each in sights] for case, sights in attacked]), DIGITS
@@ -100,7 +102,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
     def _attacked(
         self, drawn: DrawnTable, rng: Rng
     ) -> Iterator[tuple[SecretCase, Iterator[tuple[TargetView, Floats | None]]]]:
-        """A release of a table, and for each secret what every attack guesses."""
+        """Release a table, and return every attack's guesses for each secret."""
         seen = self.output(drawn, rng)
         return ((case, self._sights(case, seen, rng)) for case in self.cases)
 
@@ -115,7 +117,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         return view.shares(best_guesses(case.secret, shares), part)
 
     def _outside(self, rng: Rng, part: slice) -> Floats:
-        """A release of the table without some blocks, attacked for their people: the prior framework."""
+        """Return the shares of attacks on a release of the table without some blocks, for the people of these blocks:
+        the prior framework."""
         found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
         for at, (case, sights) in enumerate(self._attacked(self.original.without(part, rng), rng)):
             for attack, (view, shares) in enumerate(sights):
@@ -124,7 +127,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         return np.round(found, DIGITS)
 
     def _levels(self, case: SecretCase, seen: MechanismOutput) -> Mapping[str, Level]:
-        """What is known of a target, at the finest level at which the release tells it."""
+        """Return the known attributes of a target, each at the finest level of the release."""
         known = (*case.original.known_attributes(case.secret), *self.also_known)
         told: dict[str, Level] = {}
         for levels in (seen.levels if seen.released_rows is not None else {}, *(table.levels for table in seen.tables)):
@@ -135,7 +138,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
 
 
 def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outside: Floats) -> SecretResults:
-    """Of one secret."""
+    """Return the results for one secret."""
     best = best_attacks(choosing)
     found = []
     for group in range(len(GROUPS)):
@@ -155,16 +158,17 @@ def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outs
 
 
 def best_attacks(choosing: Floats) -> Integers:
-    """For every group and coverage the attack that gains most over a baseline; of attacks that gain nothing that can be
-    told the most precise. One that guesses for less than half of the coverage is judged at a smaller one."""
+    """Return the attack with the greatest gain over a baseline, for every group and coverage; among attacks of equal
+    gain the most precise. Attacks that guess for less than half of the coverage come last: they are judged at a smaller
+    one."""
     total = np.nan_to_num(choosing.sum(axis=0))
     predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
     left = predicted[..., None] - bases
-    none = np.where(attack >= predicted, 0.0, -np.inf)  # beside a baseline that is always right
+    none = np.where(attack >= predicted, 0.0, -np.inf)  # the gain over a baseline that is always right
     gains = np.divide(attack[..., None] - bases, left, out=np.stack([none, none], axis=-1), where=left > 0).max(axis=-1)
     precision = np.divide(attack, predicted, out=np.zeros_like(predicted), where=predicted > 0)
     enough = predicted >= np.array(COVERAGES) * len(choosing) / 2
-    # one key after the other: enough guesses, then the gain, then the precision
+    # keys in order: enough guesses, then the gain, then the precision
     order = np.lexsort((precision, gains, enough), axis=0)
     return np.asarray(order[-1], dtype=np.int64)
 
@@ -184,14 +188,14 @@ def _attack_shares(
 
 
 def _precision(shares: Floats) -> Floats:
-    """By attacks, groups and coverages; not a number where nothing is guessed."""
+    """Return the precision by attacks, groups and coverages; NaN where nothing is guessed."""
     total = shares.sum(axis=0)
     nothing: Floats = np.full(total.shape[:-1], np.nan)
     return np.asarray(np.divide(total[..., 1], total[..., 0], out=nothing, where=total[..., 0] > 0), dtype=np.float64)
 
 
 def _wrong_share(case: SecretCase, group: int, baseline: int) -> float:
-    """For what share of the targets a baseline is wrong, whatever its coverage."""
+    """Return the share of the targets for whom a baseline is wrong, at coverage 1."""
     part = case.original.estimate
     rows, right = case.rows(group)[:, part].sum(), case.right(case.held[baseline], group)[:, part].sum()
     return float(np.round(1 - right / rows, DIGITS))
@@ -203,7 +207,7 @@ def _mean(shares: Floats) -> float | None:
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """The policy's own mechanism, its columns as they are, and the controls."""
+    """Return the games: the policy's own mechanism, its columns unchanged, and the controls."""
     tables = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
     own = InferenceGame(PolicyMechanism(plan.protection), tables.cases, seed, 0)
     games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]

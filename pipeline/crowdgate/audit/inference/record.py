@@ -1,4 +1,5 @@
-"""What an audit of attribute inference found, as JSON: everything that repeats it, and that gates and pages read."""
+"""The record of an audit of attribute inference, as JSON: all that is needed to repeat the audit, and all that gates
+and pages read."""
 
 from typing import Annotated, Literal
 
@@ -8,20 +9,24 @@ from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults,
 from crowdgate.limits import MOST_SECRETS
 
 Must = Literal["judged", "be caught", "hold", "show"]
-"""What is expected of a mechanism: one that must "show" is the policy's columns of every row as they are."""
+"""Expected result of a mechanism; "show" marks the control that publishes the policy's columns of every row
+unchanged."""
 MOST_LINES = 8
-"""Of a secret: two groups at four coverages."""
+"""Greatest number of lines of a secret: two groups at four coverages."""
 
 
 class AttackShares(RecordModel):
-    """The best attack at one coverage of one group of targets, and for every release of `shares`: for what share of the
-    targets it guesses and of what share it is right, then of what share the baseline is right, among exactly these
-    (`baseline_of_these` is its name) and among as many of its own surest (`baseline`: the one that is best at as many;
-    where releases differ in that, the one of most).
+    """The best attack at one coverage on one group of targets.
 
-    `targets` says how many units have such targets. `wrong` and `wrong_at` are the shares of all targets that these two
-    baselines are wrong of (the largest, where releases differ in the baseline); `outside` is the
-    precision of the attack on people who were not in the release (the prior framework: section 4.7)."""
+    `shares` are, for every release, shares of the targets: for whom the attack guesses, for whom it is right, and twice
+    for whom a baseline is right. The first baseline guesses for exactly these targets (`baseline_of_these` is its
+    name). The second guesses for as many targets, those of its own greatest confidence (`baseline`: the best one at
+    that number; where releases differ in it, the most frequent one).
+
+    `targets` is the number of units with such targets. `wrong` and `wrong_at` are the shares of all targets for whom
+    these two baselines are wrong (the largest, where releases differ in the baseline). `outside` is the precision of
+    the attack on people who were not in the release (the prior framework: section 4.7).
+    """
 
     group: str
     coverage: Share
@@ -36,7 +41,7 @@ class AttackShares(RecordModel):
 
     @model_validator(mode="after")
     def _parts(self) -> "AttackShares":
-        """A part is not more than the whole."""
+        """Check that the parts are at most as large as the whole."""
         for predicted, *right in self.shares:
             if predicted > self.coverage or max(right) > predicted:
                 raise ValueError("shares that can't be")
@@ -44,8 +49,9 @@ class AttackShares(RecordModel):
 
 
 class SecretResults(RecordModel):
-    """One secret: what was known of targets, the precision of every attack at each coverage with the share of targets
-    for whom it guessed (None: it had nothing to attack, or guessed nothing), and the best ones release by release."""
+    """Results for one secret: the known attributes, the precision of every attack at each coverage with the share of
+    targets for whom it guessed (None: it had nothing to attack, or guessed nothing), and the best attacks release by
+    release."""
 
     secret: str
     level: str
@@ -56,14 +62,14 @@ class SecretResults(RecordModel):
 
     @model_validator(mode="after")
     def _once(self) -> "SecretResults":
-        """One line for each group and coverage."""
+        """Check that there is at most one line for each group and coverage."""
         if len({(each.group, each.coverage) for each in self.found}) != len(self.found) or len(self.found) > MOST_LINES:
             raise ValueError("a group at a coverage is told once")
         return self
 
 
 class InferenceResults(MechanismResults):
-    """All attacks on one mechanism; `releases` are those that estimate."""
+    """Results of all attacks on one mechanism; `releases` is the number of estimating releases."""
 
     must: Must
     releases: Annotated[int, Field(ge=1)]
@@ -71,7 +77,7 @@ class InferenceResults(MechanismResults):
 
     @model_validator(mode="after")
     def _every_release(self) -> "InferenceResults":
-        """A line has the shares of every release, and a secret is asked once."""
+        """Check that each line has the shares of every release, and that each secret occurs once."""
         lines = [each for one in self.secrets for each in one.found]
         if any(len(each.shares) != self.releases for each in lines):
             raise ValueError("shares of other releases")
@@ -81,11 +87,12 @@ class InferenceResults(MechanismResults):
 
 
 class InferenceSetting(AuditSetting):
-    """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
+    """Setting of the audit: with the code it decides everything except the noise of OpenDP's samplers.
 
-    One table of n units of the population, of up to `rows` rows each, of which `releases` releases are made; baselines
-    are fitted once without each of its `blocks` of units; `coverage` and `limit` are what
-    passes. `known` is what is known of a target, `secrets` what is asked, with its level."""
+    One table has n units of the population, of up to `rows` rows each, and is released `releases` times; baselines are
+    fitted once without each of its `blocks` of units; `coverage` and `limit` are the condition for passing. `known` are
+    the known attributes of a target, `secrets` the secret ones with their levels.
+    """
 
     question: Literal["inference"] = "inference"
     rows: int
@@ -99,11 +106,11 @@ class InferenceSetting(AuditSetting):
 
 
 class InferenceRecord(RecordedAudit[InferenceSetting, InferenceResults]):
-    """An audit of attribute inference."""
+    """Record of an audit of attribute inference."""
 
     @model_validator(mode="after")
     def _as_set(self) -> "InferenceRecord":
-        """What was played is what was set."""
+        """Check that the secrets played are those of the setting."""
         if tuple((each.secret, each.level) for each in self.policy_results.secrets) != self.setting.secrets:
             raise ValueError("what was played is what was set")
         return self

@@ -1,9 +1,9 @@
-"""How many releases an inference audit needs, so that a harmless mechanism passes.
+"""Number of releases that an inference audit needs to let a harmless mechanism pass.
 
-The attack on a harmless mechanism is right as often as its baseline: its true gain is 0. In each release it is wrong of
-as many targets as if it guessed each of them afresh: where the baseline is wrong of m targets, that number has the mean
-m and a standard deviation of sqrt(m) at most. A limit of the gain leaves 1 - limit of the baseline's failures, so that
-V has the mean 1/(1 - limit).
+The attack on a harmless mechanism is right as often as its baseline: its true gain is 0. In each release it is wrong
+for as many targets as if it guessed each of them afresh: where the baseline is wrong for m targets, that number has
+mean m and a standard deviation of at most sqrt(m). A limit on the gain leaves 1 - limit of the baseline's failures, so
+that V has mean 1/(1 - limit).
 """
 
 import math
@@ -14,9 +14,9 @@ from crowdgate.audit.common.releases_needed import releases_needed
 
 
 def inference_releases(limit: Fraction, wrong: Sequence[float], alpha: Fraction) -> int | None:
-    """The releases with which a harmless mechanism passes; None if no number suffices.
+    """Return the number of releases with which a harmless mechanism passes; None if no number suffices.
 
-    `wrong` says for each secret of how many targets its baseline is wrong.
+    `wrong` is, for each secret, the number of targets for whom its baseline is wrong.
     """
     if limit >= 1:
         return 1

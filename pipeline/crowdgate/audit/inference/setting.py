@@ -1,4 +1,4 @@
-"""What an inference audit of a policy will play: who is known by what, what is asked, and what stands against it."""
+"""Setting of an inference audit: known attributes, secrets, and controls."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -27,18 +27,18 @@ from crowdgate.policy.policy import AuditSpec
 LEAST_UNITS = 200
 COLUMNS = "the policy's columns as they are"
 MOST_NUMBERS = 30_000_000
-"""Tuples of what is known times labels of a secret: models hold a number for each."""
+"""Greatest number of known tuples times labels of a secret: models hold a number for each."""
 
 
 def known_attributes(contract: Contract) -> tuple[str, ...]:
-    """What is known of a target."""
+    """Return the attributes of a target that attackers know."""
     return tuple(each.name for each in contract.attributes if each.is_known and each.releasable)
 
 
 def secrets_of(plan: Plan) -> list[Secret]:
-    """What is asked: the secret attributes that the policy releases, at the finest level that it releases of each.
+    """Return the secret attributes that the policy releases, each at its finest released level.
 
-    Raises ConfigurationError for a secret that is told at no level, of one value, or where there is none.
+    Raises ConfigurationError for a secret that is released at no level or has one value, and where there is no secret.
     """
     contract, told = plan.bundle.contract, joint(plan.protection.views.values()).levels
     stated = [each for each in contract.attributes if each.secret and each.name not in told]
@@ -73,7 +73,8 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
 
 
 def numbers_of(attribute: Attribute, level: str) -> Floats | None:
-    """The values of an attribute's labels where they are numbers in their order, at the level `exact`."""
+    """Return the values of an attribute's labels at the level `exact`, if they are numbers in their order; None
+    otherwise."""
     domain = attribute.domain
     if domain is None or domain.grid is None or level != EXACT or attribute.invalid == "level":
         return None
@@ -82,22 +83,23 @@ def numbers_of(attribute: Attribute, level: str) -> Floats | None:
 
 
 def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
-    """What is played beside the policy's mechanism: its columns as they are first."""
+    """Return the controls, beginning with the policy's columns unchanged."""
     columns = tuple(joint(plan.protection.views.values()).levels)
     shown = InferenceControl(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
     every = controls()
-    if plan.bundle.contract.unit.person is not None:  # a coin is thrown for every row, and a person may have several
+    if plan.bundle.contract.unit.person is not None:  # the secret bit is per row, and a person may have several rows
         every = tuple(each for each in every if each.name != MONDRIAN)
     return shown, *every
 
 
 def other_attributes(plan: Plan) -> tuple[str, ...]:
-    """What is read beside the mechanism's attributes. Raises ConfigurationError as `secrets_of` does."""
+    """Return the attributes that are read in addition to the mechanism's. Raises ConfigurationError as `secrets_of`
+    does."""
     return (*known_attributes(plan.bundle.contract), *(each.name for each in secrets_of(plan)))
 
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """What the policy says of an audit, on a population of so many units."""
+    """Return the fields of the setting that the policy decides, for a population of this many units."""
     wanted, n = spec.inference, units_of(spec, size)
     return {
         "n": n, "rows": plan.bundle.contract.unit.rows, "blocks": block_count(n),
@@ -110,17 +112,17 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(_: Plan, __: AuditSpec, ___: Population) -> Mapping[str, Any]:
-    """Nothing depends on the population but what the policy says of its size."""
+    """Return no fields: only the population's size matters, which `policy_fields` receives."""
     return {}
 
 
 def units_of(spec: AuditSpec, size: int) -> int:
-    """The size of the table, of a population of so many units."""
+    """Return the size of the table, for a population of this many units."""
     return spec.units or size
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:
-    """Raises ConfigurationError for a setting in which nothing could be found."""
+    """Raise ConfigurationError for a setting in which nothing could be found."""
     n, coverage = units_of(spec, population.size), float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"

@@ -1,10 +1,10 @@
-"""The table that releases are made of, and its people as non-members.
+"""The table that is released, and its people as non-members.
 
-Targets are all rows of all units. Units are divided into blocks at random, each with all of its rows; the baseline for
+Targets are all rows of all units. Units are divided into blocks at random, each with all of its rows. The baseline for
 a block is fitted on the others, so that everybody is a non-member once (Francis, Wagner, section 4.2: one at a time, or
-several for the sake of time). Two or three units that are equal in all of six attributes or more may be copies of one
-another (section 4.6), and are in one block; of units that differ it can't be told. The first fifth of the blocks
-chooses baselines and attacks, the others are what numbers are estimated on.
+several for the sake of time). Two or three units with equal values in six or more attributes may be copies of one
+another (section 4.6), and are put in one block; units that differ can't be recognised as copies. The first fifth of the
+blocks chooses baselines and attacks, figures are estimated on the others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,19 +20,19 @@ from crowdgate.audit.inference.secret import Secret
 from crowdgate.hierarchy import Level
 
 PARTS = 5
-"""Of the blocks: the first chooses baselines and attacks."""
+"""Number of parts of the blocks: the first part chooses baselines and attacks."""
 MOST_FITTED = 100_000
-"""Units of a table times its blocks: of more units than this is of five tables, there are five blocks."""
+"""Greatest number of units times blocks, except that there are at least PARTS blocks."""
 MOST_COPIES = 3
-"""Equal units that may be copies of one another: they are removed together."""
+"""Greatest number of equal units that may be copies of one another: they are put in one block."""
 TELLING = 6
-"""Attributes at least: with fewer it is nothing special that two people are equal."""
+"""Least number of attributes in which equal units may be copies: with fewer, equal people are common."""
 
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """The units of a table, by blocks (`units`: distinct units of `population` by blocks); what is known of a target,
-    and what is secret. `public` is the population that the table was drawn from."""
+    """The units of a table, by blocks (`units`: distinct units of `population` by blocks), its known attributes and its
+    secrets. `public` is the population that the table was drawn from."""
 
     population: Population
     public: Population
@@ -52,39 +52,39 @@ class SourceTable:
         return int(self.units.sum())
 
     def table(self, rng: Rng) -> DrawnTable:
-        """The whole table."""
+        """Return the whole table."""
         return DrawnTable(self.population, self.units.sum(axis=1), rng)
 
     def without(self, part: slice, rng: Rng) -> DrawnTable:
-        """The table without the units of some blocks."""
+        """Return the table without the units of some blocks."""
         return DrawnTable(self.population, self.units.sum(axis=1) - self.units[:, part].sum(axis=1), rng)
 
     @property
     def blocks(self) -> int:
-        """How many there are: a multiple of PARTS."""
+        """Number of blocks: a multiple of PARTS."""
         return int(self.units.shape[1])
 
     def part(self, at: int) -> slice:
-        """The blocks of a fifth."""
+        """Return the blocks of one of the PARTS parts."""
         each = self.blocks // PARTS
         return slice(at * each, (at + 1) * each)
 
     @property
     def choose(self) -> slice:
-        """The blocks on which baselines and attacks are chosen."""
+        """Blocks on which baselines and attacks are chosen."""
         return self.part(0)
 
     @property
     def estimate(self) -> slice:
-        """The blocks that numbers are estimated on."""
+        """Blocks on which figures are estimated."""
         return slice(self.choose.stop, self.blocks)
 
     def units_in(self, cells: Bools, part: slice) -> int:
-        """How many units of some blocks have a row in one of the cells."""
+        """Return the number of units of some blocks that have a row in one of the cells."""
         return int(self.units[self.population.having(cells), part].sum())
 
     def holders(self, tuples: DistinctTuples) -> Integers:
-        """How many units have a row with each tuple."""
+        """Return the number of units that have a row with each tuple."""
         units, of = self.units.sum(axis=1), self.population.rows
         if of is None:
             return np.asarray(np.bincount(tuples.of_cell, units, len(tuples)), dtype=np.int64)
@@ -95,22 +95,22 @@ class SourceTable:
         return np.asarray((of @ into > 0).T @ units, dtype=np.int64)
 
     def known_attributes(self, secret: Secret) -> tuple[str, ...]:
-        """What is known of a target whose secret this is: what is known already is never asked for."""
+        """Return the known attributes of a target, without the secret."""
         return tuple(name for name in self.known if name != secret.name)
 
     def secret_codes(self, secret: Secret) -> Integers:
-        """The label of the secret in every cell."""
+        """Return the label of the secret in every cell."""
         return self.population.codes(secret.name, secret.level)
 
     def finest(self, names: Iterable[str]) -> Mapping[str, Level]:
-        """Attributes as the population has them."""
+        """Return the attributes at the levels of the population."""
         return {name: self.population.levels[name] for name in names}
 
 
 def source_table(
     population: Population, n: int, known: Sequence[str], secrets: Sequence[Secret], rng: Rng, blocks: int
 ) -> SourceTable:
-    """A table of n units, drawn without replacement, in so many blocks (a multiple of PARTS)."""
+    """Draw a table of n units without replacement, and divide it into blocks (their number is a multiple of PARTS)."""
     units = population.members if n == population.size else population.draw(n, rng, replacement=False).units
     own = population.only(units > 0)
     copies = len(population.cells.names) >= TELLING
@@ -119,13 +119,15 @@ def source_table(
 
 
 def block_count(n: int) -> int:
-    """In how many blocks a table of n units is: a small one in one for each unit (leave-one-out), a larger one in as
-    many as MOST_FITTED allows, of at least PARTS. It is a multiple of PARTS, so that some may be empty."""
+    """Return the number of blocks of a table of n units: for a small table one block for each unit (leave-one-out), for
+    a larger one as many as MOST_FITTED allows, but at least PARTS. It is a multiple of PARTS, so that some blocks may
+    be empty."""
     return PARTS * max(1, min(-(-n // PARTS), MOST_FITTED // (PARTS * n)))
 
 
 def _draw_blocks(units: Integers, blocks: int, rng: Rng, *, copies: bool) -> Integers:
-    """Of how many units of each distinct unit each block is: as equal as can be, copies together."""
+    """Return the number of units of each distinct unit in each block. Blocks are as equal as possible; copies are
+    together."""
     who = np.repeat(np.arange(len(units), dtype=np.int64), units)
     block = rng.permutation(np.arange(len(who)) % blocks)
     together = (copies & (units > 1) & (units <= MOST_COPIES))[who]

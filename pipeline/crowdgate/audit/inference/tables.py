@@ -1,4 +1,4 @@
-"""The tables of an inference audit: the one under attack, and the smaller one of the controls."""
+"""The tables of an inference audit: the attacked one, and the smaller one of the controls."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,8 +25,8 @@ from crowdgate.policy.policy import AuditSpec
 
 @dataclass(frozen=True, eq=False)
 class InferenceTables:
-    """The table that is attacked and the smaller one of the controls, with what is fitted without its people: drawn and
-    fitted from the seed."""
+    """The attacked table and the smaller one of the controls, with the fitted baselines. All are determined by the
+    seed."""
 
     plan: Plan
     spec: AuditSpec
@@ -35,29 +35,29 @@ class InferenceTables:
     seed: int
 
     def of(self, control: InferenceControl) -> tuple[SecretCase, ...]:
-        """The cases that a control is played on."""
+        """Return the cases that a control is played on."""
         if control.must == "show":
             return self.cases
         return self.coined if control.name == MONDRIAN else self.controlled
 
     @property
     def n(self) -> int:
-        """Units of the table that is released."""
+        """Number of units of the table that is released."""
         return units_of(self.spec, self.population.size)
 
     @cached_property
     def cases(self) -> tuple[SecretCase, ...]:
-        """Of the table that is released."""
+        """Cases of the table that is released."""
         return self._cases(self._original(self.n, 0, block_count(self.n)), 1)
 
     @cached_property
     def controlled(self) -> tuple[SecretCase, ...]:
-        """Of the controls' table."""
+        """Cases of the controls' table."""
         return self._cases(self._added(self._small), 3)
 
     @cached_property
     def coined(self) -> tuple[SecretCase, ...]:
-        """Of the control whose secret nothing predicts."""
+        """Cases of the control with random secrets, which nothing predicts."""
         return self._cases(self._added(with_random_secret(self._small, self._rng(4))), 5)
 
     @cached_property
@@ -72,7 +72,7 @@ class InferenceTables:
         return source_table(self.population, n, known, self.secrets, self._rng(stream), blocks)
 
     def _cases(self, table: SourceTable, stream: int) -> tuple[SecretCase, ...]:
-        contract = self.plan.bundle.population  # its values may be others than those of the policy's contract
+        contract = self.plan.bundle.population  # its values may differ from those of the policy's contract
         numbers: dict[str, Floats | None] = {
             name: numbers_of(contract.by_name[name], EXACT) for name in self.population.levels
         }

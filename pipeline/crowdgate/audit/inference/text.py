@@ -1,5 +1,5 @@
-"""What an inference audit found, in words and rows for people, and as JSON for programs: the four questions that
-Francis and Wagner ask of every attack (section 2)."""
+"""Findings of an inference audit in words and tables for people, and as JSON for programs: answers to the four
+questions that Francis and Wagner ask about every attack (section 2)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ GDPR = (
 
 
 def verdict(found: Inferred) -> str:
-    """A pass or a failure in a sentence."""
+    """Return one sentence that says whether the audit passed or failed."""
     said, setting = found.findings, found.record.setting
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
@@ -70,7 +70,7 @@ def verdict(found: Inferred) -> str:
 
 
 def lines(found: Inferred) -> list[str]:
-    """All that must be known to read the figures."""
+    """Return all that a reader must know to understand the figures."""
     setting = found.record.setting
     secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
     return [
@@ -92,7 +92,7 @@ def lines(found: Inferred) -> list[str]:
 
 
 def _left_out_text(setting: InferenceSetting) -> str:
-    """What baselines did not see of their targets, and what a target is."""
+    """Return which rows the baselines were fitted without, and which units are targets."""
     times = f"{setting.blocks} times, each time without 1 in {setting.blocks} of the units"
     how = "without one unit at a time (leave-one-out)" if setting.blocks >= setting.n else times
     if setting.rows == 1:
@@ -126,7 +126,8 @@ def _raw_columns_text(found: Inferred) -> Iterator[str]:
 
 
 def _outside_text(found: Inferred) -> Iterator[str]:
-    """The prior framework beside the non-member one (section 4.7), where it misleads."""
+    """Yield comparisons of the prior framework with the non-member one (section 4.7), where the prior framework
+    misleads."""
     for each in found.findings.estimates:
         if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
             yield (
@@ -137,7 +138,7 @@ def _outside_text(found: Inferred) -> Iterator[str]:
 
 
 def listings(found: Inferred) -> list[Listing]:
-    """The precision of the best attacks; the baselines beside it; and what every attack reached."""
+    """Return tables of the precision of the best attacks, of the baselines and the gain, and of all attacks."""
     every = found.findings.estimates
     attacks = [
         [secret.secret, name, *(_precision_text(*each) for each in own)]
@@ -169,7 +170,7 @@ def _improvement_row(each: InferenceEstimate) -> list[Value]:
 
 
 def json_fields(found: Inferred) -> dict[str, Any]:
-    """Fields of `--json`."""
+    """Return the fields of `--json`."""
     said = found.findings
     return {
         "gain": _json(said.gain), "estimates": [_estimate(each) for each in said.estimates],

@@ -1,1 +1,1 @@
-"""Membership: can somebody tell who is in the table that a release was made of?"""
+"""Membership: can an attacker tell whose rows are in the table behind a release?"""

@@ -1,7 +1,7 @@
-"""A release as an attacker on membership sees it, and by how much members make it likelier.
+"""A release as an attacker on membership sees it, with likelihood ratios of the release for members.
 
-Everything is known of a target that the release tells of anybody: a target is a cell of the population, or a person who
-has rows in several.
+The attacker knows everything about a target that is released about anybody. A target is a cell of the population, or a
+person who has rows in several cells.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,15 @@ from crowdgate.histogram import Histogram
 from crowdgate.kind.mechanism_output import MechanismOutput
 
 MOST_PAIRS = 1 << 24
-"""Tuples that were not released, by classes that were, that are compared: of more the nearest are not looked for."""
+"""Greatest number of pairs of an unreleased tuple and a released class that are compared: for more the nearest class is
+not searched."""
 _NEVER = 1e-9
-"""In place of 0, below a fraction line or in a logarithm."""
+"""Replacement for 0 in a denominator or in a logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShadowModel:
-    """A fitted model: the log odds of a member are linear in standardised features."""
+    """A fitted model: the log odds of membership are linear in standardised features."""
 
     middle: Floats
     spread: Floats
@@ -32,8 +33,8 @@ class ShadowModel:
 
 @dataclass(frozen=True, eq=False)
 class MembershipAttackerView:
-    """What an attacker sees: a release, and the population with the size of the table. `shadow` is what he learned from
-    releases of his own (None: nothing)."""
+    """View of an attacker: a release, and the population with the size of the table. `shadow` is the model fitted on
+    the attacker's own releases (None: no model)."""
 
     seen: MechanismOutput
     crowd: TargetPopulation
@@ -41,12 +42,12 @@ class MembershipAttackerView:
 
     @property
     def releases_rows(self) -> bool:
-        """Whether rows are released at all, whoever's they are."""
+        """True if rows are released, of people or synthetic."""
         return self.seen.released_rows is not None
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing is told that attacks read."""
+        """True if nothing is released that attacks read."""
         return not self.releases_rows and not self.seen.tables
 
     @cached_property
@@ -67,25 +68,25 @@ class MembershipAttackerView:
 
     @cached_property
     def inclusion_probability(self) -> float:
-        """How likely a row of the population is in the table and in the sample."""
+        """Probability that a row of the population is in the table and in the sample."""
         return float(self.seen.beta) * self.crowd.share
 
     @cached_property
     def log_rows(self) -> Floats:
-        """By cells: the logarithm of how much likelier the released count of its class is with a member (zeros without
-        rows of people)."""
+        """By cell: log likelihood ratio of the released count of its class, with a member in the cell against without
+        (zeros if no rows of people are released)."""
         if self.seen.rows is None:
             return np.zeros(len(self.crowd.population.cells))
         return self.log_ratio_by_person(self.counts)
 
     def log_ratio_by_person(self, counts: Floats) -> Floats:
-        """The same of such counts of people's rows by tuples."""
+        """Return the log likelihood ratios by cell for other counts of people's rows by tuple."""
         present = _member_ratios(counts, self.rows_per_tuple, float(self.seen.beta), self.crowd.share)
         ratio = np.where(counts > 0, present, self._absent())
         return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
 
     def _absent(self) -> Floats:
-        """1 - beta f(k - 1) / F(k - 1): a class below k is not released."""
+        """Return 1 - beta f(k - 1) / F(k - 1), the likelihood ratio of suppression: a class below k is not released."""
         beta, last = float(self.seen.beta), self.seen.least - 1
         below, less = (
             _binomial_cdf(number, self.rows_per_tuple - 1, self.inclusion_probability) for number in (last, last - 1)
@@ -95,8 +96,8 @@ class MembershipAttackerView:
 
     @cached_property
     def residuals(self) -> tuple[Floats, Floats]:
-        """By tables and cells: how far the noisy count of the target's cell is above what is expected, in standard
-        deviations of noise and sampling; and how far a member moves it, in the same."""
+        """By tables and cells: the noisy count of the target's cell minus its expectation, in standard deviations of
+        noise and sampling; and the change that a member makes, in the same unit."""
         far, step = list[Floats](), list[Floats]()
         for table in self.seen.tables:
             tuples = self.crowd.population.tuples(table.levels)
@@ -110,13 +111,14 @@ class MembershipAttackerView:
 
     @cached_property
     def log_tables(self) -> Floats:
-        """By cells: the logarithm of how much likelier the noisy counts are with a member, tables as if independent."""
+        """By cell: log likelihood ratio of the noisy counts, with a member in the cell against without, as if tables
+        were independent."""
         far, step = self.residuals
         return np.asarray((step * far - step * step / 2).sum(axis=0), dtype=np.float64)
 
     @cached_property
     def log_exact(self) -> Floats:
-        """The same as if there were no noise."""
+        """By cell: log likelihood ratio of the counts as `log_tables`, computed as if there were no noise."""
         found = np.zeros(len(self.crowd.population.cells))
         for table in self.seen.tables:
             tuples = self.crowd.population.tuples(table.levels)
@@ -128,9 +130,9 @@ class MembershipAttackerView:
 
     @cached_property
     def nearness(self) -> Floats | None:
-        """By cells: in how many attributes the nearest released class agrees, and beyond that its rows as a share of
-        the greatest class's. All are equal where no class is released, and so are those without a class where too much
-        is to be compared. None for a kind without rows."""
+        """By cell: number of attributes in which the nearest released class agrees, plus that class's rows as a share
+        of the greatest class's. Cells without a class of their own are equal if too many pairs would be compared; all
+        cells are equal if no class is released. None for a kind without rows."""
         rows = self.seen.released_rows
         if rows is None or not rows.names:
             return None
@@ -141,7 +143,7 @@ class MembershipAttackerView:
         return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
 
     def _agreeing(self, rows: Histogram, missing: Integers, most: int) -> Floats:
-        """How near the nearest class is to each of these tuples, which have none of their own."""
+        """Return the nearness of the nearest class to each of these tuples, which have no class of their own."""
         if len(missing) * len(rows) > MOST_PAIRS:
             return np.zeros(len(missing))
         agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
@@ -151,8 +153,8 @@ class MembershipAttackerView:
 
 
 def _member_ratios(counts: Floats, held: Floats, beta: float, share: float) -> Floats:
-    """How much likelier counts of a sample are with a member: 1 - beta + beta f(c - 1) / f(c), where f is the law of
-    the count of all others, Bin(held - 1, beta share)."""
+    """Return the likelihood ratios of counts of a sample, with a member against without: 1 - beta + beta f(c - 1) /
+    f(c), where f is the distribution of the count of all others, Bin(held - 1, beta share)."""
     tried = min(1 - _NEVER, beta * share)
     rest = np.maximum(held - counts, _NEVER)
     return np.asarray(1 - beta + beta * counts * (1 - tried) / (rest * tried), dtype=np.float64)
@@ -160,7 +162,7 @@ def _member_ratios(counts: Floats, held: Floats, beta: float, share: float) -> F
 
 def _binomial_cdf(number: int, rows: Floats, share: float) -> Floats:
     """P(Bin(rows, share) <= number)."""
-    from scipy.special import betainc  # a release reads records of audits, and plays none
+    from scipy.special import betainc  # loaded on first use: a release reads audit records and plays none
 
     if number < 0:
         return np.zeros(len(rows))

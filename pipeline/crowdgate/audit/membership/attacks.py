@@ -1,6 +1,7 @@
-"""Attacks on membership: a score for every unit of the population, by one release. Units with more are claimed first.
+"""Attacks on membership: a score for every unit of the population, from one release. Units with greater scores are
+claimed first.
 
-An attack answers None where a release tells nothing that it reads.
+An attack returns None if it reads nothing of what is released.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,34 +16,36 @@ Attack = Callable[[MembershipAttackerView], Floats | None]
 
 
 def distance(sight: MembershipAttackerView) -> Floats | None:
-    """Who agrees with a released class in most attributes, and among these whose class is largest; a person by the sum
+    """Score the agreement with the nearest released class, and among equal ones its size; a person's score is the sum
     over rows."""
     near = sight.nearness
     return None if near is None else sight.crowd.of_units(near)
 
 
 def likelihood_ratio(sight: MembershipAttackerView) -> Floats | None:
-    """By how much the person makes what is released likelier (Neyman and Pearson 1933): counts of classes against what
-    the population's weights expect of the sample, and tables as if they were independent of each other."""
+    """Score the likelihood ratio of the release for the unit as a member (Neyman and Pearson 1933): counts of classes
+    against the sample that the population's weights predict, and tables as if they were independent of each other."""
     if sight.nothing:
         return None
     return sight.crowd.of_units(sight.log_rows + sight.log_tables)
 
 
 def exact_counts(sight: MembershipAttackerView) -> Floats | None:
-    """As the likelihood ratio, of who believes that the noise was left out: cells of few people then tell most."""
+    """Score like the likelihood ratio, as if counts had no noise: cells of few people then matter most."""
     return sight.crowd.of_units(sight.log_exact) if sight.seen.tables else None
 
 
 def rows_of_people(sight: MembershipAttackerView) -> Floats | None:
-    """As the likelihood ratio, of who takes made rows for people's: whose class has more rows than is expected."""
+    """Score like the likelihood ratio, as if synthetic rows were people's: classes with more rows than expected score
+    high."""
     if sight.seen.made is None:
         return None
     return sight.crowd.of_units(sight.log_ratio_by_person(np.minimum(sight.counts, sight.rows_per_tuple)))
 
 
 def shadow_releases(sight: MembershipAttackerView) -> Floats | None:
-    """The log odds of every unit, but for a constant, by the model that is fitted on releases of the attacker's own."""
+    """Score the log odds of every unit, up to a constant, by the model that is fitted on the attacker's own
+    releases."""
     model, found = sight.shadow, None if sight.shadow is None else features(sight)
     if model is None or found is None:
         return None

@@ -1,7 +1,7 @@
-"""Mechanisms of which it is known what a membership audit finds.
+"""Mechanisms for which the correct result of a membership audit is known.
 
-Their population is a part of the public one, in which every unit has a tag that stands for its identifiers and that
-the attacker knows.
+Their population is a part of the public one, in which every unit has a tag that stands for its identifiers and that the
+attacker knows.
 """
 
 from dataclasses import dataclass, replace
@@ -18,14 +18,14 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 TAG = "the tag"
 LEAST_UNITS, MOST_UNITS = 1_000, 20_000
-"""Units of a control's table."""
+"""Least and greatest number of units of a control's table."""
 SAMPLED = 40
-"""Units, or more, that a control's sample should have."""
+"""Number of units that a control's sample should have at least."""
 
 
 @dataclass(frozen=True)
 class MembershipControl:
-    """A mechanism that publishes a sample of the rows as they are, at rate `beta`, or nothing (None)."""
+    """A mechanism that publishes a sample of the rows unchanged, at rate `beta`, or nothing (None)."""
 
     name: str
     must: Literal["break epsilon", "break the cap", "hold"]
@@ -36,7 +36,7 @@ class MembershipControl:
     attacks: ClassVar[frozenset[str]] = frozenset({"likelihood ratio"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Rows with their tags; or an empty release."""
+        """Return the sampled rows with their tags, or an empty release."""
         table = drawn.table
         if self.beta is None:
             none = np.zeros(0, dtype=np.int64)
@@ -49,7 +49,8 @@ class MembershipControl:
 
 
 def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:
-    """Those beside a mechanism with a sample at that rate, which caps true positive rates (None: without one)."""
+    """Return the controls for a mechanism with a sample at that rate, which caps true positive rates (None: no
+    sample)."""
     nothing = MembershipControl("constant", "hold", "publishes nothing", None)
     every = "publishes every row of the table as it is, with its tag"
     if beta is None:
@@ -64,13 +65,13 @@ def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:
 
 
 def control_units(n: int, beta: Fraction | None) -> int:
-    """The size of a control's table beside one of n units."""
+    """Return the size of a control's table for an audited table of n units."""
     wanted = LEAST_UNITS if beta is None else max(LEAST_UNITS, int(SAMPLED / beta))
     return min(n, wanted, MOST_UNITS)
 
 
 def tagged_units(population: Population, units: int, rng: Rng) -> Population:
-    """So many units of a population, each a cell of its own by its tag; of a person one row."""
+    """Draw units of a population, each as its own cell with its own tag, and with one row only."""
     drawn = population.draw(units, rng, replacement=False).units
     own = np.repeat(np.arange(len(drawn)), drawn)
     cells = population.cells

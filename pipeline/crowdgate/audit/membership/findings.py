@@ -1,8 +1,8 @@
-"""What a membership audit's rates come to: recall and precision with limits over releases, whatever their law, beside
-what the guarantee allows.
+"""Findings of a membership audit from its rates: recall and precision with distribution-free limits over releases,
+beside those that the guarantee allows.
 
-A limit passes on the upper end of every point that is judged, which hold together as they are; that a point is above
-what the guarantee allows is claimed at one level over all points and both forms (Holm 1979).
+A limit passes on the upper confidence limit of every judged point; no correction is needed, since all of them must be
+low. That a point is above what the guarantee allows is tested at one level over all points and both forms (Holm 1979).
 """
 
 import math
@@ -27,24 +27,24 @@ from crowdgate.candidate import Measurement
 from crowdgate.risk.membership import Rates, precision
 
 LEAST_FOUND = 20
-"""Members, at least, who are found where a precision is judged: of fewer it is a matter of single people."""
+"""Least number of members found for a judged precision: with fewer it depends on single people."""
 MOST_EPSILON = Fraction(5, 2)
 """The greatest epsilon that a control's releases can refute."""
 _OFF = 2e-9
-"""Of a scale: sums of floats are off by their last bits."""
+"""Relative error allowed for sums of floats."""
 Line = tuple[float, float]
-"""(intercept, slope): what bounds the true positive rate by the false one."""
+"""(intercept, slope) of an upper bound of the true positive rate, linear in the false positive rate."""
 
 
 @dataclass(frozen=True)
 class TradeoffBound:
-    """One form of the guarantee: at every point the true positive rate is at most the lowest of these lines."""
+    """One form of the guarantee: the true positive rate is at most the lowest of these lines."""
 
     name: str
     lines: tuple[Line, ...]
 
     def allowed(self, fpr: float) -> float:
-        """The greatest true positive rate beside that false one."""
+        """Return the greatest true positive rate at this false positive rate."""
         return min(1.0, *(intercept + slope * fpr for intercept, slope in self.lines))
 
 
@@ -54,22 +54,23 @@ EPSILON_FORM, CAP_FORM = "epsilon", "sampling"
 def tradeoff_bounds(
     epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int
 ) -> tuple[TradeoffBound, ...]:
-    """tpr <= e^epsilon fpr + delta; and, where all comes from a sample but what is told beside it, the sampling cap
-    (`cap`: the rate of the sample, and epsilon and delta of what is told beside it)."""
+    """Return the forms of the guarantee: tpr <= e^epsilon fpr + delta; and the sampling cap, if the release comes from
+    a sample except for some other outputs (`cap`: the rate of the sample, and epsilon and delta of the other
+    outputs)."""
     own = TradeoffBound(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
     return (own,) if cap is None else (own, TradeoffBound(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
 
 
 def setting_tradeoff_bounds(setting: MembershipSetting, n: int) -> tuple[TradeoffBound, ...]:
-    """Of what is attacked, in tables of n units."""
+    """Return the forms of the guarantee of a setting, for tables of n units."""
     return tradeoff_bounds(setting.known_epsilon, setting.known_delta, setting.cap, n)
 
 
 @dataclass(frozen=True)
 class MembershipEstimate:
-    """One share of the population that is claimed: what share of the members is found (`tpr`, recall) and what share of
-    the others is claimed (`fpr`). For each form of the guarantee the p-value of its holding, and the least constant
-    true positive rate that so many releases would have refuted (None: none)."""
+    """Estimate for one claimed share of the population: the share of the members that is found (`tpr`, recall) and the
+    share of the others that is claimed (`fpr`). For each form of the guarantee, `p` is the p-value of its holding, and
+    `refutable` the least constant true positive rate that this many releases would have refuted (None: none)."""
 
     claimed: float
     attack: str
@@ -80,18 +81,18 @@ class MembershipEstimate:
 
     @property
     def lift(self) -> float:
-        """By how much more of the members than of the others is claimed."""
+        """True positive rate minus false positive rate."""
         return float(self.tpr.value) - float(self.fpr.value)
 
     def precision(self, skew: Number) -> Measurement:
-        """How often a claim is right where there are so many non-members for each member. One rate gives the other, so
-        that the ends are those of the true positive rate."""
+        """Return the precision of claims with `skew` non-members for each member. One rate determines the other, so
+        that the limits follow from those of the true positive rate."""
         tpr, fpr = ((float(rate.lower), float(rate.upper)) for rate in (self.tpr, self.fpr))
         ends = Rates(tpr, fpr).precision(skew)
         return Measurement(precision(self.tpr.value, self.fpr.value, skew), *ends)
 
     def allowed(self, setting: MembershipSetting, skew: Number) -> float:
-        """The greatest precision that the guarantee allows at this recall."""
+        """Return the greatest precision that the guarantee allows at this recall."""
         found = self.tpr.value or 1.0
         return greatest_precision(setting.known_epsilon, setting.known_delta, found, skew)
 
@@ -99,7 +100,7 @@ class MembershipEstimate:
 def estimates(
     played: MembershipResults, every: Sequence[TradeoffBound], alpha: Fraction
 ) -> tuple[MembershipEstimate, ...]:
-    """All that can be estimated of a mechanism."""
+    """Return all estimates for a mechanism."""
     each = alpha / max(1, len(every) * len(played.points))
     return tuple(_estimate(played, point, every, alpha, each) for point in played.points)
 
@@ -109,7 +110,7 @@ def _estimate(
 ) -> MembershipEstimate:
     rates, (least, most) = np.array(point.tpr), played.possible_rates(point.claimed)
     value, width = float(rates.mean()), most - least
-    lower, upper = value, value  # who claims everybody leaves nothing open
+    lower, upper = value, value  # the rate is fixed if everybody is claimed
     if width > _OFF:
         low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
         lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))
@@ -123,8 +124,8 @@ def _estimate(
 
 
 def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rates: Floats) -> float:
-    """The p-value of the form: by what the rates are above the line that is lowest for who claims blindly, in units of
-    the farthest that they can be below."""
+    """Return the p-value of a form, from the distances of the rates above the line that is lowest for the blind
+    attacker, in units of the greatest possible distance below it."""
     intercept, slope = min(form.lines, key=lambda line: line[0] + line[1] * claimed)
     if not math.isfinite(slope):
         return 1.0
@@ -137,7 +138,8 @@ def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rat
 
 
 def _refutable_rate(played: MembershipResults, claimed: float, form: TradeoffBound, alpha: Fraction) -> float | None:
-    """By bisection: a rate that is higher in every release is refuted sooner."""
+    """Return the least rate that is refuted if every release has it, by bisection: higher rates are refuted sooner.
+    None: no rate is."""
     low, high = played.possible_rates(claimed)
 
     def seen(tpr: float) -> bool:
@@ -152,7 +154,7 @@ def _refutable_rate(played: MembershipResults, claimed: float, form: TradeoffBou
 
 
 def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> list[tuple[MembershipEstimate, str]]:
-    """The points of which it is claimed that they are above what a form of the guarantee allows."""
+    """Return the points that refute the guarantee, each with the form it refutes (Holm-adjusted)."""
     tests = [(each, name) for each in found for name in each.p]
     adjusted = holm([each.p[name] for each, name in tests])
     return [test for test, p in zip(tests, adjusted, strict=True) if p <= alpha]
@@ -160,7 +162,7 @@ def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> lis
 
 @dataclass(frozen=True)
 class MembershipControlResult(ControlResult):
-    """Result of a control: both rates where it is seen best."""
+    """Result of a control, with both rates at the point of the greatest lift."""
 
     tpr: float
     fpr: float
@@ -168,8 +170,9 @@ class MembershipControlResult(ControlResult):
 
 @dataclass(frozen=True)
 class MembershipFindings(Findings):
-    """What was found of the policy's mechanism. `judged` is the point, of those with the recall that is judged, whose
-    precision may be greatest at the policy's skew (None: there is no such point), and `precision` is that."""
+    """Findings on the policy's mechanism. `judged` is the point with the greatest upper limit of precision at the
+    policy's skew, among the points that may have the judged recall (None: there is no such point); `precision` is its
+    precision."""
 
     estimates: tuple[MembershipEstimate, ...]
     broken: tuple[tuple[MembershipEstimate, str], ...]
@@ -179,7 +182,7 @@ class MembershipFindings(Findings):
 
 
 def findings_of(record: MembershipRecord) -> MembershipFindings:
-    """The findings of a finished audit."""
+    """Return the findings of a finished audit."""
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.policy_results, setting_tradeoff_bounds(setting, record.policy_results.n), alpha)
     against = tuple(refuting_points(every, alpha))
@@ -201,8 +204,8 @@ def findings_of(record: MembershipRecord) -> MembershipFindings:
 def worst_estimate(
     every: Sequence[MembershipEstimate], n: int, skew: Number, recall: Fraction
 ) -> MembershipEstimate | None:
-    """Of all points that may have that recall, in tables of n units, the one whose precision may be greatest at a skew;
-    None where there is no such point, or too few members would be found."""
+    """Return the point with the greatest upper limit of precision at a skew, among the points that may have that
+    recall, in tables of n units. None if there is no such point, or if too few members would be found."""
     judged = [each for each in every if each.tpr.upper >= recall]
     if not judged or recall * n < LEAST_FOUND:
         return None
@@ -210,7 +213,7 @@ def worst_estimate(
 
 
 def _control_result(played: MembershipResults, setting: MembershipSetting) -> MembershipControlResult:
-    """Of a control at level .05, whatever the attempt: nothing is claimed of the policy by it."""
+    """Return the result of a control, at level .05 for any attempt: it refutes nothing of the policy."""
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
     every = estimates(played, tradeoff_bounds(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
     names = {name for _, name in refuting_points(every, ALPHA)}
@@ -226,7 +229,7 @@ def _control_result(played: MembershipResults, setting: MembershipSetting) -> Me
 def _reasons(
     record: MembershipRecord, judged: Sequence[MembershipControlResult], most: MembershipEstimate | None
 ) -> Iterator[str]:
-    """Why nothing can be concluded."""
+    """Yield the reasons why the audit is inconclusive."""
     yield from control_reasons(judged)
     if not record.policy_results.points:
         yield "nothing that is released is read by an attack on membership"
@@ -235,6 +238,6 @@ def _reasons(
 
 
 def measurement(record: MembershipRecord, said: MembershipFindings, _: str, options: Options) -> Measurement | None:
-    """The precision, at the audit's own skew and recall: it looked for no other claims."""
+    """Return the precision, if a gate asks for the audit's own skew and recall; None otherwise."""
     asked = (record.setting.skew, record.setting.recall) == (options["skew"], options["recall"])
     return said.precision if asked else None

@@ -1,4 +1,4 @@
-"""The page of a membership audit: its tables, and precision over recall."""
+"""The page of a membership audit: its tables, and a chart of precision over recall."""
 
 from fractions import Fraction
 
@@ -16,11 +16,11 @@ SCORED = (
     " the others."
 )
 DRAWN = (1, 30, 240, 2400)
-"""Skews of the picture, with the policy's."""
+"""Skews in the chart, in addition to the policy's."""
 
 
 def sections(found: Claimed) -> list[Section]:
-    """Answers to the four questions."""
+    """Return the answers to the four questions."""
     carried_out, learned, right, share = QUESTIONS
     judged, every = precision_listing(found, judged=True), precision_listing(found)
     return [
@@ -33,7 +33,7 @@ def sections(found: Claimed) -> list[Section]:
 
 
 def charts(found: Claimed) -> list[SvgPicture]:
-    """Precision over recall, both axes logarithmic, beside what the guarantee allows."""
+    """Return a chart of precision over recall, both axes logarithmic, with the precision that the guarantee allows."""
     setting, every = found.record.setting, [each for each in found.findings.estimates if each.tpr.value]
     lines = []
     for skew in sorted({*map(Fraction, DRAWN), setting.skew}):

@@ -1,10 +1,11 @@
-"""The game of membership: a table of n units is drawn from the population, a release is made of it, and an attacker,
-who knows the population, claims of some units that they are in the table.
+"""The game of membership: a table of n units is drawn from the population and released. An attacker who knows the
+population claims that some units are in the table.
 
-The table's units are the members, all others the non-members. Nobody is sampled, so that both rates of a release are
-exact shares. An attacker claims a share of the population that is fixed beforehand: those with the greatest scores, of
-equal ones an equal share, as if drawn by lot. Whom he does not find among members he claims of non-members, so that one
-rate gives the other. The release is the unit. Every tenth release chooses attacks, the others estimate.
+The table's units are the members, all others the non-members. All units are counted, so that both rates of a release
+are exact shares. An attacker claims a share of the population that is fixed beforehand: the units with the greatest
+scores, and an equal share of units with equal scores, as if drawn by lot. Claims that are not members are non-members,
+so that one rate determines the other. The unit of analysis is the release. Every tenth release chooses attacks, the
+others estimate.
 """
 
 from collections.abc import Mapping
@@ -30,12 +31,13 @@ from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
 _FITTING, _DRAWING = 0, 1
-"""Streams beside those of the games."""
+"""Random streams in addition to those of the games."""
 
 
 @dataclass(frozen=True, eq=False)
 class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
-    """Attacks on a mechanism that is told tables of a crowd; `claimed` are the shares of the population."""
+    """Attacks on a mechanism that receives tables drawn from `crowd`; `claimed` are the claimed shares of the
+    population."""
 
     mechanism: Mechanism
     crowd: TargetPopulation
@@ -44,7 +46,7 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
     number: int
     shadow: ShadowModel | None = None
     attacks: frozenset[str] = frozenset(NAMES)
-    """Who attacks."""
+    """Names of the attacks."""
 
     def batch(self, at: int, trials: int) -> ShareTally:
         rng = self.stream(at)
@@ -57,7 +59,7 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
         return ShareTally(choosing, read_shares(said["estimating"], (trials - 1, *shape), self._most))
 
     def played(self, tallies: Mapping[int, ShareTally], must: Must, note: str, rate: float | None) -> MembershipResults:
-        """What is recorded: of every share the attack that found most members where attacks are chosen."""
+        """Return the results to record: for every share the attack that found most members on the choosing releases."""
         choosing = joined(tallies.values(), "choosing").mean(axis=0)
         estimating = joined(tallies.values(), "estimating")
         best = np.where(np.isnan(choosing), -np.inf, choosing).argmax(axis=0)
@@ -74,7 +76,7 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
         )  # fmt: skip
 
     def release(self, rng: Rng) -> Floats:
-        """One table, one release, all attacks: true positive rates by attacks and shares."""
+        """Play one table and one release, and return the true positive rates by attacks and claimed shares."""
         drawn = self.crowd.population.draw(self.crowd.n, rng, replacement=False)
         sight = MembershipAttackerView(self.output(drawn, rng), self.crowd, self.shadow)
         scores = (attack(sight) if name in self.attacks else None for name, _, attack in ATTACKS)
@@ -87,14 +89,14 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
 
     @property
     def _most(self) -> Floats:
-        """What each share could find at most."""
+        """Greatest possible true positive rate at each claimed share."""
         population = self.crowd.population
         return np.minimum(1.0, np.array(self.claimed) * population.size / self.crowd.n)
 
 
 def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> Floats:
-    """Of what share of its members a table's attacker is right, who claims these shares of the population: those with
-    the greatest scores, of equal ones an equal share."""
+    """Return the share of the members that is found by claiming these shares of the population: the units with the
+    greatest scores, and an equal share of units with equal scores."""
     members = drawn.population.members
     levels, tie = np.unique(-scores, return_inverse=True)
     behind = np.concatenate([[0.0], np.cumsum(np.bincount(tie, members, len(levels)))])
@@ -103,7 +105,7 @@ def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> F
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """The policy's own mechanism, with what is fitted on shadow releases, and the controls."""
+    """Return the games: the policy's own mechanism, with the model fitted on shadow releases, and the controls."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
     claimed = claimed_shares(spec, crowd.n, population.size)
     own = MembershipGame(mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)))

@@ -1,4 +1,5 @@
-"""What an audit of membership found, as JSON: everything that repeats it, and that gates and pages read."""
+"""The record of an audit of membership, as JSON: all that is needed to repeat the audit, and all that gates and pages
+read."""
 
 from typing import Annotated, Literal
 
@@ -7,14 +8,14 @@ from pydantic import Field, model_validator
 from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults, RecordedAudit, RecordModel, Share
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
-"""What is expected of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
+"""Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
 MOST_CLAIMED = 20
-"""Shares of the population that are claimed, and mechanisms: each is judged anew by who reads a record."""
+"""Greatest number of claimed shares, and of mechanisms. Every reader of a record computes their findings anew."""
 
 
 class MembershipPoint(RecordModel):
-    """One share of the population that is claimed to be in the table, the attack that claims it, and for every release
-    what share of the members it found."""
+    """One claimed share of the population, the attack that claims it, and the share of the members that it found in
+    every release."""
 
     claimed: Annotated[float, Field(gt=0, le=1)]
     attack: str
@@ -22,8 +23,8 @@ class MembershipPoint(RecordModel):
 
 
 class MembershipResults(MechanismResults):
-    """All attacks on one mechanism, of tables of `n` units beside `others` that are not in them. `recall` says what
-    every attack found on average, at each share (None: it had nothing to read)."""
+    """Results of all attacks on one mechanism, with tables of `n` units and `others` units that are not in them.
+    `recall` is the mean share of members found by every attack at each claimed share (None: it had nothing to read)."""
 
     must: Must
     releases: Annotated[int, Field(ge=1)]
@@ -34,7 +35,8 @@ class MembershipResults(MechanismResults):
 
     @model_validator(mode="after")
     def _possible(self) -> "MembershipResults":
-        """Nobody finds more members than he claims units, nor fewer than non-members leave him."""
+        """Check that no rate is impossible: members found are at most the claimed units, and non-members claimed at
+        most all of them."""
         if len({point.claimed for point in self.points}) != len(self.points) or len(self.points) > MOST_CLAIMED:
             raise ValueError("a share is claimed once")
         for point in self.points:
@@ -44,24 +46,25 @@ class MembershipResults(MechanismResults):
         return self
 
     def possible_rates(self, claimed: float) -> tuple[float, float]:
-        """The least and the greatest true positive rate of who claims that share of the population."""
+        """Return the least and the greatest true positive rate of an attacker who claims that share of the
+        population."""
         units = claimed * (self.n + self.others)
         slack = 1e-12
         return max(0.0, (units - self.others) / self.n - slack), min(1.0, units / self.n + slack)
 
     def fpr(self, claimed: float, tpr: float) -> float:
-        """The false positive rate beside a true positive rate: what is claimed, and not of a member."""
+        """Return the false positive rate that belongs to a true positive rate: claims that are not members."""
         false = (claimed * (self.n + self.others) - tpr * self.n) / self.others
         return min(1.0, max(0.0, false))
 
 
 class MembershipSetting(AuditSetting):
-    """What was played: together with the code it decides everything but the noise of OpenDP's samplers.
+    """Setting of the audit: with the code it decides everything except the noise of OpenDP's samplers.
 
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
-    and `known_delta` of what is attacked, for tables in which one unit is replaced (n is public); `cap` is the rate of
-    the sample, and what is told beside it (epsilon, delta; None: no cap). Precision is judged at `skew` and at a recall
-    of `recall` or more, against `limit`. `unread` is what is released and read by no attack.
+    and `known_delta` those of the attacked outputs, for tables in which one unit is replaced (n is public). `cap` is
+    the rate of the sample, with epsilon and delta of the outputs not computed on it (None: no cap). Precision is judged
+    at `skew` and at a recall of at least `recall`, against `limit`. `unread` are the outputs that no attack reads.
     """
 
     question: Literal["membership"] = "membership"
@@ -77,13 +80,13 @@ class MembershipSetting(AuditSetting):
 
 
 class MembershipRecord(RecordedAudit[MembershipSetting, MembershipResults]):
-    """An audit of membership."""
+    """Record of an audit of membership."""
 
     played: Annotated[tuple[MembershipResults, ...], Field(max_length=MOST_CLAIMED)]
 
     @model_validator(mode="after")
     def _as_set(self) -> "MembershipRecord":
-        """What was played is what was set."""
+        """Check that the sizes and claimed shares played are those of the setting."""
         own, setting = self.policy_results, self.setting
         stated = setting.n, setting.population_size
         if (own.n, own.n + own.others) != stated or not {each.claimed for each in own.points} <= set(setting.claimed):

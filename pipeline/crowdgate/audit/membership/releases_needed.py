@@ -1,8 +1,8 @@
-"""How many releases a membership audit needs, so that a harmless mechanism passes.
+"""Number of releases that a membership audit needs to let a harmless mechanism pass.
 
-An attacker on a harmless mechanism claims units blindly: he finds a share of the members as large as the share of the
-population that he claims. In each release he draws whom he claims afresh (hypergeometric law). A share passes if the
-upper limit of what he finds is below the recall that is judged, or the precision there is within the limit.
+An attacker on a harmless mechanism is blind: the expected share of members found equals the claimed share of the
+population. The claimed units are drawn afresh for each release (hypergeometric distribution). A claimed share passes if
+the upper limit of the recall is below the judged recall, or if the precision at that limit is within the audit's limit.
 """
 
 import math
@@ -13,14 +13,14 @@ from crowdgate.audit.membership.record import MembershipSetting
 
 
 def membership_releases(setting: MembershipSetting, alpha: Fraction) -> int | None:
-    """The releases with which a harmless mechanism passes; None if no number suffices."""
+    """Return the number of releases with which a harmless mechanism passes; None if no number suffices."""
     open_to_doubt = [share for share in setting.claimed if not _always_passes(setting, share)]
     found = [_releases(setting, share, alpha, len(open_to_doubt)) for share in open_to_doubt]
     return None if None in found else max((each for each in found if each is not None), default=1)
 
 
 def _always_passes(setting: MembershipSetting, share: float) -> bool:
-    """Whether no true positive rate is too high, or the rate is fixed: everybody is claimed."""
+    """Return whether every possible true positive rate passes, or the rate is fixed because everybody is claimed."""
     return share >= 1 or _most(setting, share) <= _passing(setting, share)
 
 
@@ -34,13 +34,13 @@ def _releases(setting: MembershipSetting, share: float, alpha: Fraction, shares:
 
 
 def _most(setting: MembershipSetting, share: float) -> float:
-    """The greatest true positive rate of who claims that share."""
+    """Return the greatest true positive rate of an attacker who claims that share."""
     return min(1.0, share * setting.population_size / setting.n)
 
 
 def _passing(setting: MembershipSetting, share: float) -> float:
-    """The true positive rate that an upper limit must stay below: the greater of the recall that is judged and the rate
-    whose precision is just the limit."""
+    """Return the true positive rate that an upper limit must stay below: the judged recall, or the rate at which the
+    precision equals the limit, whichever is greater."""
     size, limit, skew = setting.population_size, float(setting.limit), float(setting.skew)
     others = size - setting.n
     at_limit = limit * skew * share * size / (others * (1 - limit) + limit * skew * setting.n)

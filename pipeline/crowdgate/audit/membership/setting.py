@@ -1,4 +1,4 @@
-"""What a membership audit of a policy will play: tables of which size, which claims, and what stands against it."""
+"""Setting of a membership audit: size of the tables, claimed shares, and controls."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -19,27 +19,27 @@ from crowdgate.risk.membership import base_rate, non_members_needed
 
 LEAST_UNITS = 200
 CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
-"""Shares of the population that are claimed: the false positive rates of who claims blindly."""
+"""Claimed shares of the population: the false positive rates of the blind attacker."""
 
 
 def units_of(spec: AuditSpec, size: int) -> int:
-    """The size of a table: half of a population of so many units, unless the policy says less."""
+    """Return the size of a table: half of the population's units, unless the policy states a size."""
     return spec.units or size // 2
 
 
 def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
-    """The shares that are claimed, of a unit at least: also the recall that is judged, and where that is at the
-    limit."""
+    """Return the claimed shares of at least one unit each. They include the judged recall, and the share with that
+    recall at the limit."""
     wanted = {*CLAIMED, spec.membership.recall, deciding_share(spec, n, size)}
     return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
 
 
 def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
-    """The share that is claimed by who finds the recall that is judged with the greatest precision that passes.
+    """Return the share that is claimed when the judged recall is found with exactly the greatest precision that passes.
 
-    Whoever finds as many by fewer claims, and so is right more often, finds as many here at least, and is above the
-    limit here as well: an attack that is certain of few members and knows nothing of the others can't hide between two
-    shares.
+    An attacker who reaches that recall with fewer claims, and so with greater precision, finds at least as many members
+    at this share, and exceeds the limit here too. So an attack that is certain of few members and blind for the others
+    can't hide between two shares.
     """
     wanted = spec.membership
     if not wanted.limit:  # nothing could pass
@@ -49,13 +49,13 @@ def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
 
 
 def attacked_guarantee(plan: Plan) -> Guarantee:
-    """What is attacked: the release without the outcomes of charged gates."""
+    """Return the guarantee of the attacked outputs: the release without the outcomes of charged gates."""
     return Guarantee.of(plan.protection.parts, plan.guarantee.relation, plan.guarantee.unit)
 
 
 def cap_of(plan: Plan) -> tuple[Fraction, Fraction, Fraction] | None:
-    """The rate of the sample, and epsilon and delta, for replacing one unit, of what is not computed on it. None where
-    nothing is sampled, or a person's rows are one by one."""
+    """Return the rate of the sample, and epsilon and delta, for replacing one unit, of the outputs that are not
+    computed on it. None if nothing is sampled, or if a person may have several rows."""
     beta, parts = plan.protection.figures.beta, plan.protection.parts
     sampled = [part for part in parts if part.name == "mechanism"] or list(parts[:1] if len(parts) == 1 else ())
     if beta == 1 or plan.bundle.contract.unit.rows > 1 or not sampled:
@@ -71,18 +71,18 @@ def _other_cost(parts: Sequence[Part]) -> Cost:
 
 
 def sampled_rate(plan: Plan) -> Fraction | None:
-    """The rate of the sample that caps true positive rates; None without one."""
+    """Return the rate of the sample that caps true positive rates; None without a cap."""
     cap = cap_of(plan)
     return None if cap is None else cap[0]
 
 
 def controls_of(plan: Plan) -> tuple[MembershipControl, ...]:
-    """What is played beside the policy's mechanism."""
+    """Return the controls that are played with the policy's mechanism."""
     return controls(sampled_rate(plan))
 
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """What the policy says of an audit, on a population of so many units."""
+    """Return the fields of the setting that the policy decides, for a population of this many units."""
     wanted, n = spec.membership, units_of(spec, size)
     known = replace_one_guarantee(
         attacked_guarantee(plan), plan.protection.figures.beta, plan.bundle.contract.unit.rows
@@ -96,12 +96,12 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
-    """What depends on the population."""
+    """Return the fields of the setting that depend on the population."""
     return {"unread": unread_outputs(plan, PublicKnowledge(population, units_of(spec, population.size), False))}
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
-    """Raises ConfigurationError for a setting in which nothing could be found."""
+    """Raise ConfigurationError for a setting in which nothing could be found."""
     size, wanted = population.size, spec.membership
     n = units_of(spec, size)
     if not LEAST_UNITS <= n <= size // 2:

@@ -1,5 +1,5 @@
-"""Shadow releases: the attacker draws tables from the population himself, releases them, and learns what members look
-like (R. Shokri et al. 2017)."""
+"""Shadow releases: the attacker draws tables from the population, releases them, and fits a model that recognises
+members (R. Shokri et al. 2017)."""
 
 import numpy as np
 
@@ -12,14 +12,15 @@ from crowdgate.audit.membership.attacker_view import MembershipAttackerView, Sha
 from crowdgate.audit.membership.target_population import TargetPopulation
 
 RELEASES = 20
-"""That a model is fitted on."""
+"""Number of releases that a model is fitted on."""
 MOST_ROWS = 400_000
-"""Lines that a model is fitted on at most: of more some are drawn."""
+"""Greatest number of lines that a model is fitted on: of more a random sample is taken."""
 
 
 def features(sight: MembershipAttackerView) -> Floats | None:
-    """What a release tells of each distinct unit, a column each: whether its class is released, its rows against what
-    is expected, both logarithms of likelihood ratios, the greatest and the least residual, and how near a class is."""
+    """Return the features of each distinct unit in a release, a column each: whether its class is released, its rows
+    and their expectation, both log likelihood ratios, the greatest and the least residual, and the nearness of a class.
+    None if attacks read nothing of the release."""
     if sight.nothing:
         return None
     cells = len(sight.crowd.population.cells)
@@ -37,7 +38,7 @@ def features(sight: MembershipAttackerView) -> Floats | None:
 
 
 def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) -> ShadowModel | None:
-    """Fitted on releases of tables of the crowd's size. None where a release tells nothing that is read."""
+    """Fit a model on releases of tables of the crowd's size. None if attacks read nothing of a release."""
     lines, members, others = list[Floats](), list[Integers](), list[Integers]()
     population = crowd.population
     for _ in range(RELEASES):
@@ -57,7 +58,8 @@ def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) ->
 
 
 def _slopes(x: Floats, members: Integers, others: Integers, rng: Rng) -> Floats:
-    """A logistic regression with an L2 penalty, weighted as many as there are."""
+    """Return the coefficients of a logistic regression with an L2 penalty, weighted by the numbers of members and
+    others."""
     at, weights = np.tile(np.arange(len(x)), 2), np.concatenate([members, others]).astype(np.float64)
     label = np.repeat([1, 0], len(x))
     if len(at) > MOST_ROWS:

@@ -1,4 +1,4 @@
-"""What a membership audit found, in words and rows for people, and as JSON for programs."""
+"""Findings of a membership audit in words and tables for people, and as JSON for programs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,7 +37,7 @@ FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
 
 def verdict(found: Claimed) -> str:
-    """A pass or a failure in a sentence."""
+    """Return one sentence that says whether the audit passed or failed."""
     said, setting = found.findings, found.record.setting
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
@@ -51,7 +51,7 @@ def verdict(found: Claimed) -> str:
 
 
 def lines(found: Claimed) -> list[str]:
-    """All that must be known to read the figures."""
+    """Return all that a reader must know to understand the figures."""
     setting = found.record.setting
     blind = decimal(1 / (1 + Fraction(setting.skew)), 3)
     return [
@@ -93,7 +93,7 @@ def _unread_text(setting: MembershipSetting) -> Iterator[str]:
 
 
 def _power_text(found: Claimed) -> Iterator[str]:
-    """How small a share of the members this audit could refute."""
+    """Yield warnings if the audit could refute nothing, or if its controls are judged at a smaller epsilon."""
     setting = found.record.setting
     seen = [each for each in found.findings.estimates if _refutable_share(each) is not None]
     if not seen:
@@ -108,7 +108,7 @@ def _refutable_share(each: MembershipEstimate) -> float | None:
 
 
 def point_listing(found: Claimed) -> Listing:
-    """Rates at every share that is claimed."""
+    """Return a table of the rates at every claimed share."""
     title = "Members found, by the share of the population that is claimed to be in the table"
     bounds = setting_tradeoff_bounds(found.record.setting, found.record.setting.n)
     rows = (
@@ -123,7 +123,7 @@ def _point_row(each: MembershipEstimate, allowed: float) -> list[Value]:
 
 
 def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
-    """Precision at every skew: of all points, or of the one that is judged."""
+    """Return a table of the precision at every skew, at all points or at the judged one."""
     setting = found.record.setting
     own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
     rows = (
@@ -136,19 +136,19 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
 
 
 def skews(setting: MembershipSetting) -> list[Fraction]:
-    """Those of every result, and the policy's."""
+    """Return the skews of every result, and the policy's."""
     return sorted({*map(Fraction, SKEWS), setting.skew})
 
 
 def attack_listing(found: Claimed) -> Listing:
-    """What every attack found."""
+    """Return a table of the members found by every attack."""
     rows = ((name, *line) for name, line in found.record.policy_results.recall.items())
     titles = ("attack", *(rounded(each, 3) for each in found.record.setting.claimed))
     return replace(text_listing("All attacks: members found, by the share that is claimed", titles, rows), further=True)
 
 
 def json_fields(found: Claimed) -> dict[str, Any]:
-    """Fields of `--json`."""
+    """Return the fields of `--json`."""
     said, setting = found.findings, found.record.setting
     return {
         "precision": None if said.precision is None else measurement_json(said.precision),

@@ -1,1 +1,1 @@
-"""`crowdgate audit`: can somebody be singled out by what a policy releases?"""
+"""`crowdgate audit`: can somebody be singled out by the outputs of a policy?"""

@@ -1,9 +1,9 @@
-"""Whether an audit found of its controls what an audit that works finds.
+"""Results of the controls of an audit of singling out.
 
-One that must be caught is judged where it is strongest: the attacker and the weight (or no weight at all) at which it
-was furthest above its baseline in every tenth trial are judged in the other nine. It is caught if the lower one-sided
-95 % end is above the baseline there. One that must hold does unless an attacker is above its baseline at any weight,
-claimed together at a level (Holm 1979), which is the chance of a false alarm.
+A control that must be caught is judged where the attack is strongest: the attacker and the weight (or any weight)
+furthest above the baseline in every tenth trial are judged in the other nine. It is caught if the lower one-sided 95 %
+confidence limit is above the baseline there. A control that must hold does so unless an attacker is significantly above
+its baseline at some weight, at a joint level (Holm 1979), which is the probability of a false alarm.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,8 @@ from crowdgate.number_text import rounded
 
 @dataclass(frozen=True)
 class ControlAttack:
-    """One attacker at one weight (None: whatever the weight): isolations in every tenth trial and in the others, and
-    the greatest success without looking."""
+    """One attacker at one weight (None: any weight): isolations in every tenth trial and in the others, and the
+    greatest success without access to the release."""
 
     attacker: str
     weight: Fraction | None
@@ -34,8 +34,9 @@ class ControlAttack:
 
 @dataclass(frozen=True)
 class SinglingOutControlResult(ControlResult):
-    """Result of a control: `attack` is where it was judged, `rate` the success there; `power` the probability that what
-    must be found would be found: an attack at the rate that is claimed of it, or no false alarm."""
+    """Result of a control. `attack` is the attack by which it was judged, and `rate` its success. `power` is the
+    probability of the correct result: that an attack with the stated rate is caught, or that there is no false
+    alarm."""
 
     attack: ControlAttack
     rate: Measurement
@@ -47,7 +48,7 @@ class SinglingOutControlResult(ControlResult):
 
     @property
     def reason(self) -> str | None:
-        """Why the audit is inconclusive: the control failed, or would hardly have been found."""
+        """The reason why the audit is inconclusive: the control failed, or its power is too low."""
         if self.works and self.power < POWER:
             likely = f"{rounded(self.power, 2)} only, under {float(POWER)}"
             return f"the control {self.control!r} would be found with probability {likely}"
@@ -55,8 +56,8 @@ class SinglingOutControlResult(ControlResult):
 
 
 def control_results(controls: Sequence[SinglingOutResults]) -> tuple[SinglingOutControlResult, ...]:
-    """All controls. The level of the ones that must hold is shared, so that all of them together raise a false alarm
-    with probability .05 at most."""
+    """Return the results of all controls. Those that must hold share one level, so that together they raise a false
+    alarm with probability at most .05."""
     level = ALPHA / max(1, sum(each.must == "hold" for each in controls))
     return tuple(
         insecure_control_result(each, each.rate or 0.0)
@@ -67,9 +68,9 @@ def control_results(controls: Sequence[SinglingOutResults]) -> tuple[SinglingOut
 
 
 def insecure_control_result(played: SinglingOutResults, rate: float) -> SinglingOutControlResult:
-    """One that must be caught, of which this success is claimed."""
+    """Return the result of a control that must be caught, with this stated success."""
     tenth, others = played.tenth, played.trials - played.tenth
-    # the strongest, and of these the one with the least baseline
+    # the strongest; ties go to the least baseline
     best = max(control_attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
     found = _rate(best.estimated_on, others, ALPHA)
     power = chance_to_refute(best.baseline, rate, others, ALPHA)
@@ -77,7 +78,7 @@ def insecure_control_result(played: SinglingOutResults, rate: float) -> Singling
 
 
 def secure_control_result(played: SinglingOutResults, level: Fraction) -> SinglingOutControlResult:
-    """One that must hold."""
+    """Return the result of a control that must hold."""
     every = list(control_attacks(played))
     successes = [each.chosen_on + each.estimated_on for each in every]
     ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
@@ -87,8 +88,8 @@ def secure_control_result(played: SinglingOutResults, level: Fraction) -> Singli
 
 
 def control_attacks(played: SinglingOutResults) -> Iterator[ControlAttack]:
-    """Everything that was tried: at each weight, and whatever the weight, which nothing excuses above the greatest
-    success of all, (1 - 1/n)^(n - 1)."""
+    """Yield every attack: at each weight, and at any weight. At any weight the baseline is the greatest possible
+    success, (1 - 1/n)^(n - 1)."""
     for each in played.attacked:
         for at, weight in enumerate(played.weights):
             yield _control_attack(each, weight, each.light[at], each.tenth_light[at], best_baseline(played.n, weight))

@@ -1,8 +1,9 @@
-"""What an audit's counts come to: rates with exact ends, what was refuted, what could have been seen.
+"""Findings of an audit of singling out from its counts: rates with exact limits, refutations, and the detectable
+excess.
 
-Each attacker's own upper end decides a pass, each at one-sided level alpha: they hold together for a pass, since all of
-them must be low. That an attacker is above its baseline is claimed at level alpha over all of them (Holm 1979). The
-level is that of the attempt: .05, and half as much for each audit of the same policy that was begun before.
+Each attacker's own upper limit decides a pass, at one-sided level alpha without a correction, since all of them must be
+low. That an attacker is above its baseline is tested at level alpha over all of them (Holm 1979). The level is that of
+the attempt: .05, halved for each earlier audit of the same policy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,8 @@ _BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
 
 @dataclass(frozen=True)
 class RateAtWeight:
-    """One attacker at one greatest weight: isolations within it, their rate with one-sided ends, the success of a
-    trivial attacker, and the rate beyond that."""
+    """One attacker at one greatest weight: isolations within the weight, their rate with one-sided limits, and the
+    success of a trivial attacker."""
 
     weight: Fraction
     successes: int
@@ -39,13 +40,13 @@ class RateAtWeight:
 
     @property
     def excess(self) -> Measurement:
-        """Success beyond the baseline, with the ends of the rate."""
+        """Rate minus the baseline, with the limits of the rate."""
         return Measurement(*(number - self.baseline for number in (self.rate.value, self.rate.lower, self.rate.upper)))
 
 
 @dataclass(frozen=True)
 class AttackerRates:
-    """One attacker at all weights. `idle`: nothing was told that it reads."""
+    """One attacker at all weights. `idle` is true if the attacker had nothing to read in all trials."""
 
     attacker: str
     points: tuple[RateAtWeight, ...]
@@ -54,14 +55,15 @@ class AttackerRates:
 
 @dataclass(frozen=True)
 class SinglingOutFindings(Findings):
-    """What was found of the policy's mechanism at the greatest weight of its setting (`success`, `excess`, at the worst
-    attacker), whatever the weight (`isolation`), and beside it.
+    """Findings on the policy's mechanism at the greatest weight of its setting (`success`, `excess`, for the worst
+    attacker), and at any weight (`isolation`).
 
-    `excess` is also what is proven at any other weight: a break that is seen at 1/n alone is not hidden by a small
-    weight. `kept` is the share of the sampled rows that stayed (None: no rows are released). `seen` is the least excess
-    that would have been refuted with probability .9, beside all that is tested (None: none). `at_baseline` is the
-    chance that nobody exceeds the limit at the weight that is judged if every attacker is as good as a trivial one,
-    `at_bound` if one of them is as good there as the mechanism's own bound n (w e^epsilon + delta) allows.
+    `excess` includes what is proven at any other weight, so that a small weight does not hide a break that only shows
+    at 1/n. `kept` is the share of the sampled rows that were released (None: no rows are released). `seen` is the least
+    excess that would have been refuted with probability .9, given all other tests (None: none). `at_baseline` and
+    `at_bound` are probabilities that no attacker exceeds the limit at the judged weight. The first is for attackers
+    that are as good as a trivial one, the second for one of them that reaches the mechanism's own bound n (w e^epsilon
+    + delta) there.
     """
 
     lines: tuple[AttackerRates, ...]
@@ -79,12 +81,12 @@ class SinglingOutFindings(Findings):
 
     @property
     def refuted(self) -> tuple[str, ...]:
-        """The attackers that are above their baseline at some weight."""
+        """Names of the attackers that are above their baseline at some weight."""
         return tuple(dict.fromkeys(name for name, _ in self.above))
 
 
 def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
-    """The findings of a finished audit."""
+    """Return the findings of a finished audit."""
     setting, own, alpha = record.setting, record.policy_results, level(record.attempt)
     lines = tuple(attacker_rates(own, setting, alpha))
     first = [line.points[0] for line in lines if not line.idle]
@@ -109,14 +111,14 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
 
 
 def baseline_of(setting: SinglingOutSetting, n: int, weight: Fraction) -> float:
-    """The greatest success without looking."""
+    """Return the greatest success without access to the release."""
     if setting.replacement:
         return best_baseline(n, weight)
     return finite_baseline(n, setting.population_size, weight)
 
 
 def attacker_rates(played: SinglingOutResults, setting: SinglingOutSetting, alpha: Fraction) -> Iterator[AttackerRates]:
-    """What each attacker reached."""
+    """Yield the rates of each attacker."""
     for each in played.attacked:
         points = []
         for weight, successes in zip(played.weights, each.light, strict=True):
@@ -127,25 +129,25 @@ def attacker_rates(played: SinglingOutResults, setting: SinglingOutSetting, alph
 
 
 def rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
-    """A rate with its exact one-sided ends (Clopper, Pearson 1934)."""
+    """Return a rate with its exact one-sided limits (Clopper, Pearson 1934)."""
     low, high = clopper_pearson(successes, trials, alpha)
     return Measurement(successes / trials, low, high)
 
 
 def refutations(lines: Sequence[AttackerRates], trials: int, alpha: Fraction) -> tuple[tuple[str, RateAtWeight], ...]:
-    """The attackers that are above their baseline, with where, claimed together at the level."""
+    """Return the attackers that are above their baseline, each with the point, tested jointly at the level (Holm)."""
     points = [(line.attacker, point) for line in lines for point in line.points]
     adjusted = holm([binomial_p(point.successes, trials, min(1.0, point.baseline)) for _, point in points])
     return tuple(each for each, p in zip(points, adjusted, strict=True) if p <= alpha)
 
 
 def _proven(others: Sequence[RateAtWeight], trials: int, alpha: Fraction) -> list[Number]:
-    """The excess that is proven at each other weight, at the level for all of them together (Bonferroni)."""
+    """Return the proven excess at each other weight, at a level for all of them together (Bonferroni)."""
     return [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
 
 
 def _excess(judged: Sequence[RateAtWeight], proven: Sequence[Number]) -> Measurement:
-    """The worst at the weight that is judged; above it where more is proven at another weight."""
+    """Return the worst excess at the judged weight; its upper limit is raised if more is proven at another weight."""
     most = worst(point.excess for point in judged)
     return Measurement(most.value, most.lower, max(most.upper, *proven)) if proven else most
 
@@ -162,31 +164,31 @@ def _retained_share(own: SinglingOutResults, setting: SinglingOutSetting) -> flo
 def _pass_probability(
     setting: SinglingOutSetting, own: SinglingOutResults, baseline: float, true: float, alpha: Fraction
 ) -> float:
-    """That one attacker of that success passes the limit."""
+    """Return the probability that one attacker of that true success passes the limit."""
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
 def _reasons(lines: Sequence[AttackerRates], controls: Sequence[SinglingOutControlResult]) -> Iterator[str]:
-    """Why nothing can be concluded."""
+    """Yield the reasons why the audit is inconclusive."""
     yield from control_reasons(controls)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
 
 
 def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess: Measurement) -> Iterator[str]:
-    """Why a limit that is exceeded, where no attacker was found above anything, says nothing of the mechanism: in so
-    few trials a harmless one would not pass either. Advises the number of trials for the next attempt."""
+    """Yield the reason if a harmless mechanism would not pass in so few trials either, with the number of trials for
+    the next attempt. Applies only if the limit is exceeded and no attacker was found above its baseline."""
     setting, attackers = record.setting, [tuple(point.baseline for point in line.points) for line in looking]
     if excess.upper <= setting.limit:
         return
     if chance_of_harmless(attackers, setting.limit, setting.trials, level(record.attempt)) < POWER:
         needed = trials_needed(attackers, setting.limit, level(record.attempt + 1))
-        if needed is not None:  # else the limit is too small, however much is played
+        if needed is not None:  # otherwise the limit is too small for any number of trials
             yield too_few("trials", setting.trials, needed)
 
 
 def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: Options) -> Measurement | None:
-    """The figure of a measure."""
+    """Return the figure of a measure."""
     return {
         PSO_SUCCESS.name: said.success, PSO_EXCESS.name: said.excess, ISOLATION_RATE.name: said.isolation,
         KEPT_SHARE.name: None if said.kept is None else Measurement.exact(said.kept),
@@ -194,6 +196,6 @@ def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: 
 
 
 def oddities(record: SinglingOutRecord) -> Iterator[str]:
-    """Yield what no audit would have written."""
+    """Yield statements that no audit would have written."""
     if record.setting.weights != weights_of(record.setting.weight, record.setting.n):
         yield "it was not judged at the weights that an audit judges"

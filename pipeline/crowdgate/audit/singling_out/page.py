@@ -1,4 +1,4 @@
-"""The page of an audit of singling out: its tables, and success against weight."""
+"""The page of an audit of singling out: its tables, and a chart of success against weight."""
 
 from fractions import Fraction
 
@@ -9,9 +9,9 @@ from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Section
 
 DRAWN = 6
-"""Attackers in the picture: the best ones, whose intervals can still be told apart."""
+"""Greatest number of attackers in the chart: the best ones, so that intervals remain distinguishable."""
 STEPS = 100
-"""Of the baseline's curve."""
+"""Number of steps of the baseline's curve."""
 RATES = "At the weight that is judged. Rates are over all trials; their ends are exact, each one-sided."
 JUDGED = (
     "Mechanisms of which it is known what must be found: that they are caught, or that they hold. One that must be"
@@ -21,7 +21,7 @@ JUDGED = (
 
 
 def sections(found: SingledOut) -> list[Section]:
-    """Charts, attackers, and controls where some were played."""
+    """Return the charts, the attackers, and the controls if some were played."""
     attackers, *controls = listings(found)
     return [
         Section(charts=True),
@@ -31,7 +31,8 @@ def sections(found: SingledOut) -> list[Section]:
 
 
 def charts(found: SingledOut) -> list[SvgPicture]:
-    """Success against weight: the baseline, the limit, and the best attackers with their intervals."""
+    """Return a chart of success against weight: the baseline, the limit, and the best attackers with their
+    intervals."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]
     curves = [MeasuredCurve(line.attacker, tuple(_mark(point) for point in line.points)) for line in best]

@@ -1,10 +1,10 @@
-"""The game of predicate singling out (Cohen, Nissim, arXiv version, Figure 1): a table is drawn, a mechanism tells of
-it, attackers answer with predicates, and what is counted is how often exactly one unit of the table matches.
+"""The game of predicate singling out (Cohen, Nissim, arXiv version, Figure 1): a table is drawn, a mechanism publishes
+an output, and attackers answer with predicates. The game counts how often exactly one unit of the table matches.
 
 Isolation is counted on the raw table, with its duplicates; weights are exact under D. An attacker that abstains, or
 whose predicate is too heavy, has failed: rates are over all trials, whose number is fixed beforehand. Trials come in
-batches, each with a stream of its own, so that the counts depend neither on how many processes play them nor on where
-a run was resumed.
+batches, each with its own random stream, so that the counts depend neither on the number of processes nor on where a
+run was resumed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,10 +30,12 @@ from crowdgate.policy.policy import AuditSpec
 
 @dataclass(frozen=True, eq=False)
 class IsolationTally:
-    """Of each attacker (rows) at each weight (columns), in `trials` trials: isolations within the weight, and
-    isolations whatever the weight; in how many trials it had nothing to attack; and rows that were released in all.
-    The first two also of every tenth trial, beginning with the first: there an attack is chosen that is estimated on
-    the others."""
+    """Counts in `trials` trials by attacker (rows) and weight (columns).
+
+    `light` counts isolations within the weight, `any` all isolations, `idle` the trials in which the attacker had
+    nothing to attack, and `kept` the released rows in all trials. `tenth_light` and `tenth_any` count every tenth
+    trial, beginning with the first: these choose an attack that is estimated on the others.
+    """
 
     trials: int
     light: Integers
@@ -45,7 +47,7 @@ class IsolationTally:
 
     @classmethod
     def none(cls, attackers: int, weights: int) -> "IsolationTally":
-        """Of no trials."""
+        """Return the tally of no trials."""
         light, found, tenth_light, tenth_any = np.zeros((4, attackers, weights), np.int64)
         return cls(0, light, found, np.zeros(attackers, np.int64), 0, tenth_light, tenth_any)
 
@@ -53,13 +55,13 @@ class IsolationTally:
         return IsolationTally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     def to_json(self) -> dict[str, Any]:
-        """As it is kept."""
+        """Return the tally as it is stored."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
 
     @classmethod
     def of_json(cls, said: dict[str, Any]) -> "IsolationTally":
-        """A tally that was written. Raises ValueError or KeyError."""
+        """Return the tally in a stored object. Raises ValueError or KeyError for anything else."""
         read: dict[str, Any] = {each.name: said[each.name] for each in fields(cls)}
         counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
         numbers = [read["trials"], read["kept"]]
@@ -68,7 +70,8 @@ class IsolationTally:
         return cls(**{**read, **counts})
 
     def possible(self, trials: int) -> bool:
-        """Whether counts can be those of so many trials: who isolates within the weight isolates."""
+        """Return whether the counts are possible in this many trials: isolations within the weight are also
+        isolations."""
         counts = (self.light, self.any, self.idle, self.tenth_light, self.tenth_any)
         return (
             self.trials == trials
@@ -84,7 +87,7 @@ class IsolationTally:
 
 @dataclass(frozen=True, eq=False)
 class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
-    """Who plays against what: the weights are the greatest that predicates may have."""
+    """Attackers against one mechanism; `weights` are the greatest weights that their predicates may have."""
 
     mechanism: Mechanism
     attackers: Sequence[Attacker]
@@ -114,7 +117,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
     def played(
         self, tallies: Mapping[int, IsolationTally], must: Must, note: str, rate: float | None
     ) -> SinglingOutResults:
-        """What is recorded of the batches of a game."""
+        """Return the results to record, from the batches of a game."""
         tally, attacked = sum(tallies.values(), IsolationTally.none(len(self.attackers), len(self.weights))), []
         for row, attacker in enumerate(self.attackers):
             counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
@@ -131,7 +134,8 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         )  # fmt: skip
 
     def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> IsolationTally:
-        """The trials of those whose matches have a law of their own; of no trials unless that is everybody."""
+        """Return the trials of the attackers whose number of matches has a known distribution. The tally's number of
+        trials is 0 unless these are all attackers."""
         tally = IsolationTally.none(len(self.attackers), len(self.weights))
         tenth = [_is_tenth(at, number) for number in range(trials)]
         for row, own in enumerate(shares):
@@ -142,7 +146,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         return replace(tally, trials=trials if all(each is not None for each in shares) else 0)
 
     def trial(self, rng: Rng, looking: Sequence[int], *, tenth: bool = False) -> IsolationTally:
-        """One table, one release, an answer of those attackers."""
+        """Play one table and one release, with the answers of these attackers."""
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
         told = replace(self.mechanism.apply(drawn, known, rng), others=drawn.others)
@@ -159,7 +163,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         return IsolationTally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows, *chosen)
 
     def _isolations(self, answers: Answers, drawn: DrawnTable, rng: Rng) -> tuple[Integers, Integers]:
-        """Which predicates isolate within their weight, and which isolate at all."""
+        """Return which predicates isolate within their weight, and which isolate at all."""
         found = np.zeros((2, len(self.weights)), dtype=np.int64)
         for at, (predicate, most) in enumerate(zip(answers, self.weights, strict=True)):
             if predicate is not None and predicate.isolates(drawn, rng):
@@ -168,12 +172,12 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
 
 
 def _is_tenth(batch: int, number: int) -> bool:
-    """Whether a trial is one of every tenth, beginning with the first."""
+    """Return whether a trial is one of every tenth, beginning with the first."""
     return (SinglingOutGame.batch_size * batch + number) % 10 == 0
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """The policy's own mechanism, and the mechanisms of which it is known what must be found."""
+    """Return the games: the policy's own mechanism, and the controls."""
     known = public_knowledge(spec, population)
     weights = weights_of(spec.largest(known.n), known.n)
     own = SinglingOutGame(PolicyMechanism(plan.protection), ATTACKERS, known, weights, seed, 0)

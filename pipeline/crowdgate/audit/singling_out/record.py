@@ -12,9 +12,9 @@ Must = Literal["judged", "be caught", "hold"]
 
 
 class AttackerCounts(RecordModel):
-    """One attacker against one mechanism: isolations at each weight, whatever the weight, and trials in which nothing
-    was told that it reads; the first two also of every tenth trial, from the first on, as `tenth_light` and
-    `tenth_any`."""
+    """Counts of one attacker against one mechanism: isolations within each weight (`light`), isolations at any weight
+    (`any`), and trials in which the attacker had nothing to read (`idle`). `tenth_light` and `tenth_any` count the
+    first two in every tenth trial, beginning with the first."""
 
     attacker: str
     light: tuple[Count, ...]
@@ -25,7 +25,7 @@ class AttackerCounts(RecordModel):
 
     @model_validator(mode="after")
     def _nested(self) -> "AttackerCounts":
-        """Who isolates within the weight isolates; a tenth is a part."""
+        """Check that isolations within the weight are at most all isolations, and that a tenth is at most the whole."""
         pairs = ((self.light, self.any), (self.tenth_light, self.light), (self.tenth_any, self.any))
         if any(part > whole for parts, wholes in pairs for part, whole in zip(parts, wholes, strict=True)):
             raise ValueError("counts that can't be")
@@ -33,7 +33,7 @@ class AttackerCounts(RecordModel):
 
 
 class SinglingOutResults(MechanismResults):
-    """All attackers against one mechanism, in `trials` tables of `n` units."""
+    """Results of all attackers against one mechanism, in `trials` tables of `n` units."""
 
     must: Must
     n: int
@@ -41,11 +41,11 @@ class SinglingOutResults(MechanismResults):
     weights: tuple[Exact, ...]
     attacked: tuple[AttackerCounts, ...]
     kept: Count = 0
-    """Rows released in all trials, of mechanisms that release rows."""
+    """Rows released in all trials, if the mechanism releases rows."""
 
     @model_validator(mode="after")
     def _within(self) -> "SinglingOutResults":
-        """No more than there were trials."""
+        """Check that no count exceeds the number of trials."""
         for each in self.attacked:
             if len(each.any) != len(self.weights) or max((*each.any, *each.tenth_any, each.idle)) > self.trials:
                 raise ValueError("more isolations than trials")
@@ -55,16 +55,18 @@ class SinglingOutResults(MechanismResults):
 
     @property
     def tenth(self) -> int:
-        """How many trials every tenth one is."""
+        """Number of trials among every tenth, beginning with the first."""
         return -(-self.trials // 10)
 
 
 class SinglingOutSetting(AuditSetting):
-    """What was played: together with the code it decides everything but the noise of OpenDP's samplers, which can't be
+    """Setting of the audit: with the code it decides everything except the noise of OpenDP's samplers, which can't be
     seeded. `limit` is the greatest excess over the baseline that passes, `beta` the rate of the sample whose rows are
-    released (None: no rows are).
-    `not_played` are controls that nothing could be seen of on this population, `unread` is what is released and read by
-    no attacker."""
+    released (None: no rows are released).
+
+    `not_played` are the controls that would not be detected on this population, `unread` are the outputs that no
+    attacker reads.
+    """
 
     beta: Exact | None
     replacement: bool
@@ -77,11 +79,11 @@ class SinglingOutSetting(AuditSetting):
 
 
 class SinglingOutRecord(RecordedAudit[SinglingOutSetting, SinglingOutResults]):
-    """An audit of predicate singling out."""
+    """Record of an audit of predicate singling out."""
 
     @model_validator(mode="after")
     def _as_set(self) -> "SinglingOutRecord":
-        """What was played is what was set, by all attackers."""
+        """Check that controls, weights, trials and attackers are those of the setting."""
         own, setting = self.policy_results, self.setting
         said = (setting.n, setting.trials, setting.weights, setting.attackers)
         if len(set(setting.controls) | set(setting.not_played)) != len(setting.controls) + len(setting.not_played):
@@ -94,7 +96,7 @@ class SinglingOutRecord(RecordedAudit[SinglingOutSetting, SinglingOutResults]):
 
 
 def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
-    """At which greatest weights attackers are asked: the one whose upper ends are judged, and others, up to 1/n, at
-    which nothing beyond the limit may be proven."""
+    """Return the greatest weights at which attackers answer. The first one's upper limits are judged; at the others, up
+    to 1/n, no excess beyond the limit may be proven."""
     others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
     return (most, *sorted(each for each in others - {most} if each * GRID >= 1))

@@ -1,4 +1,4 @@
-"""What an audit of a policy will play: its setting, and what stands against it."""
+"""Setting of an audit of singling out, and the controls that are played."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -22,29 +22,30 @@ from crowdgate.policy.policy import AuditSpec
 LEAST_UNITS = 20
 MOST_UNITS = 10**8
 PART = 10
-"""Without replacement at most this part of a population is drawn: of all of it an attacker knows who is there."""
+"""Divisor of the population: without replacement at most a 10th is drawn. From a larger part an attacker knows too well
+who is in the table."""
 LIKELY = Fraction(1, 2)
-"""How likely one attacker who does not look stays within the limit at least: an audit that can hardly pass is not
-begun, since it would be an attempt, and later ones are judged at half the level."""
+"""Least probability that one attacker without access to the release stays within the limit. An audit that can hardly
+pass is not begun: it would count as an attempt, and later attempts are judged at half of the level."""
 
 
 def public_knowledge(spec: AuditSpec, population: Population) -> PublicKnowledge:
-    """What is public of the tables that are drawn."""
+    """Return what is public about the tables that are drawn."""
     return PublicKnowledge(population, spec.units or population.size, spec.replacement)
 
 
 def every_control(plan: Plan) -> tuple[SinglingOutControl, ...]:
-    """Those that stand by themselves, and those made of the policy's mechanism."""
+    """Return the controls that depend on no policy, and those made of the policy's mechanism."""
     return *CONTROLS, *faulty_policy_controls(plan.protection, plan.first_release_facts(), plan.protection.figures.beta)
 
 
 def controls_of(plan: Plan, known: PublicKnowledge) -> list[SinglingOutControl]:
-    """The controls of which it is known what they do on this population."""
+    """Return the controls whose result is known on this population."""
     return [control for control in every_control(plan) if control.fits(known)]
 
 
 def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """What the policy says of an audit, on a population of so many units."""
+    """Return the fields of the setting that the policy decides, for a population of this many units."""
     n = size if spec.units is None else spec.units
     most = spec.largest(n)
     return {
@@ -54,7 +55,8 @@ def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
-    """What depends on the population: controls of which nothing could be seen on it are not played."""
+    """Return the fields of the setting that depend on the population. Controls that could not be detected on it are not
+    played."""
     known = public_knowledge(spec, population)
     played = tuple(each.name for each in controls_of(plan, known))
     return {
@@ -66,7 +68,7 @@ def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Ma
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
-    """Raises ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
+    """Raise ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
     n = spec.units or population.size
     if n < LEAST_UNITS:
         expected = f"{LEAST_UNITS} units at least, in a table that is attacked"
@@ -85,8 +87,8 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
 
 
 def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
-    """Advises the number of trials that the whole decision needs, of all attackers: which of them read what is released
-    is seen only when it is played."""
+    """Raise ConfigurationError if there are too few trials. The advised number suffices for all attackers: which of
+    them can read the release is known only when it is played."""
     attackers = [_baselines(spec, n, size, attacker) for attacker in ATTACKERS]
     baseline = attackers[0][0]
     if chance_to_pass(min(Fraction(1), Fraction(baseline) + spec.limit), baseline, spec.trials, alpha) >= LIKELY:
@@ -101,7 +103,7 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
 
 
 def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[float, ...]:
-    """An attacker's success without looking, at each weight."""
+    """Return an attacker's success without access to the release, at each weight."""
     weights = weights_of(spec.largest(n), n)
     if attacker.aside:
         return tuple(map(float, weights))

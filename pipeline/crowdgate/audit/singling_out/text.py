@@ -1,4 +1,4 @@
-"""What an audit found, in words and rows for people, and as JSON for programs."""
+"""Findings of an audit of singling out in words and tables for people, and as JSON for programs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,13 +20,13 @@ NEVER = (
     " small, or a sample of another rate, is not expected to be seen."
 )
 RELIABLE = 0.9
-"""How likely a mechanism passes at least, if a limit can be relied on."""
+"""Least probability that a mechanism passes, for a limit to be reliable."""
 COLUMNS = ("attacker", "rate", ("lower end", LEAST), ("upper end", BOUND), ("baseline", BOUND), "excess", "")
 CONTROL_COLUMNS = ("control", "found", "attacker", ("weight", ".4g", "any"), "rate", "baseline", "power", "tables")
 
 
 def verdict(audited: SingledOut) -> str:
-    """A pass or a failure in a sentence."""
+    """Return one sentence that says whether the audit passed or failed."""
     found, setting = audited.findings, audited.record.setting
     above = "; ".join(_above_baseline_text(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
@@ -42,7 +42,7 @@ def _above_baseline_text(name: str, point: RateAtWeight) -> str:
 
 
 def lines(audited: SingledOut) -> list[str]:
-    """All that must be known to read the figures."""
+    """Return all that a reader must know to understand the figures."""
     found, record = audited.findings, audited.record
     setting = record.setting
     drawn = "with replacement" if setting.replacement else "without replacement"
@@ -91,7 +91,7 @@ def _assumptions_text(audited: SingledOut) -> Iterator[str]:
 
 
 def listings(audited: SingledOut) -> list[Listing]:
-    """Attackers that had something to attack, at the weight that is judged; and controls."""
+    """Return tables of the attackers that had something to attack, at the judged weight, and of the controls."""
     found = audited.findings
     rows = [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
     attackers = text_listing("Attackers, at the weight that is judged", COLUMNS, rows)
@@ -112,7 +112,7 @@ def _row(line: AttackerRates, refuted: bool) -> list[Value]:
 
 
 def idle_attackers(audited: SingledOut) -> list[str]:
-    """The attackers that had nothing to attack."""
+    """Return the names of the attackers that had nothing to attack."""
     return [line.attacker for line in audited.findings.lines if line.idle]
 
 
@@ -126,7 +126,7 @@ def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> li
 
 
 def json_fields(audited: SingledOut) -> dict[str, Any]:
-    """Fields of `--json`: what was found, and controls under their names."""
+    """Return the fields of `--json`: the findings, and controls by name."""
     found = audited.findings
     return {
         "refuted": list(found.refuted),

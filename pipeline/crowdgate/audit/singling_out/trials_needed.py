@@ -1,11 +1,11 @@
-"""How likely a harmless mechanism passes an audit of singling out, and how many trials make that likely.
+"""Probability that a harmless mechanism passes an audit of singling out, and the number of trials that makes it large.
 
-A harmless mechanism tells nothing: every attacker's true success is its baseline, at every weight. The whole decision
-is meant. It fails where an attacker's upper limit exceeds the baseline by more than the audit's limit, where a lower
-limit does at another weight (at the level of all other weights together), or where a control raises a false alarm.
-The probabilities of these events are exact Binomial tails; they are added up (union bound), since all attackers see
-the same tables. Controls that must hold raise a false alarm with probability `levels.ALPHA` at most, all together.
-Controls that must be caught have trials of their own, and are taken to be caught.
+A harmless mechanism discloses nothing: every attacker's true success is its baseline, at every weight. The probability
+is that of the whole decision. Three events make the mechanism fail. An attacker's upper limit exceeds the baseline by
+more than the audit's limit; a lower limit does at another weight (at the level of all other weights together); or a
+control raises a false alarm. The probabilities of these events are exact binomial tails; they are added up (union
+bound), since all attackers see the same tables. Controls that must hold raise a false alarm with probability at most
+`levels.ALPHA`, all together. Controls that must be caught have trials of their own, and are assumed to be caught.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from crowdgate.audit.common.levels import ALPHA, POWER
 from crowdgate.limits import MOST_TRIALS
 
 Baselines = tuple[float, ...]
-"""An attacker's success without looking: at the weight that is judged, and at the other weights."""
+"""An attacker's success without access to the release: at the judged weight, and at the other weights."""
 
 
 def chance_of_harmless(attackers: Sequence[Baselines], limit: Fraction, trials: int, alpha: Fraction) -> float:
@@ -31,11 +31,11 @@ def chance_of_harmless(attackers: Sequence[Baselines], limit: Fraction, trials: 
 
 
 def trials_needed(attackers: Sequence[Baselines], limit: Fraction, alpha: Fraction) -> int | None:
-    """The number of trials from which on a harmless mechanism passes the audit with probability POWER; None if no
-    number that a policy can state suffices, since the limit is 0 or too small.
+    """Return the number of trials with which a harmless mechanism passes the audit with probability POWER. None if no
+    number that a policy can state suffices, because the limit is 0 or too small.
 
-    It starts at what each attacker needs that may fail with an equal share of 1 - POWER - levels.ALPHA, and grows by a
-    twentieth until the whole decision has POWER: the other weights hardly ever need that.
+    The search starts at the number that each attacker needs to fail with at most an equal share of 1 - POWER -
+    levels.ALPHA. It grows by a twentieth until the whole decision has POWER; the other weights hardly ever need that.
     """
     each = 1 - (1 - POWER - ALPHA) / len(attackers)
     try:
@@ -48,7 +48,7 @@ def trials_needed(attackers: Sequence[Baselines], limit: Fraction, alpha: Fracti
 
 
 def _trials_for_one_attacker(baseline: float, limit: Fraction, alpha: Fraction, power: Fraction) -> int:
-    """The trials of one attacker at the weight that is judged. Raises ValueError if no number suffices."""
+    """Return the number of trials for one attacker at the judged weight. Raises ValueError if no number suffices."""
     allowed = Fraction(baseline) + limit
     return 1 if allowed >= 1 else trials_to_keep_passing(allowed, baseline, alpha, power)
 

@@ -1,4 +1,4 @@
-"""Attackers: one class each, and one line here."""
+"""Attackers on singling out: each is a class, listed here."""
 
 from crowdgate.audit.singling_out_attackers.base import Attacker
 from crowdgate.audit.singling_out_attackers.by_attributes import OneColumnAttacker, TwoColumnsAttacker

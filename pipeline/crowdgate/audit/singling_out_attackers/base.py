@@ -1,4 +1,4 @@
-"""What an attacker is."""
+"""Base class of attackers, and their view of a release."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from crowdgate.audit.common.predicates import Predicate, PredicatePerUnit
 from crowdgate.kind.mechanism_output import MechanismOutput
 
 Answers = Sequence[Predicate | PredicatePerUnit | None]
-"""One for each weight that was asked for; None where the attacker abstains, which counts as a failure."""
+"""An attacker's answer for each requested weight; None where the attacker abstains, which counts as a failure."""
 
 
 @dataclass(frozen=True, eq=False)
 class SinglingOutAttackerView:
-    """What an attacker sees: all that is published of one table, what is public anyway, and the greatest weights that
-    its predicates may have."""
+    """View of an attacker: all that is published about one table, public knowledge, and the greatest weights that its
+    predicates may have."""
 
     told: Observation
     known: PublicKnowledge
@@ -36,23 +36,23 @@ class SinglingOutAttackerView:
 
     @property
     def n(self) -> int:
-        """Units of the table."""
+        """Number of units of the table."""
         return self.known.n
 
     @property
     def abstain(self) -> Answers:
-        """No predicate at any weight."""
+        """Answers without a predicate at any weight."""
         return [None] * len(self.weights)
 
 
 class Attacker(ABC):
-    """Whoever is shown what is published and answers with a predicate of at most the weight that is asked for.
+    """An attacker: reads what is published, and answers with a predicate of at most the requested weight.
 
-    `source` cites paper and theorem (numbers differ between PNAS and arXiv). One that reads a part of an observation
-    that a mechanism does not tell returns None: the audit then says that it had nothing to attack.
+    `source` cites paper and theorem (numbers differ between PNAS and arXiv). An attacker returns None if it reads a
+    part of an observation that the mechanism does not publish: the audit then reports that it had nothing to attack.
 
-    One that is told the others aims at the unit that it is not told (`aside`): without a release it succeeds with
-    probability w, other attackers with B(n, w). One that is `blind` learns nothing from what is published.
+    An attacker that knows all other units (`aside`) targets the unknown one: without a release it succeeds with
+    probability w, other attackers with B(n, w). A `blind` attacker learns nothing from what is published.
     """
 
     name: ClassVar[str]
@@ -61,10 +61,11 @@ class Attacker(ABC):
     blind: ClassVar[bool] = False
 
     def shares(self, known: PublicKnowledge, weights: Sequence[Fraction]) -> Sequence[Fraction] | None:
-        """Of one that always answers with a hash of the record alone: its share for each weight. The number of units
-        that match is Binomial(n, share), whatever the table and whatever is published, so that no table is drawn."""
+        """Return the share of records for each weight, if the attacker always answers with only a hash of the record;
+        None otherwise. The number of matches is then Binomial(n, share), whatever the table and the release, so that no
+        table is drawn."""
         return None
 
     @abstractmethod
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
-        """A predicate for each of the greatest weights; None where nothing is told that it reads."""
+        """Return a predicate for each of the greatest weights; None if nothing that the attacker reads is published."""

@@ -1,10 +1,11 @@
-"""From beliefs to predicates: the best union of boxes, and the share of it that isolates likeliest.
+"""From posterior distributions to predicates: the best union of boxes, and the share of it with the greatest
+probability of isolation.
 
-Beliefs are, for disjoint boxes, how many units of the table are in each: some for sure (c), and about a Poisson number
-of others (of mean l). At a weight w the attacker takes a union of boxes B and a share s of it, s weight(B) <= w, and is
-right when exactly one unit is taken: e^(-l s) (c s (1 - s)^(c - 1) + l s (1 - s)^c). While s is small that is
-(c + l) w / weight(B), so that boxes are taken in the order of expected units for their weight; among all prefixes of
-that order, and all boxes alone, the best is taken.
+A posterior distribution gives, for disjoint boxes, the number of units of the table in each: some known units (c), and
+an approximately Poisson number of possible ones (of mean l). At a weight w the attacker takes a union of boxes B and a
+share s of it, s weight(B) <= w, and succeeds when exactly one unit is taken: with probability e^(-l s) (c s (1 - s)^(c
+- 1) + l s (1 - s)^c). While s is small that is (c + l) w / weight(B), so that boxes are ordered by expected units per
+weight. The best among all prefixes of that order, and all single boxes, is taken.
 """
 
 from abc import abstractmethod
@@ -23,8 +24,9 @@ from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, Singl
 
 @dataclass(frozen=True, eq=False)
 class BoxPosterior:
-    """Disjoint boxes: `box` is the box of every cell of the population (-1: of none), `weight` the weight of each box,
-    `sure` and `unsure` how many units are in it for sure and how many others are expected."""
+    """Posterior distribution of units over disjoint boxes: `box` is the box of every cell of the population (-1: no
+    box), `weight` the weight of each box, `sure` its number of known units, and `unsure` its expected number of
+    possible units."""
 
     box: Integers
     weight: Floats
@@ -33,7 +35,7 @@ class BoxPosterior:
 
     @cached_property
     def order(self) -> Integers:
-        """Boxes by expected units for their weight, the most first; those without weight are left out."""
+        """Boxes in descending order of expected units per weight; those without weight are left out."""
         has = np.flatnonzero(self.weight > 0)
         people = self.sure[has] + self.unsure[has]
         found: Integers = has[np.argsort(-people / self.weight[has], kind="stable")]
@@ -41,13 +43,14 @@ class BoxPosterior:
 
     @cached_property
     def unions(self) -> tuple[Floats, Floats, Floats]:
-        """Weight, sure and unsure units of all prefixes of that order, then of every box alone."""
+        """Weight, known and possible units of all prefixes of that order, then of every single box."""
         parts = (part[self.order] for part in (self.weight, self.sure, self.unsure))
         mass, sure, unsure = (np.concatenate([np.cumsum(part), part]) for part in parts)
         return mass, sure, unsure
 
     def best_union(self, weight: float) -> tuple[float, int]:
-        """The chance that is expected of the best union at this weight, and its place among `unions` (-1: no box)."""
+        """Return the expected probability of isolation by the best union at this weight, and the union's index in
+        `unions` (-1: no box)."""
         mass, sure, unsure = self.unions
         if not len(mass):
             return 0.0, -1
@@ -57,7 +60,8 @@ class BoxPosterior:
         return float(chance[best]), best
 
     def predicate(self, population: Population, weight: Fraction, union: int) -> Predicate:
-        """A hash within that union, of at most that weight, and of no greater share than the likeliest to take one."""
+        """Return a hash within that union, of at most that weight, and of at most the share that is most probable to
+        take one unit."""
         first = union < len(self.order)
         chosen = self.order[: union + 1] if first else self.order[union - len(self.order) :][:1]
         cells = cells_in_boxes(self.box, chosen, len(self.weight))
@@ -67,11 +71,11 @@ class BoxPosterior:
 
 
 class PosteriorAttacker(Attacker):
-    """One that believes something of boxes, and takes the best predicate of all its beliefs."""
+    """An attacker that computes posterior distributions over boxes, and takes the best predicate of all of them."""
 
     @abstractmethod
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
-        """Yield what it believes; nothing where nothing is told that it reads."""
+        """Yield the posterior distributions; none if nothing that the attacker reads is published."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         beliefs = list(self.posteriors(sight))
@@ -79,10 +83,10 @@ class PosteriorAttacker(Attacker):
 
 
 def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Floats:
-    """That exactly one unit is taken."""
+    """Return the probability that exactly one unit is taken."""
     rest = np.log1p(-np.minimum(share, 1 - 1e-15))
     others = np.exp(np.maximum(sure - 1, 0.0) * rest)
-    # where no unit is there for sure, the one that is taken is one of the others
+    # without known units, the one that is taken is a possible one
     mine = np.where(sure > 0, np.minimum(sure, 1.0) * np.maximum(sure, 1.0) * share * others, 0.0)
     return np.asarray(np.exp(-unsure * share) * (mine + unsure * share * np.exp(sure * rest)))
 
@@ -90,7 +94,8 @@ def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Float
 def best_predicates(
     beliefs: Sequence[BoxPosterior], population: Population, weights: Sequence[Fraction]
 ) -> list[Predicate | None]:
-    """For each weight the predicate from whichever beliefs expect the most of it; None where all know nothing."""
+    """Return for each weight the predicate with the greatest expected success over all posterior distributions; None
+    where none of them has a box."""
     found: list[Predicate | None] = []
     for weight in weights:
         aims = [each.best_union(float(weight)) for each in beliefs]
@@ -101,7 +106,7 @@ def best_predicates(
 
 
 def cells_in_boxes(box: Integers, boxes: Integers, size: int) -> Bools:
-    """The cells of some boxes."""
+    """Return a mask of the cells in some boxes."""
     chosen = np.zeros(size + 1, dtype=np.bool_)
     chosen[boxes] = True
     found: Bools = chosen[box] & (box >= 0)

@@ -1,4 +1,4 @@
-"""Attackers that guess with attributes: one value or range of one column, or values of two columns."""
+"""Attackers that use few attributes: one value or range of one column, or values of two columns."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -13,8 +13,8 @@ from crowdgate.audit.singling_out_attackers.on_releases import rows_in
 
 
 def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Integers, Sequence[Floats]]]:
-    """Yield tables of so many attributes that the release tells, from its rows or unchanged: the box of every cell of
-    the population; and of each box the weight, the rows that it has for certain, and the others that are expected."""
+    """Yield tables of `width` attributes that are released, from the rows or as noisy tables: the box of every cell of
+    the population; and for each box its weight, its known rows and its expected possible rows."""
     seen, population = sight.seen, sight.population
     if seen is None:
         return
@@ -33,8 +33,8 @@ def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Integer
 
 
 class OneColumnAttacker(PosteriorAttacker):
-    """A value of one column, or all its values up to one or from one on (a tail of a numeric column), whichever has the
-    most rows for its weight."""
+    """Takes a value of one column, or all values up to one or from one on (a tail of a numeric column): the one with
+    the most rows per weight."""
 
     name = "one column"
     source = "univariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
@@ -46,8 +46,8 @@ class OneColumnAttacker(PosteriorAttacker):
 
 
 def tails(box: Integers, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
-    """Of weight, sure and unsure rows of one column: the tails of both sides with the most rows for their weight, each
-    as the one box there is."""
+    """Yield the tail of each side of one column with the most rows per weight, as a single box. `parts` are weight,
+    known and possible rows."""
     for order in (slice(None), slice(None, None, -1)):
         mass, sure, unsure = (np.cumsum(part[order]) for part in parts)
         rate = np.divide(sure + unsure, mass, out=np.zeros_like(mass), where=mass > 0)
@@ -57,7 +57,7 @@ def tails(box: Integers, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
 
 
 class TwoColumnsAttacker(PosteriorAttacker):
-    """Values of two columns together."""
+    """Takes values of two columns together."""
 
     name = "two columns"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"

@@ -22,8 +22,8 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 
 class PolicyAndMargins(Attacker):
-    """Does not look at the release, and has no tags: the classes that are rarest as public margins of single attributes
-    have them, together as heavy as the weight allows."""
+    """Ignores the release, and uses no tags: takes the classes that are rarest by the product of public margins,
+    together as heavy as the weight allows."""
 
     name = "policy and margins"
     source = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
@@ -31,7 +31,7 @@ class PolicyAndMargins(Attacker):
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         population = sight.population
-        independent = np.zeros(len(population.weights))  # logarithms: of many attributes products are nearly 0
+        independent = np.zeros(len(population.weights))  # logarithms: products over many attributes underflow
         for name, level in population.levels.items():
             box, own = population.boxes({name: level})
             independent += np.log(np.maximum(own, 1e-300))[box]
@@ -46,9 +46,9 @@ class PolicyAndMargins(Attacker):
 
 
 class InformedAttacker(Attacker):
-    """Knows all units of the table but one, and aims at that one: by Bayes' rule, from how much likelier each cell
-    makes all that is released if the unknown unit is in it. No known record matches its predicates, so that without the
-    release it succeeds with probability w, not B(n, w)."""
+    """Knows all units of the table except the target, and locates it by Bayes' rule: from the likelihood ratio of the
+    release with the target in each cell. No known record matches its predicates, so that without the release it
+    succeeds with probability w, not B(n, w)."""
 
     name = "all others known"
     source = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
@@ -66,7 +66,7 @@ class InformedAttacker(Attacker):
         return [None if each is None else each.aside() for each in found]
 
     def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
-        """For every cell the logarithm of how much likelier each part of the release is with the target there."""
+        """Yield, for each part of the release, the log likelihood ratio of the target in every cell."""
         if seen.rows is not None:
             yield _row_log_ratios(seen, seen.rows, known, others)
         for table in seen.tables:
@@ -75,7 +75,8 @@ class InformedAttacker(Attacker):
 
 
 _MOST, _LEAST = 50, 1e-12
-"""Of a logarithm, and of a ratio: a release that is impossible with the target somewhere is taken for very unlikely."""
+"""Bounds of a logarithm, and of a ratio: a release that is impossible with the target in some cell is treated as very
+improbable."""
 
 
 def _row_log_ratios(seen: MechanismOutput, rows: Histogram, known: PublicKnowledge, others: Integers) -> Floats:
@@ -95,8 +96,8 @@ def _table_log_ratios(table: NoisyCounts, known: PublicKnowledge, others: Intege
 
 
 def _noise_variance(off: Floats, stated: Floats) -> Floats:
-    """The variance of noise: as stated, unless what is seen of it is so small that noise would be so once in a hundred
-    times."""
+    """Return the variance of the noise as stated; if the observed noise is smaller than it would be once in a hundred
+    times, the observed variance."""
     from scipy.special import chdtr
 
     seen = float(chdtr(len(off), np.sum(off**2 / stated)))
@@ -107,8 +108,9 @@ _SMALL = 0.01
 
 
 def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
-    """A row more in a cell is one nearer where more rows were made than there are others, and one farther elsewhere.
-    From a sample coins hide more than that."""
+    """Yield log likelihood ratios of noisy distances. An additional row in a cell lowers the distance by one if there
+    are more synthetic rows than other rows, and raises it by one elsewhere. With a sample rate below 1, sampling hides
+    more than that, and nothing is yielded."""
     if seen.made is None or seen.beta != 1 or not seen.distances:
         return
     steps, off = list[Floats](), list[int]()
@@ -126,7 +128,7 @@ def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: 
 
 
 def _class_log_ratios(seen: MechanismOutput, counts: Integers, rest: Integers) -> Floats:
-    """How much likelier a class is as it was released with one row more than is known of it."""
+    """Return the likelihood ratios of released classes with one row more than is known."""
     from scipy.stats import binom
 
     beta = float(seen.beta)
@@ -138,8 +140,8 @@ def _class_log_ratios(seen: MechanismOutput, counts: Integers, rest: Integers) -
 
 
 class DigestOnly(PosteriorAttacker):
-    """Sees a digest of the release alone: it can tell whether it guessed the release, and nothing else. It must never
-    beat the attackers that see it."""
+    """Sees only a digest of the release: it can tell whether a guess of the release is right, and nothing else. It must
+    never beat the attackers that see the release."""
 
     name = "digest only"
     source = "post-processing: Cohen, Nissim (arXiv) section 4.1"
@@ -154,7 +156,7 @@ class DigestOnly(PosteriorAttacker):
 
 
 def digest(seen: MechanismOutput) -> bytes:
-    """SHA-256 of all that was drawn."""
+    """Return the SHA-256 of all that was drawn."""
     found = sha256()
     for array in (
         *(() if seen.released_rows is None else (*seen.released_rows.codes, seen.released_rows.counts)),

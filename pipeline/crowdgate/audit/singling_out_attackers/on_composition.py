@@ -1,4 +1,4 @@
-"""An attacker on two mechanisms that are secure each alone."""
+"""An attacker on two mechanisms, each of which is secure individually."""
 
 from crowdgate.audit.common.predicates import TagBits
 from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, SinglingOutAttackerView
@@ -6,7 +6,7 @@ from crowdgate.audit.singling_out_attackers.one_member import one_member_predica
 
 
 class ExtractorAndPadAttacker(Attacker):
-    """The message under its key. One who is shown only one of the two takes it for the message."""
+    """Decrypts the message with its key. If only one of the two is published, takes that for the message."""
 
     name = "extractor and pad"
     source = "PNAS Theorem 5.4 (arXiv: Theorem 4.9)"

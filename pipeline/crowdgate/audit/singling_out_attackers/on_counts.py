@@ -1,4 +1,4 @@
-"""Attackers who are shown counts."""
+"""Attackers on published counts."""
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -12,12 +12,12 @@ from crowdgate.audit.singling_out_attackers.one_member import one_member_predica
 
 
 class ExactCountsAttacker(Attacker):
-    """A strip with a single row: the counts of its bits spell the row."""
+    """Reads the bits of a row from the counts of a strip with a single row."""
 
     name = "exact counts"
     source = "PNAS Theorem 5.2 (arXiv: Theorem 4.6, appendix B for hashes)"
     first_bit: ClassVar[int] = 0
-    """The number of the first bit that is counted; those before it are 0."""
+    """Index of the first counted bit; those before it are 0."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         counts = sight.told.counts
@@ -27,12 +27,12 @@ class ExactCountsAttacker(Attacker):
         return _row_from_bits(found, self.first_bit, counts.key, sight)
 
     def low_strips(self, strips: Sequence[Strip]) -> Iterable[Strip]:
-        """The strips whose counts may be low."""
+        """Return the strips whose counts may be low."""
         return (each for each in strips if each.aside is None)
 
 
 class Differences(ExactCountsAttacker):
-    """The same from counts that are never low: each is the low one and a number that is known."""
+    """Reads the bits of a row from counts that are never low: each is the sum of the low one and a known number."""
 
     name = "differences of counts"
     source = "PNAS Remark 5.3 (arXiv: Remark 4.7)"
@@ -43,7 +43,7 @@ class Differences(ExactCountsAttacker):
 
 
 class GuessedSeed(Attacker):
-    """The seed whose noise leaves one row, and counts of its bits that are 0 or 1."""
+    """Searches the seed whose noise leaves one row, and counts of its bits that are 0 or 1."""
 
     name = "guessed seed"
     source = "noise that can be drawn again is no noise: PNAS Theorem 5.2 (arXiv: Theorem 4.6)"
@@ -59,7 +59,7 @@ class GuessedSeed(Attacker):
 
 
 def _without_odd_numbers(strip: Strip) -> Strip | None:
-    """The counts without the odd numbers: None where one of them is not told."""
+    """Return the counts without the odd numbers; None if one of them is not published."""
     if strip.aside is None or strip.all is None or None in strip.bits:
         return None
     bits = tuple(each - strip.aside for each in strip.bits if each is not None)
@@ -67,7 +67,8 @@ def _without_odd_numbers(strip: Strip) -> Strip | None:
 
 
 def _row_from_bits(strip: Strip | None, first: int, key: bytes | None, sight: SinglingOutAttackerView) -> Answers:
-    """The row that is alone in the strip, from its bits, the first of which is number `first`; those before are 0."""
+    """Return predicates for the single row of the strip, from its bits, the first of which has index `first`; those
+    before are 0."""
     if strip is None or None in strip.bits:
         return sight.abstain
     value = sum((bit or 0) << at for at, bit in enumerate(strip.bits, start=first))

@@ -1,4 +1,4 @@
-"""Attackers who are shown groups with descriptions that were made from the data."""
+"""Attackers on groups with descriptions that depend on the data."""
 
 from abc import abstractmethod
 from fractions import Fraction
@@ -14,7 +14,7 @@ from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, 
 
 
 class AnyGroupAttacker(Attacker):
-    """An attacker that has a use for groups of every description, and abstains where there is none."""
+    """An attacker that uses groups with any description, and abstains if there is no group."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         groups = sight.told.groups
@@ -24,11 +24,11 @@ class AnyGroupAttacker(Attacker):
 
     @abstractmethod
     def answer_on(self, groups: DescribedGroups, sight: SinglingOutAttackerView) -> Answers | None:
-        """The answer where there is a group."""
+        """Return the answer if there is a group."""
 
 
 class DescribedGroup(AnyGroupAttacker):
-    """A group, and a hash that takes one of its members: k-anonymity singles out with probability B(k, 1/k)."""
+    """Takes a group, and a hash that selects one of its members: k-anonymity singles out with probability B(k, 1/k)."""
 
     name = "described group and hash"
     source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
@@ -42,7 +42,7 @@ class DescribedGroup(AnyGroupAttacker):
 
 
 class EndPoint(AnyGroupAttacker):
-    """The end of an interval that was computed from the data: somebody is there."""
+    """Takes the end of an interval that was computed from the data: some row is there."""
 
     name = "end point"
     source = "arXiv: section 6.2, interval buckets (not in PNAS)"
@@ -60,8 +60,8 @@ class EndPoint(AnyGroupAttacker):
 
 
 class BitPredicate(Attacker):
-    """Of the group with the most bits that agree the members whose other bits make a number below 2^bits / k: the paper
-    prints "greater", which isolates one of two only."""
+    """Takes, in the group with the most agreeing bits, the members whose other bits make a number below 2^bits / k. The
+    paper prints "greater", which isolates one of two only."""
 
     name = "bit predicate"
     source = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
@@ -81,7 +81,8 @@ class BitPredicate(Attacker):
 
 
 class Downcoding(Attacker):
-    """Half of the smallest class of a minimal generalisation: rows that were all in one half would be a class there."""
+    """Takes half of the smallest class of a minimal generalisation: rows that were all in one half would be a class
+    there."""
 
     name = "downcoding"
     source = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
@@ -100,7 +101,8 @@ class Downcoding(Attacker):
 
 
 def estimated_weights(groups: DescribedGroups, population: Population) -> Floats:
-    """The weight of each group's description, its attributes taken as independent: good enough to choose one."""
+    """Return the weight of each group's description as if its attributes were independent, which suffices for choosing
+    a group."""
     shares = [own[:, 1] - own[:, 0] for own in _shares_below(groups, population)]
     of_tags = np.array([float(each.weight) for each in groups.tags]) if groups.tags is not None else 1.0
     found: Floats = np.prod([np.ones(len(groups.sizes)), *shares], axis=0) * of_tags
@@ -108,7 +110,7 @@ def estimated_weights(groups: DescribedGroups, population: Population) -> Floats
 
 
 def cells_of(groups: DescribedGroups, at: int, population: Population) -> Bools | None:
-    """The cells that a group's description allows; None for all."""
+    """Return a mask of the cells that a group's description allows; None for all."""
     if groups.low.shape[1] == 0:
         return None
     codes = np.column_stack(population.cells.codes)
@@ -122,7 +124,8 @@ def _group_predicate(groups: DescribedGroups, at: int, population: Population, m
 
 
 def _shares_below(groups: DescribedGroups, population: Population) -> list[Floats]:
-    """For each attribute the share of units below each group's interval, and up to its end (groups by two)."""
+    """Return, for each attribute, the share of units below each group's interval, and the share up to its end (groups
+    by two)."""
     found = []
     for at in range(groups.low.shape[1]):
         up_to = np.cumsum(_margin(population, at))
@@ -136,7 +139,7 @@ def _margin(population: Population, at: int) -> Floats:
 
 
 def _endpoint_predicate(groups: DescribedGroups, population: Population, most: Fraction) -> Predicate:
-    """Of all ends of all intervals the one at which likeliest a single row is, and light enough a predicate."""
+    """Return the predicate at the interval end that most probably holds a single row and is light enough."""
     whole, ends = estimated_weights(groups, population), np.stack([groups.low, groups.high])
     margins = [_margin(population, at) for at in range(ends.shape[2])]
     inside = np.column_stack([own[:, 1] - own[:, 0] for own in _shares_below(groups, population)])

@@ -14,15 +14,16 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 
 def shrunken_counts(table: NoisyCounts, weight: Floats, n: int) -> Floats:
-    """How many rows of the table each cell has, expected from its noisy count: the best linear estimate where a cell
-    has about Poisson(n weight) rows, of which those in the sample are counted. It is never negative."""
+    """Return the expected rows of the table in each cell, given its noisy count: the best linear estimate if a cell has
+    about Poisson(n weight) rows, of which those in the sample are counted. It is never negative."""
     prior, sampled = n * weight, n * weight * float(table.beta)
     kept = sampled / np.maximum(sampled + table.variance, 1e-300)
     return np.asarray(np.maximum(prior + kept * (table.counts.reshape(-1) - sampled), 0.0))
 
 
 def units_in(table: NoisyCounts, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """The same as beliefs: a cell whose count is known to a third of a row has it for sure."""
+    """Return the estimates as known and possible units: a cell whose remaining variance is below _KNOWN has only known
+    units."""
     found, prior = shrunken_counts(table, weight, n), n * weight
     sampled = prior * float(table.beta)
     left = prior * (1 - float(table.beta) * sampled / np.maximum(sampled + table.variance, 1e-300))
@@ -31,11 +32,11 @@ def units_in(table: NoisyCounts, weight: Floats, n: int) -> tuple[Floats, Floats
 
 
 _KNOWN = 0.1
-"""The variance that is left of a cell's rows, below which they are taken as known."""
+"""Remaining variance of a cell's rows below which their number is treated as known."""
 
 
 class NoisyCells(PosteriorAttacker):
-    """The cells of one table whose noisy counts say that they have more rows than D expects, and a hash within them."""
+    """Takes the cells of one table with more rows than D expects, by their noisy counts, and a hash within them."""
 
     name = "noisy cells"
     source = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
@@ -49,7 +50,7 @@ class NoisyCells(PosteriorAttacker):
 
 
 class CellsAsExact(NoisyCells):
-    """Does not believe that there is noise: takes counts as they stand."""
+    """Takes noisy counts as exact."""
 
     name = "cells taken as exact"
     source = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
@@ -59,7 +60,7 @@ class CellsAsExact(NoisyCells):
 
 
 class NoisySingletons(PosteriorAttacker):
-    """The one cell of all noisy tables that likeliest has one row."""
+    """Takes the cell of all noisy tables that most probably has exactly one row."""
 
     name = "likeliest singleton"
     source = "posterior of one row: Poisson(n w) beside noise of the table's variance"
@@ -73,19 +74,19 @@ class NoisySingletons(PosteriorAttacker):
 
 
 def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
-    """The probability that a cell has exactly one row, by the normal law of the noise and up to 30 rows."""
+    """Return the probability that a cell has exactly one row, by normal noise and up to 30 rows."""
     prior = n * weight
     m = np.arange(31)[:, None]
     off = table.counts.reshape(-1)[None, :] - float(table.beta) * m
     log = m * np.log(np.maximum(prior, 1e-300)) - prior - np.cumsum(np.log(np.maximum(m, 1)), axis=0)
     log = log - off**2 / (2 * (table.variance + float(table.beta * (1 - table.beta)) * m))
     likely = np.exp(log - log.max(axis=0))
-    # a cell that D fills with more rows than these is no singleton
+    # a cell in which D expects more rows than these is no singleton
     return np.asarray(np.where(prior < 30, likely[1] / likely.sum(axis=0), 0.0))
 
 
 class RowsAndMargins(PosteriorAttacker):
-    """Released classes, scaled to the noisy margins beside them: who is missing from the rows is in the margins."""
+    """Takes released classes, scaled to the noisy margins: people who are missing from the rows are in the margins."""
 
     name = "rows and margins"
     source = "one round of iterative proportional fitting to the estimates of each margin"

@@ -1,4 +1,4 @@
-"""Attackers who are shown rows, or a function of each."""
+"""Attackers on raw rows, or on a function of each row."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, 
 
 
 class RawRow(Attacker):
-    """The row that is there most rarely: the lightest predicate that it meets."""
+    """Takes the rarest row: the lightest predicate that it meets."""
 
     name = "raw row"
     source = "PNAS section 4.B, examples (arXiv: section 3.1, examples)"
@@ -32,7 +32,7 @@ class RawRow(Attacker):
 
 
 class EveryRow(Attacker):
-    """A predicate for every row (full singling out): its bits. One row that is there twice spoils it."""
+    """Answers with a predicate for every row (full singling out): its bits. Abstains if a row occurs twice."""
 
     name = "everybody's row"
     source = "arXiv: Definition 3.7 and Claim 4.8 (not in PNAS)"
@@ -48,7 +48,7 @@ class EveryRow(Attacker):
 
 
 def _rarest_cell_predicate(rows: RawRows, known: PublicKnowledge, most: Fraction) -> Predicate | None:
-    """Of the cell whose rows are isolated likeliest."""
+    """Return the predicate of the cell whose rows are most probably isolated."""
     assert rows.cells is not None
     best = int(np.argmax(isolation_chance(rows.cells, known.population.weights, most)))
     return one_member_predicate(known.population, int(rows.cells[best]), most, cells=np.arange(len(rows.cells)) == best)

@@ -1,4 +1,4 @@
-"""Attackers on what a policy releases: rows, noisy tables, or both."""
+"""Attackers on outputs of a policy: rows, noisy tables, or both."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -14,15 +14,16 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 def places(rows: Histogram) -> Integers:
-    """The place of every class among all tuples of its levels."""
+    """Return the index of every class among all tuples of its levels."""
     shape = tuple(map(int, rows.sizes))
     found: Integers = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
     return found
 
 
 def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """How many rows of the table each class has: for sure those that are released, and of the rows that the coins left
-    out as many as D expects. A class that is not released has as many as D expects, or fewer."""
+    """Return the known and the possible rows of the table in each class. Known are the released ones; among the rows
+    outside the sample as many are possible as D expects. A class that is not released has as many as D expects, or
+    fewer."""
     sure, whole = np.zeros_like(weight), n * weight
     left = (1 - float(seen.beta)) * whole
     at = places(rows)
@@ -31,7 +32,7 @@ def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> t
 
 
 class OverrepresentedClasses(PosteriorAttacker):
-    """The classes that were released more often than D expects, together, and a hash within them."""
+    """Takes the classes that were released more often than D expects, together, and a hash within them."""
 
     name = "likeliest classes"
     source = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
@@ -44,7 +45,7 @@ class OverrepresentedClasses(PosteriorAttacker):
 
 
 class GroupAndHash(Attacker):
-    """A released class of the least weight, and a hash that takes one of its members."""
+    """Takes a released class of the least weight, and a hash that selects one of its members."""
 
     name = "group and hash"
     source = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"

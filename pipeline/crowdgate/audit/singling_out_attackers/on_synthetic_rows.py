@@ -1,4 +1,4 @@
-"""Attackers who take rows that are nobody's for rows of people."""
+"""Attackers that take synthetic rows for rows of people."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -13,7 +13,7 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 class SyntheticRowClasses(PosteriorAttacker):
-    """The made rows that stand for the most people for their weight: a row that was copied is one of them."""
+    """Takes the synthetic rows that stand for the most people per weight: a row that was copied is among them."""
 
     name = "rows taken for people's"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
@@ -29,7 +29,8 @@ class SyntheticRowClasses(PosteriorAttacker):
 
 
 class SyntheticRowColumns(PosteriorAttacker):
-    """Values of one or two columns, or a tail of one, that made rows have more often than people."""
+    """Takes values of one or two columns, or a tail of one, that are more frequent in synthetic rows than among
+    people."""
 
     name = "columns of made rows"
     source = "univariate and multivariate predicates; Giomi et al. 2023, with weights on D"

@@ -1,4 +1,4 @@
-"""Attackers that do not look."""
+"""Attackers without access to the release."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,14 +9,14 @@ from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, Singl
 
 
 class TrivialHash(Attacker):
-    """A hash of the record alone, at the greatest realisable weight up to 1/n: the baseline itself."""
+    """Answers with only a hash of the record, at the greatest realisable weight up to 1/n: the baseline itself."""
 
     name = "trivial hash"
     source = "Cohen, Nissim (arXiv) Claim 3.1"
     blind = True
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
-        """The same predicates whatever was published."""
+        """Return predicates that do not depend on what was published."""
         return [Predicate(share=share) for share in self.shares(sight.known, sight.weights)]
 
     def shares(self, known: PublicKnowledge, weights: Sequence[Fraction]) -> Sequence[Fraction]:

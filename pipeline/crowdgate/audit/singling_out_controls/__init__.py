@@ -1,4 +1,4 @@
-"""Controls: mechanisms of which it is known what an audit must find. One class each, and one line here."""
+"""Controls: mechanisms for which the correct result of an audit is known. Each is a class, listed here."""
 
 from crowdgate.audit.singling_out_controls.base import SinglingOutControl
 from crowdgate.audit.singling_out_controls.composition import Extractor, ExtractorAndPadControl, OneTimePad

@@ -1,4 +1,4 @@
-"""What a control is."""
+"""Base class of controls."""
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
@@ -11,11 +11,11 @@ Must = Literal["be caught", "hold"]
 
 
 class SinglingOutControl(ABC):
-    """A mechanism of which it is known what an audit that works finds. No policy can name it.
+    """A mechanism for which the result of a working audit is known. No policy can name it.
 
-    `n` is the size of its tables (None: as many units as the policy has), `attackers` are those that speak of it, and
-    `note` says what it publishes. Of one that must be caught, the best attacker isolates with probability `rate` at
-    least at some of `weights(n)`, and `trials` refute the baseline there with probability .9.
+    `n` is the size of its tables (None: as many units as the policy has), `attackers` are the attackers that are played
+    against it, and `note` says what it publishes. If it must be caught, the best attacker isolates with probability at
+    least `rate` at some of `weights(n)`, and `trials` trials refute the baseline there with probability .9.
     """
 
     must: ClassVar[Must]
@@ -31,20 +31,20 @@ class SinglingOutControl(ABC):
 
     @abstractmethod
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """What it tells of this table, with fresh randomness."""
+        """Return the output on this table, with fresh randomness."""
 
     def weights(self, n: int) -> tuple[Fraction, ...]:
-        """At which weights it is judged."""
+        """Return the weights at which the control is judged."""
         return tuple(Fraction(1, n * by) for by in (1_000_000, 1_000, 10, 1))
 
     def public_knowledge(self, policy: PublicKnowledge) -> PublicKnowledge:
-        """What those who attack it know. Tables are drawn with replacement, however those of the policy are."""
+        """Return the public knowledge of the control's attackers. Tables are always drawn with replacement."""
         return PublicKnowledge(policy.population, self.n or policy.n)
 
     def claimed(self, policy: PublicKnowledge) -> float:
-        """The success that is claimed of its best attacker on this population."""
+        """Return the stated success of the control's best attacker on this population."""
         return self.rate
 
     def fits(self, policy: PublicKnowledge) -> bool:
-        """Whether what it must do can be said of this population."""
+        """Return whether the control's result is known on this population."""
         return True

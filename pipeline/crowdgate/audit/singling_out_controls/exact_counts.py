@@ -1,4 +1,4 @@
-"""Exact counts of tags: each alone is secure, many of them single out."""
+"""Exact counts of tags: each is secure individually, many together single out."""
 
 from functools import cache
 from typing import ClassVar
@@ -13,17 +13,19 @@ from crowdgate.audit.common.unreleased_parts import SeededCounts, Strip, StripCo
 from crowdgate.audit.singling_out_controls.base import SinglingOutControl
 
 BITS, SEEDED = 40, 21
-"""Of how many bits counts are told: predicates of weight 2^-40 / n follow; and how many answers have seeded noise."""
+"""Number of bits that are counted, which gives predicates of weight 2^-40 / n; and number of answers with seeded
+noise."""
 MASKED_BELOW = 10
 ALONE, AMPLIFIED = 0.36, 0.8
-"""Below (1 - 1/n)^(n - 1) and 1 - (1 - 1/e)^4 = .840."""
+"""Stated success: below (1 - 1/n)^(n - 1), and below 1 - (1 - 1/e)^4 = .840."""
 SEEDS, SCALE = 1 << 16, 10.0
 
 
 class ExactCountsControl(SinglingOutControl):
-    """How many tags are below 2^64 / n, and how many of these have each of their last bits set.
+    """Publishes the number of tags below 2^64 / n, and the number of these with each of their last bits set.
 
-    PNAS Theorem 5.2 (arXiv: Theorem 4.6)."""
+    PNAS Theorem 5.2 (arXiv: Theorem 4.6).
+    """
 
     name = "exact counts"
     must = "be caught"
@@ -39,7 +41,7 @@ class ExactCountsControl(SinglingOutControl):
 
 
 class RepeatedCounts(ExactCountsControl):
-    """The same of four strips: one of them has a single row with probability 1 - (1 - 1/e)^4."""
+    """Publishes the exact counts of four strips: one of them has a single row with probability 1 - (1 - 1/e)^4."""
 
     name = "exact counts of four strips"
     note = "publishes the exact counts of four strips"
@@ -48,9 +50,10 @@ class RepeatedCounts(ExactCountsControl):
 
 
 class OneCount(SinglingOutControl):
-    """One exact count, which is secure: success is at most n + 1 times the baseline.
+    """Publishes one exact count, which is secure: success is at most n + 1 times the baseline.
 
-    PNAS Proposition 5.1 (arXiv: Proposition 4.2)."""
+    PNAS Proposition 5.1 (arXiv: Proposition 4.2).
+    """
 
     name = "one exact count"
     must = "hold"
@@ -65,9 +68,10 @@ class OneCount(SinglingOutControl):
 
 
 class MaskedCounts(ExactCountsControl):
-    """No count below 10 is published: every question is asked of many more rows, whose number is asked as well.
+    """Publishes no count below 10: every count includes many more rows, whose number is counted as well.
 
-    PNAS Remark 5.3 (arXiv: Remark 4.7), with strips of weight 2/n of which half is left."""
+    PNAS Remark 5.3 (arXiv: Remark 4.7), with strips of weight 2/n of which half is left.
+    """
 
     name = "counts, low ones masked"
     must = "be caught"
@@ -80,9 +84,10 @@ class MaskedCounts(ExactCountsControl):
 
 
 class HashedCounts(SinglingOutControl):
-    """The same for data of any law with enough min-entropy: of a keyed hash of the record.
+    """Publishes exact counts of a keyed hash of the record, for data of any distribution with enough min-entropy.
 
-    arXiv: appendix B, Corollary B.2 (PNAS: after Remark 5.3)."""
+    arXiv: appendix B, Corollary B.2 (PNAS: after Remark 5.3).
+    """
 
     name = "exact counts of hashes"
     must = "be caught"
@@ -98,7 +103,7 @@ class HashedCounts(SinglingOutControl):
 
 
 class GuessableSeed(SinglingOutControl):
-    """Counts with noise, whose seed has 16 bits."""
+    """Publishes counts with noise from a seed of 16 bits."""
 
     name = "noise of a guessable seed"
     must = "be caught"
@@ -115,19 +120,19 @@ class GuessableSeed(SinglingOutControl):
 
 
 def strips(n: int, repeats: int, width: int = 1) -> list[tuple[int, int]]:
-    """Disjoint strips of numbers, each of weight width/n."""
+    """Return disjoint strips of numbers, each of weight width/n."""
     size = width * GRID // n
     return [(at * size, (at + 1) * size - 1) for at in range(repeats)]
 
 
 def exact_strip_counts(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
-    """The exact answers about one strip."""
+    """Return the exact counts of one strip."""
     inside = tags[TagRange(low, high)(tags)]
     return Strip(low, high, len(inside), tuple(_rows_with_bit(inside, 1 << at) for at in range(bits)))
 
 
 def masked_strip_counts(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
-    """The same, counted together with the odd numbers; answers below 10 are not told."""
+    """Return the counts of one strip together with all odd numbers; counts below 10 are None."""
     aside, even = _rows_with_bit(tags, 1), tags[TagRange(low, high, 1, 0)(tags)]
     answers = [aside, aside + len(even), *(aside + _rows_with_bit(even, 1 << at) for at in range(1, bits + 1))]
     told = [answer if answer >= MASKED_BELOW else None for answer in answers]
@@ -140,7 +145,7 @@ def _rows_with_bit(tags: Tags, bit: int) -> int:
 
 @cache
 def noise_of_seeds() -> Integers:
-    """The noise of each seed, a row of differences of two geometric numbers: anybody can draw it again."""
+    """Return the noise of each seed, a row of differences of two geometric numbers: anybody can compute it again."""
     numbers = np.arange(SEEDS * 2 * SEEDED, dtype=np.uint64).reshape(2, SEEDS, SEEDED)
     uniform = (splitmix64(numbers) >> np.uint64(11)).astype(np.float64) / 2.0**53
     geometric = np.floor(np.log1p(-uniform) * -SCALE).astype(np.int64)
@@ -149,7 +154,7 @@ def noise_of_seeds() -> Integers:
 
 
 def splitmix64(numbers: Tags) -> Tags:
-    """Splitmix64 (Steele, Lea, Flood 2014) of each."""
+    """Return Splitmix64 (Steele, Lea, Flood 2014) of each number."""
     found = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

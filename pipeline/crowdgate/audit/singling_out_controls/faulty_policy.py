@@ -1,4 +1,4 @@
-"""The policy's own mechanism with a fault, at the policy's own size of table: an audit that works sees it."""
+"""The policy's own mechanism with a fault, at the policy's own table size: a working audit detects it."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -24,12 +24,12 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class SuppressionOff(SinglingOutControl):
-    """Classes of whatever size are published, of the policy's own sample.
+    """Publishes classes of any size, of the policy's own sample.
 
-    A class of weight w that shows one row has about n w (1 - beta) more, so that a predicate of it alone isolates with
-    probability e^-(n w (1 - beta)). Among classes up to t/n at least three rows are to be expected in the sample, and
-    then one is shown in 95 of 100 tables; where t and beta are too large for that to be far above (1 - 1/n)^(n - 1),
-    suppression hides nothing that could be seen, and the control is not played.
+    A class of weight w with one sampled row has about n w (1 - beta) others, so that a predicate of this class isolates
+    with probability e^-(n w (1 - beta)). If at least three sampled rows are expected in classes of weight up to t/n,
+    one is published in 95 of 100 tables. If t and beta are too large for that probability to be far above (1 - 1/n)^(n
+    - 1), suppression hides nothing that could be detected, and the control is not played.
     """
 
     released: PolicyMechanism
@@ -49,7 +49,7 @@ class SuppressionOff(SinglingOutControl):
         made = self.released.candidate(drawn, known, self.static, rng)
         assert made.sample is not None, "it samples"
         sample = made.sample
-        if sample.rows == drawn.rows.sum():  # of a sample that is inherited no coin is thrown
+        if sample.rows == drawn.rows.sum():  # an inherited sample is not sampled again
             sample = subsample(sample, lambda counts: rng.binomial(counts, float(self.beta)))
         return Observation(seen=MechanismOutput(rows=sample, levels=made.static.levels, beta=self.beta))
 
@@ -72,15 +72,15 @@ class SuppressionOff(SinglingOutControl):
 _TRIED, _AT = 60, Fraction(5, 100)
 _RARE = (0.01, 0.03, 0.1, 0.3, 0.5, 0.75, 1.0)
 _SEEN = 0.445
-"""What 450 trials tell from .368 with probability .95 (accounting/audit_power)."""
+"""Least success that 450 trials distinguish from .368 with probability .95 (accounting/audit_power)."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseOff(SinglingOutControl):
-    """The tables of counts that the mechanism draws, exactly, and said to be noisy.
+    """Publishes the mechanism's tables of counts without noise, stated to be noisy.
 
-    A cell of weight up to 1/n that has one row, by an exact table, is isolated for sure. Where the tables have too few
-    of these noise hides nothing that could be seen, and the control is not played.
+    A cell of weight up to 1/n with one row in an exact table is isolated for certain. If the tables have too few such
+    cells, noise hides nothing that could be detected, and the control is not played.
     """
 
     released: PolicyMechanism
@@ -103,16 +103,17 @@ class NoiseOff(SinglingOutControl):
         return Fraction(1, 10 * n), Fraction(1, n)
 
     def claimed(self, policy: PublicKnowledge) -> float:
-        """The lower end of its success at 1/n in 60 tables, which are the same every time: nothing in it is noise."""
+        """Return the lower confidence limit of the success at 1/n from 60 tables. They are the same in every call, so
+        that the result is constant."""
         return clopper_pearson(_isolation_count(self.released.protection, policy.population, policy.n), _TRIED, _AT)[0]
 
     def fits(self, policy: PublicKnowledge) -> bool:
         return self.claimed(policy) >= _SEEN
 
 
-@lru_cache(maxsize=1)  # an audit asks several times, and each of these tables may take a second
+@lru_cache(maxsize=1)  # an audit calls this several times, and each table may take a second
 def _isolation_count(protection: Protection, population: Population, n: int) -> int:
-    """In how many of the tables somebody is isolated at 1/n."""
+    """Return the number of tables in which a unit is isolated at 1/n."""
     control, known, rng = (
         NoiseOff(PolicyMechanism(protection)),
         PublicKnowledge(population, n),
@@ -129,7 +130,7 @@ def _isolation_count(protection: Protection, population: Population, n: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class RawColumn(SinglingOutControl):
-    """One column is published as it is beside the classes, outside of the class key."""
+    """Publishes one raw column beside the classes, outside of the class key."""
 
     released: PolicyMechanism
 
@@ -155,7 +156,7 @@ class RawColumn(SinglingOutControl):
 
 
 def faulty_policy_controls(protection: Protection, static: Static, beta: Fraction) -> tuple[SinglingOutControl, ...]:
-    """The controls that are made of a policy's mechanism."""
+    """Return the controls that are made of a policy's mechanism."""
     released = PolicyMechanism(protection)
     if not {OutputType.ROWS, OutputType.SAMPLE} <= protection.kind.shapes:
         return (NoiseOff(released),)

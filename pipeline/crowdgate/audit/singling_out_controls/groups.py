@@ -1,6 +1,6 @@
-"""k-anonymous groups with descriptions that were made from the data, the tag being one more column of numbers.
+"""k-anonymous groups with descriptions that depend on the data; the tag is one more numeric column.
 
-The attributes' codes are taken as numbers. A row is a unit: of persons with several rows only tags are described.
+The attributes' codes are used as numbers. A row is a unit: of persons with several rows only tags are described.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ ON_GROUPS = ("described group and hash", "end point", "downcoding")
 
 @dataclass(frozen=True)
 class Mondrian(SinglingOutControl):
-    """Multidimensional k-anonymity: groups are halved at the median of their widest column while k rows stay in each
-    (K. LeFevre, D. DeWitt, R. Ramakrishnan, 2006)."""
+    """Multidimensional k-anonymity: groups are halved at the median of their widest column while each half has at least
+    k rows (K. LeFevre, D. DeWitt, R. Ramakrishnan, 2006)."""
 
     k: int = 5
     tagged: bool = True
@@ -43,7 +43,7 @@ class Mondrian(SinglingOutControl):
         return Observation(groups=groups_with_ranges(found, codes, drawn.tags if self.tagged else None))
 
     def halved(self, scaled: Floats, sensitive: Integers) -> Iterator[Integers]:
-        """The groups, each as the places of its rows."""
+        """Yield the groups, each as the indices of its rows."""
         waiting: list[Integers] = [np.arange(len(scaled))]
         while waiting:
             rows = waiting.pop()
@@ -58,16 +58,16 @@ class Mondrian(SinglingOutControl):
                 yield rows
 
     def allowed(self, rows: Integers, sensitive: Integers) -> bool:
-        """Whether rows may be a group."""
+        """Return whether rows may be a group."""
         return len(rows) >= self.k
 
 
 @dataclass(frozen=True)
 class Diverse(Mondrian):
-    """l-diversity (A. Machanavajjhala et al. 2006): a group has two values of the last attribute at least.
+    """l-diversity (A. Machanavajjhala et al. 2006): a group has at least two values of the last attribute.
 
-    What holds for k-anonymity holds equally: PNAS section 7, a footnote (arXiv: section 6, footnote 22). A table with
-    one value only is one group, whose end points are there all the same.
+    The results for k-anonymity hold equally: PNAS section 7, a footnote (arXiv: section 6, footnote 22). A table with a
+    single value is one group, whose interval ends are rows all the same.
     """
 
     note = "publishes groups as Mondrian does, each with two values of the last attribute at least"
@@ -83,9 +83,9 @@ class Diverse(Mondrian):
 @dataclass(frozen=True)
 class Close(Mondrian):
     """t-closeness (N. Li, T. Li, S. Venkatasubramanian 2007, equal distances): a group's shares of the values of the
-    last attribute are those of the table, up to `t`, half the sum of differences.
+    last attribute differ from the table's by at most `t`, half the sum of absolute differences.
 
-    What holds for k-anonymity holds equally: PNAS section 7, a footnote (arXiv: section 6, footnote 22).
+    The results for k-anonymity hold equally: PNAS section 7, a footnote (arXiv: section 6, footnote 22).
     """
 
     t: float = 0.3
@@ -104,8 +104,8 @@ class Close(Mondrian):
 
 @dataclass(frozen=True)
 class Datafly(SinglingOutControl):
-    """Full-domain generalisation: the column with the most values is halved until k rows at most are in classes of less
-    than k, which are left out (L. Sweeney 2002); then every class is described as tightly as its rows allow."""
+    """Full-domain generalisation: the column with the most values is halved until at most k rows are in classes smaller
+    than k, which are left out (L. Sweeney 2002). Every class is then described as tightly as its rows allow."""
 
     k: int = 5
     must = "be caught"
@@ -122,7 +122,7 @@ class Datafly(SinglingOutControl):
         codes = unit_codes(drawn)
         columns = [*(column.astype(np.uint64) for column in codes.T), drawn.tags]
         values = [len(np.unique(column)) for column in columns]
-        # where all rows differ in one column, no class has two
+        # if all rows differ in one column, every class has one row
         while (
             max(values) == drawn.n > self.k
             or _below(sizes := np.bincount(of := class_numbers(columns)), self.k) > self.k
@@ -135,7 +135,7 @@ class Datafly(SinglingOutControl):
 
 
 class Buckets(SinglingOutControl):
-    """Sorted rows in groups of k, each described by its first and last (arXiv: section 6.2, interval buckets)."""
+    """Sorted rows in groups of 10, each described by its first and last row (arXiv: section 6.2, interval buckets)."""
 
     name = "interval buckets"
     must = "be caught"
@@ -152,7 +152,7 @@ class Buckets(SinglingOutControl):
 
 @dataclass(frozen=True)
 class BitSuppression(SinglingOutControl):
-    """Groups of k rows in the order of the table; a bit in which they disagree is suppressed.
+    """Groups of k rows in the order of the table; bits in which they disagree are suppressed.
 
     PNAS section 7.B (arXiv: section 6.2, where n / 2^k is to be read as n / 2^(k - 1), and "greater" as "less").
     """
@@ -181,11 +181,11 @@ class BitSuppression(SinglingOutControl):
 
 
 class MinimalPrefixes(SinglingOutControl):
-    """Tags generalised to a beginning of their bits, no more than 2-anonymity needs.
+    """Tags generalised to prefixes that are as long as 2-anonymity allows.
 
-    Of "downcoding" (A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022) this is a first step only:
-    one column, a binary hierarchy, k = 2. Were both rows of a pair in one half, that half would be published: so each
-    half has one.
+    This is only the first step of "downcoding" (A. Cohen, Attacks on Deidentification's Defenses, USENIX Security
+    2022): one column, a binary hierarchy, k = 2. If both rows of a pair were in one half, that half would be published:
+    so each half has one.
     """
 
     name = "minimal generalisation"
@@ -201,7 +201,8 @@ class MinimalPrefixes(SinglingOutControl):
 
 
 def prefixes(tags: Tags, start: int, free: int, k: int) -> Iterator[tuple[int, TagRange]]:
-    """The groups of sorted tags from `start` to `start` + 2^free - 1: halves as long as each has no row or k."""
+    """Yield the groups of sorted tags from `start` to `start` + 2^free - 1, halved while each half has no row or at
+    least k."""
     half = 1 << max(0, free - 1)
     middle = int(np.searchsorted(tags, np.uint64(start + half))) if free else 0
     parts = [(tags[:middle], start), (tags[middle:], start + half)]
@@ -214,7 +215,7 @@ def prefixes(tags: Tags, start: int, free: int, k: int) -> Iterator[tuple[int, T
 
 
 def unit_codes(drawn: DrawnTable) -> Integers:
-    """The codes of the row of each unit (units by attributes); no attribute where units have several rows."""
+    """Return the codes of the row of each unit (units by attributes); no attribute if units may have several rows."""
     if drawn.population.rows is not None:
         return np.zeros((drawn.n, 0), dtype=np.int64)
     codes = [column[drawn.who] for column in drawn.population.cells.codes]
@@ -222,12 +223,12 @@ def unit_codes(drawn: DrawnTable) -> Integers:
 
 
 def _below(sizes: Integers, k: int) -> int:
-    """Rows in classes of less than k."""
+    """Return the number of rows in classes smaller than k."""
     return int(sizes[sizes < k].sum())
 
 
 def class_numbers(columns: Sequence[Tags]) -> Integers:
-    """The number of each row's tuple among all tuples that there are."""
+    """Return the number of each row's tuple among the distinct tuples."""
     found: Integers = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         _, own = np.unique(column, return_inverse=True)
@@ -236,7 +237,7 @@ def class_numbers(columns: Sequence[Tags]) -> Integers:
 
 
 def groups_with_ranges(groups: Sequence[Integers], codes: Integers, tags: Tags | None) -> DescribedGroups:
-    """Groups with the least and greatest of each column."""
+    """Return groups with the least and greatest value of each column."""
     sizes = np.array([len(rows) for rows in groups])
     low, high = (np.array([end(codes[rows], axis=0) for rows in groups]) for end in (np.min, np.max))
     between = None if tags is None else [TagRange(int(tags[rows].min()), int(tags[rows].max())) for rows in groups]
@@ -244,6 +245,6 @@ def groups_with_ranges(groups: Sequence[Integers], codes: Integers, tags: Tags |
 
 
 def tag_groups(sizes: Integers, tags: Sequence[TagCondition]) -> DescribedGroups:
-    """Groups of which only tags are described."""
+    """Return groups of which only tags are described."""
     none = np.zeros((len(sizes), 0), dtype=np.int64)
     return DescribedGroups(sizes, tags, none, none)

@@ -1,4 +1,4 @@
-"""Rows as they are, or a function of each row."""
+"""Controls that publish raw rows, or a function of each row."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ TRIVIAL, ROW, EVERYBODY = "trivial hash", "raw row", "everybody's row"
 
 
 class Constant(SinglingOutControl):
-    """Nothing is told: whoever attacks does not look."""
+    """Publishes nothing: attackers have no access to the table."""
 
     name = "constant"
     must = "hold"
@@ -27,7 +27,7 @@ class Constant(SinglingOutControl):
 
 
 class RandomFunction(SinglingOutControl):
-    """A secret random function of every row (PNAS section 4.B; arXiv: section 3.1)."""
+    """Publishes a secret random function of every row (PNAS section 4.B; arXiv: section 3.1)."""
 
     name = "secret random function"
     must = "hold"
@@ -41,7 +41,7 @@ class RandomFunction(SinglingOutControl):
 
 
 class Identity(SinglingOutControl):
-    """All that there is (PNAS section 4.B; arXiv: section 3.1)."""
+    """Publishes the whole table (PNAS section 4.B; arXiv: section 3.1)."""
 
     name = "identity"
     must = "be caught"
@@ -53,7 +53,7 @@ class Identity(SinglingOutControl):
 
 
 class Pseudonyms(SinglingOutControl):
-    """Names are replaced, nothing else (PNAS section 4.B). It is caught on populations with rare tuples only."""
+    """Publishes rows without their tags (PNAS section 4.B). It is caught only on populations with rare tuples."""
 
     name = "pseudonyms"
     must = "be caught"
@@ -62,7 +62,7 @@ class Pseudonyms(SinglingOutControl):
     n = 1000
     rate = 0.9
     RARE: ClassVar[float] = 0.005
-    """The share of all units in tuples of weight 1/(10 n) at most: 5 of n units are expected there, none with
+    """Least share of all units in tuples of weight at most 1/(10 n): 5 of n units are expected there, none with
     probability e^-5, and hardly any twice."""
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
@@ -74,7 +74,7 @@ class Pseudonyms(SinglingOutControl):
 
 
 class OneColumnControl(SinglingOutControl):
-    """A sample with one column as it is: half of the rows, and their tags."""
+    """Publishes one raw column of a sample: the tags of half of the rows."""
 
     name = "one raw column"
     must = "be caught"
@@ -86,7 +86,8 @@ class OneColumnControl(SinglingOutControl):
 
 
 class LastBits(SinglingOutControl):
-    """A function of each row that is many-to-one: the last half of its bits (PNAS section 4.B; arXiv: section 3.1)."""
+    """Publishes a many-to-one function of each row: the last half of its bits (PNAS section 4.B; arXiv: section
+    3.1)."""
 
     name = "last half of the bits"
     must = "be caught"
@@ -100,8 +101,8 @@ class LastBits(SinglingOutControl):
 
 
 class ManyPredicates(SinglingOutControl):
-    """The predicate mechanism of many predicates: everybody is singled out (PNAS: full singling out is not treated;
-    arXiv: Definition 3.7, Claim 4.8)."""
+    """Publishes many predicates of every row: everybody is singled out (PNAS: full singling out is not treated; arXiv:
+    Definition 3.7, Claim 4.8)."""
 
     name = "40 predicates of every row"
     must = "be caught"
@@ -115,7 +116,7 @@ class ManyPredicates(SinglingOutControl):
 
 
 class OnePredicate(SinglingOutControl):
-    """The predicate mechanism of a single predicate, which is secure (arXiv: Theorem 4.4)."""
+    """Publishes a single predicate of every row, which is secure (arXiv: Theorem 4.4)."""
 
     name = "one predicate of every row"
     must = "hold"
