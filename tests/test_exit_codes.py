@@ -1,4 +1,4 @@
-"""Every exit code that the README promises is produced by a real command, and there is no other."""
+"""Every exit code of the guide for operators is produced by a real command, and there is no other."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -11,11 +11,9 @@ from crowdgate.cli.options import WITHHELD
 from tests.conformance.lives import Said, say
 from tests.workshop import Workshop
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-TABLE = {
-    int(code): meaning
-    for code, meaning in re.findall(r"^\| (\d+) \| (.+) \|$", README.partition("## Exit codes")[2], flags=re.MULTILINE)
-}
+GUIDE = (Path(__file__).parents[1] / "pipeline" / "operations.md").read_text(encoding="utf-8")
+SECTION = GUIDE.partition("## Exit codes\n")[2].partition("\n## ")[0]
+TABLE = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| (.+) \|$", SECTION, flags=re.MULTILINE)}
 SLOT = "2030-01-01"
 
 
@@ -120,7 +118,7 @@ WAYS: list[tuple[int, Callable[[Workshop], Said]]] = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("code", "way"), WAYS, ids=lambda each: getattr(each, "__name__", None))
-def test_a_command_ends_as_the_readme_says(code: int, way: Callable[[Workshop], Said], there: Workshop) -> None:
+def test_a_command_ends_as_the_guide_says(code: int, way: Callable[[Workshop], Said], there: Workshop) -> None:
     said = way(there)
     assert said.code == code, said.out + said.err
     if code == 2:

@@ -1,16 +1,20 @@
-"""What the READMEs say is what the commands do."""
+"""What the READMEs and the guides say is what the commands do."""
 
 import re
 import subprocess
 import sys
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 import yaml
 
-from crowdgate import report
+import crowdgate
+from crowdgate import manifest, report, settings
 from crowdgate.cli.app import COMMANDS, load_command
 from crowdgate.contracts.models import LEVEL_KINDS
+from crowdgate.ledger import schema
 from crowdgate.measures import MEASURES
 from tests.policy.test_described import EDITED, SCHEMAS, stated
 
@@ -19,6 +23,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
 PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+GUIDES = [
+    path
+    for path in sorted({*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("pipeline/*.md")})
+    if path.name != "CHANGELOG.md"
+]
+OPERATIONS = (ROOT / "pipeline" / "operations.md").read_text(encoding="utf-8")
+TOUR = OPERATIONS.partition("## A tour of the commands\n")[2].partition("```sh\n")[2].partition("```")[0]
+"""What follows the commands of README.md."""
 BIN = Path(sys.executable).parent
 
 
@@ -55,9 +67,14 @@ def test_a_second_demo_reports_the_same_release(demo: tuple[Path, str]) -> None:
 
 
 @pytest.mark.thorough
-def test_every_command_of_the_readme_runs(demo: tuple[Path, str]) -> None:
-    for line in USE.strip().splitlines():
+def test_every_command_of_the_readme_and_of_the_tour_runs(demo: tuple[Path, str]) -> None:
+    for line in (*USE.strip().splitlines(), *TOUR.strip().splitlines()):
         assert run(line, demo[0])
+
+
+def test_the_tour_is_there() -> None:
+    assert len(USE.strip().splitlines()) >= 5
+    assert len(TOUR.strip().splitlines()) >= 15
 
 
 @pytest.mark.thorough
@@ -79,27 +96,31 @@ def test_the_bundled_release_is_as_large_as_promised(demo: tuple[Path, str]) -> 
     assert claims["mechanism"]["k"] == 40
 
 
-def test_every_command_is_named_in_a_readme() -> None:
-    texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
+def every_guide() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in GUIDES)
+
+
+def test_every_command_is_named_in_a_guide() -> None:
+    texts = every_guide()
     for command in COMMANDS:
         assert f"crowdgate {command}" in texts
 
 
-def test_every_command_of_a_group_is_named_in_a_readme() -> None:
-    texts = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")) + README
+def test_every_command_of_a_group_is_named_in_a_guide() -> None:
+    texts = every_guide()
     named = [f"{group} {name}" for group in COMMANDS for name in getattr(load_command(group), "commands", {})]
     assert len(named) > 20
     assert [each for each in named if f"crowdgate {each}" not in texts and f"`{each}" not in texts] == []
 
 
-def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_readme() -> None:
+def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_guide() -> None:
     """Of all files that people write."""
-    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")}
     fields = {path.rpartition("/")[2] for name in EDITED for path, _ in stated(SCHEMAS[name])}
     assert {"k", "epsilon", "waiver", "precision"} < fields
-    every = "".join(texts.values()) + README
+    every = every_guide()
+    contracts = (ROOT / "data_contracts" / "README.md").read_text(encoding="utf-8")
     assert sorted(each for each in fields if not re.search(rf"(?<![A-Za-z_]){each}(?![A-Za-z_])", every)) == []
-    assert [each for each in LEVEL_KINDS if f"`{each}" not in texts["data_contracts"]] == []
+    assert [each for each in LEVEL_KINDS if f"`{each}" not in contracts] == []
 
 
 def test_every_measure_is_described_for_policy_owners() -> None:
@@ -118,6 +139,54 @@ def test_examples_in_the_policy_readme_are_the_bundled_files_or_valid_yaml() -> 
         assert yaml.safe_load(block)
 
 
-def test_links_between_readmes_lead_somewhere() -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / target).exists(), target
+def test_every_setting_stands_in_the_guide_for_operators() -> None:
+    section = OPERATIONS.partition("## Settings\n")[2].partition("\n## ")[0]
+    files = chain(ROOT.glob("pipeline/**/*.py"), ROOT.glob("flows/**/*.py"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if "environ" in line]
+    read = {settings.KEY_VARIABLE, settings.LEDGER_VARIABLE, *re.findall(r'"([A-Z][A-Z_]{4,})"', " ".join(lines))}
+    assert {"PREFECT_API_URL", "DO_NOT_TRACK"} < read
+    assert sorted(each for each in (*read, *settings.NAMES) if f"`{each}`" not in section) == []
+
+
+def test_every_extra_stands_in_the_guide_for_operators() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    section = OPERATIONS.partition("## Extras\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE) == list(extras)
+
+
+def test_what_is_stable_is_what_is_there() -> None:
+    text = (ROOT / "pipeline" / "STABILITY.md").read_text(encoding="utf-8")
+    (names,) = re.findall(r"names that `crowdgate` exports: (.*?), with", text)
+    assert re.findall(r"`(\w+)`", names) == sorted(crowdgate.__all__)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] in text
+    versions = [each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)]
+    assert f"Python {', '.join(versions[:-1])} and {versions[-1]}." in text
+    assert f"now 1 and {manifest.FORMAT}." in text
+    assert f"Format {schema.FORMAT} stays readable." in text
+
+
+def heading_links(text: str) -> set[str]:
+    """What a link may name of a page: its headings in small letters, with hyphens for blanks."""
+    return {
+        re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-")
+        for each in re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_guides_lead_somewhere(guide: Path) -> None:
+    for target, _, heading in re.findall(r"\]\(([^)#]*)(#([^)]+))?\)", guide.read_text(encoding="utf-8")):
+        if not target.startswith("https:"):
+            page = guide.parent / target if target else guide
+            assert page.exists(), target
+            assert not heading or heading in heading_links(page.read_text(encoding="utf-8")), (target, heading)
+
+
+def test_the_changelog_keeps_its_form() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert re.findall(r"^## (.+)$", text, flags=re.MULTILINE)[:2] == ["[Unreleased]", f"[{project['version']}]"]
+    assert {*re.findall(r"^### (.+)$", text, flags=re.MULTILINE)} <= {
+        "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"
+    }  # fmt: skip
