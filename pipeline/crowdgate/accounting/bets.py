@@ -146,7 +146,7 @@ def _within(part: Shares, whole: Shares, most: float) -> tuple[Floats, Floats]:
 
 
 def _last(refuted: Callable[[float], bool], bad: float, good: float) -> float:
-    """Return nearly the last refuted number, seen from `bad`, between `bad` and `good`; `good` is never refuted."""
+    """Return nearly the last refuted number on the way from `good` to `bad`; `good` if none is refuted."""
     found, end = good, bad
     while abs(end - found) > _NEAR_ENOUGH * max(abs(end), abs(found), 1e-3):
         middle = (found + end) / 2
