@@ -1,6 +1,6 @@
 """Crowdgate's library: releases data about people, and refuses to when it must.
 
-The names below are all that programs need. Each is imported when it is used, so `import crowdgate` costs nothing.
+Programs need only the names below. Each is imported on first use, so `import crowdgate` costs nothing.
 """
 
 from typing import TYPE_CHECKING

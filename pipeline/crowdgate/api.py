@@ -1,7 +1,7 @@
-"""Crowdgate in Python: what the commands do, for notebooks and programs. Paths go in, values come out.
+"""Crowdgate in Python: the commands as functions, for notebooks and programs. Paths go in, values come out.
 
-Nothing is printed. Functions raise the errors of `crowdgate.errors`, which say what to mend and quote nothing
-confidential. `import crowdgate` gives all names of this module, and imports what they need when they are used.
+Nothing is printed. Functions raise the errors of `crowdgate.errors`, which say what to correct and quote nothing
+confidential. `import crowdgate` gives all names of this module, and imports what they need on first use.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Where = str | PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class ReleasedData:
-    """A release that holds what it claims, as data frames.
+    """A verified release, as data frames.
 
-    `verified` says of what it is and who vouches for it; `frames` are its tables by the names of their files, without
-    the ending: rows are `data`. `dictionary` has a line for each label of each column: `column`, `level`, `code`,
-    `label`, `description`.
+    `verified` states the content and the signer of the release; `frames` are its tables by the names of their files,
+    without the extension: rows are `data`. `dictionary` has a line for each label of each column: `column`, `level`,
+    `code`, `label`, `description`.
     """
 
     __repr__ = short_repr
@@ -48,16 +48,16 @@ class ReleasedData:
 
     @property
     def weights(self) -> pd.Series[float] | None:
-        """For each released row how many people of the table it stands for; None where rows have no weights, or there
-        are none."""
+        """For each released row the number of people of the table that it represents; None if rows have no weights, or
+        there are no rows."""
         data = self.frames.get("data")
         return None if data is None or "weight" not in data.columns else data["weight"]
 
 
 def init(folder: Where, name: str = "ledger") -> Path:
-    """A new working copy: the bundled policies and contracts, and a ledger whose id begins with `name`.
+    """Make a new working copy: the bundled policies and contracts, and a ledger whose id begins with `name`.
 
-    Raises EnvironmentFault when any part is there already; then nothing is changed.
+    Raises EnvironmentFault if any part exists already; then nothing is changed.
     """
     from crowdgate.releases.working_copy import init as make
 
@@ -65,14 +65,15 @@ def init(folder: Where, name: str = "ledger") -> Path:
 
 
 def read_policy(policy: Where) -> ReleasePolicy:
-    """What a policy file says. Raises ConfigurationError that lists every problem of it and of all that it names."""
+    """Return a policy. Raises ConfigurationError that lists all problems of its file and of the files that it names."""
     from crowdgate.planning.plan import bundle_of
 
     return bundle_of(Path(policy)).policy
 
 
 def read_contract(contract: Where) -> Contract:
-    """A contract with its attributes, their public domains and levels. Raises ConfigurationError for a wrong one."""
+    """Return a contract with its attributes, their public domains and levels. Raises ConfigurationError for an invalid
+    one."""
     from crowdgate.contracts.reading import read_contract as read
     from crowdgate.planning.bundle import KNOWN
 
@@ -80,9 +81,9 @@ def read_contract(contract: Where) -> Contract:
 
 
 def open_ledger(working_copy: Where = ".", url: str | None = None) -> Ledger:
-    """The ledger that a working copy names, or the one at `url` (`sqlite:///FILE`), to be read.
+    """Return the ledger that a working copy names, or the one at `url` (`sqlite:///FILE`), for reading.
 
-    Raises ConfigurationError where none is named, LedgerRefused for one that is missing, damaged or edited,
+    Raises ConfigurationError if none is named, LedgerRefused for one that is missing, damaged or edited,
     EnvironmentFault for one that is out of reach.
     """
     from crowdgate.planning.open_ledger import ledger_for_reading
@@ -91,9 +92,9 @@ def open_ledger(working_copy: Where = ".", url: str | None = None) -> Ledger:
 
 
 def check(policy: Where) -> PolicyCheck:
-    """Whether a policy is right and could be let through, as `crowdgate check`: `allowed`, verdicts and gates.
+    """Check whether a policy is valid and could be released, as `crowdgate check`: `allowed`, verdicts and gates.
 
-    No data are read but those of a public register. Raises ConfigurationError that lists every wrong file.
+    No data are read except a public register. Raises ConfigurationError that lists all invalid files.
     """
     from crowdgate.review.check import check as run
 
@@ -101,10 +102,10 @@ def check(policy: Where) -> PolicyCheck:
 
 
 def plan(policy: Where, source: Where | None = None) -> Outlook:
-    """What a policy promises and costs, and what is expected of it, as `crowdgate plan`.
+    """Return the guarantee, the privacy cost and a forecast for a policy, as `crowdgate plan`.
 
-    `source` are counts to expect from: a release of tables, or a public table. Nothing is read but what is public.
-    Raises ConfigurationError, and VerificationFailed for a `source` that is no release.
+    `source` holds counts for the forecast: a release of tables, or a public table. Only public files are read. Raises
+    ConfigurationError, and VerificationFailed for a `source` that is no release.
     """
     from crowdgate.forecast.outlook import outlook
 
@@ -112,11 +113,11 @@ def plan(policy: Where, source: Where | None = None) -> Outlook:
 
 
 def write_table(frame: pd.DataFrame, contract: Where) -> Path:
-    """Writes a data frame where a contract says that its table is, as Parquet, for its owner only; a table that is
-    there already is replaced. Returns the file.
+    """Write a data frame to the file that a contract names for its table, as Parquet, readable by its owner only; an
+    existing table is replaced. Return the file.
 
-    The index is left out. Columns and cells are judged when the table is released, as those of any other file. Raises
-    ConfigurationError for a contract of another format than Parquet, EnvironmentFault where the file can't be written.
+    The index is left out. Columns and cells are checked when the table is released, as in any other file. Raises
+    ConfigurationError for a contract of another format than Parquet, EnvironmentFault if the file can't be written.
     """
     from crowdgate.releases.table_from_frame import write
 
@@ -132,14 +133,13 @@ def release(
     ledger: str | None = None,
     anchors: Sequence[str] = (),
 ) -> Result:
-    """Makes one release, as `crowdgate release`: `outcome` is "published", with its `path`, or "withheld".
+    """Make one release, as `crowdgate release`: `outcome` is "published", with its `path`, or "withheld".
 
-    `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC); the same slot is never released twice, and a
-    release that is there is reported. `input` is in place of the contract's table, `to` of the policy's folder, and
-    `ledger` (a URL) of the working copy's; `anchors` are lines that the ledger must hold, `LINE:DIGEST`.
-
-    Charges the population's budget before anything is read. Raises ConfigurationError, FileFault, LedgerRefused,
-    EnvironmentFault, and Crashed for a run that stopped after it had read data.
+    `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC). A slot is never released twice: an existing
+    release is reported. `input` replaces the contract's table, `to` the policy's folder, and `ledger` (a URL) the
+    working copy's; `anchors` are lines that the ledger must hold, `LINE:DIGEST`. Charges the population's budget before
+    any data are read. Raises ConfigurationError, FileFault, LedgerRefused, EnvironmentFault, and Crashed for a run that
+    stopped after it had read data.
     """
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
@@ -157,11 +157,11 @@ def verify(
     refit: bool = False,
     policy: Where | None = None,
 ) -> VerifiedRelease:
-    """Finds out from its files alone that a release is what it says it is, as `crowdgate verify`.
+    """Verify a release from its files alone, as `crowdgate verify`.
 
     `keys` are files of public keys, of which one must have signed it; the `ledger` (a URL) must have committed to it;
-    with `refit` synthetic rows are made again; with a `policy` gates and waivers must be those of that file. Raises
-    VerificationFailed that lists what does not hold, and ConfigurationError for a wrong key, ledger or policy.
+    with `refit` synthetic rows are recomputed; with a `policy` gates and waivers must be those of that file. Raises
+    VerificationFailed that lists all problems, and ConfigurationError for an invalid key, ledger or policy.
     """
     from crowdgate.verification.release import verify as run
 
@@ -169,9 +169,9 @@ def verify(
 
 
 def read_release(folder: Where, keys: Sequence[Where] = ()) -> ReleasedData:
-    """The data of a release, which is verified first: tables as data frames, with their dictionary and weights.
+    """Return the data of a release, after verifying it: tables as data frames, with their dictionary and weights.
 
-    Labels are text. Raises VerificationFailed for a release that does not hold what it claims.
+    Labels are text. Raises VerificationFailed for a release that fails verification.
     """
     from crowdgate.releases.frames_of_release import read
 

@@ -1,4 +1,4 @@
-"""Types of NumPy arrays, by what their elements are."""
+"""Types of NumPy arrays, by their elements."""
 
 from typing import Any
 

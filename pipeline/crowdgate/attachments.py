@@ -1,4 +1,4 @@
-"""Attachments: one table for making releases and verifying them. A new one is an entry here."""
+"""Attachments: one table for making releases and for verifying them. A new attachment is an entry here."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from crowdgate.signing.statement import (
 
 
 def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> bytes:
-    """The README of a release, for the people who use it: of nothing but the manifest and what the files hold."""
+    """Return the README of a release, for its users, from the manifest and the content of the files alone."""
     said, page = context.manifest, context.page
     assert page is not None, "a README is made when the files are known"
     values = {
@@ -58,12 +58,13 @@ def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
 
 
 def _signature(context: Context) -> bytes | None:
-    """Who made the release: a statement over all its files, signed by the key that is configured."""
+    """Return the signature of a release: a statement over all its files, signed by the configured key; None without
+    one."""
     return None if context.signer is None else sign_statement(_statement(context), [context.signer])
 
 
 def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    """Without trusted keys a signature is still read: what it says must be what lies there."""
+    """Yield the problems of the signature. Without trusted keys its statement is still compared with the files."""
     if found is None:
         if context.trusted:
             yield "missing: keys are given, and nobody signed the release"
@@ -84,7 +85,7 @@ def _statement(context: Context) -> ReleaseStatement:
 
 
 def _audit(audit: Audit[Any, Any]) -> Attachment:
-    """The record of an audit that gates are judged by."""
+    """Return the attachment for the record of an audit that gates read."""
 
     def problems(context: Context, found: bytes | None) -> Iterator[str]:
         if found is not None:
@@ -120,7 +121,7 @@ def _audit_problems(audit: Audit[Any, Any], said: Manifest, found: bytes) -> Ite
 
 
 def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    """What it counts is read, and judged, with the gates."""
+    """Yield a problem for a register that no gate reads; its counts are checked with the gates."""
     measures = (MEASURES.get(gate.measure) for gate in context.manifest.verdicts)
     if found is not None and not any(measure is not None and measure.register for measure in measures):
         yield "no gate is judged by it"
@@ -139,4 +140,4 @@ ATTACHMENTS = {
     REGISTER: REGISTERED,
     SIGNED: SIGNATURE,
 }
-"""By the name of the file."""
+"""Attachments by the name of the file."""

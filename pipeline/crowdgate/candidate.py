@@ -1,4 +1,4 @@
-"""Candidate: all that a measure may look at, each part marked static, output or confidential."""
+"""Candidate: all inputs of measures, each part marked static, output or confidential."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Cost = tuple[Fraction, Fraction]
 
 
 class OutputType(StrEnum):
-    """What of a candidate a measure speaks of. A kind of release says which shapes its candidates have."""
+    """The part of a candidate that a measure reads. A kind of release lists the parts that its candidates have."""
 
     STATIC = "static"
     """Public facts; every candidate has them."""
@@ -39,14 +39,14 @@ class OutputType(StrEnum):
     TABLE = "table"
     """Confidential: the whole table at the released levels."""
     SAMPLE = "sample"
-    """Confidential: the sample before suppression, beside the released rows."""
+    """Confidential: the sample before suppression, and the released rows."""
     INPUT = "input"
-    """Confidential: the table as it stands in its files; every candidate has it."""
+    """Confidential: the table as in its files; every candidate has it."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured number and the ends of its one-sided 95 % intervals (the number itself when it is exact)."""
+    """A measured number and the limits of its one-sided 95 % intervals (the number itself if it is exact)."""
 
     value: Number
     lower: Number
@@ -54,15 +54,15 @@ class Measurement:
 
     @classmethod
     def exact(cls, value: Number) -> Measurement:
-        """A number without uncertainty."""
+        """Return a number without uncertainty."""
         return cls(value, value, value)
 
 
 @dataclass(frozen=True)
 class MechanismFigures:
-    """What a mechanism says before any data are read: the least size of a class that is published, the levels (the
-    finest candidates, before levels are chosen; none where no rows are published), and the rate at which its coins keep
-    a row, 1 without coins."""
+    """Public figures of a mechanism before any data are read: the least size of a published class, the levels (the
+    finest candidates, before levels are chosen; none if no rows are published), and the sampling rate, 1 without
+    sampling."""
 
     least_class: int
     levels: Mapping[str, Level]
@@ -71,8 +71,8 @@ class MechanismFigures:
 
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """What the contract says of a column: whether its values are numbers or days in their order, and without one for
-    invalid cells; public counts of the values of its domain; and whether it is sensitive."""
+    """The contract's facts of a column: whether its values are numbers or days in order, without a value for invalid
+    cells; public counts of the values of its domain; and whether it is sensitive."""
 
     ordered: bool = False
     margins: tuple[int, ...] | None = None
@@ -80,7 +80,7 @@ class ColumnFacts:
 
     @classmethod
     def of(cls, attribute: Attribute) -> ColumnFacts:
-        """The facts of an attribute."""
+        """Return the facts of an attribute."""
         domain = attribute.domain
         numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
         ordered = numeric and attribute.invalid == "drop"
@@ -88,7 +88,7 @@ class ColumnFacts:
 
 
 class AuditQuestion(StrEnum):
-    """What an audit asks: whether somebody can be singled out, a secret attribute inferred, or membership told."""
+    """The question of an audit: singling out of a person, inference of a secret attribute, or membership."""
 
     SINGLING_OUT = "singling-out"
     INFERENCE = "inference"
@@ -97,9 +97,9 @@ class AuditQuestion(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class AuditFigures:
-    """What a recorded audit of this very policy says, on a public population: `measured` is a measure by its name and
-    the options of a gate (None: the audit does not tell it there), `age` the days between the audit and the release's
-    slot."""
+    """Figures of a recorded audit of exactly this policy, on a public population: `measured` returns a measure by its
+    name and the options of a gate (None: not available from the audit), `age` is the number of days between the audit
+    and the release's slot."""
 
     measured: Callable[[str, Mapping[str, Fraction]], Measurement | None]
     age: int
@@ -107,7 +107,7 @@ class AuditFigures:
 
 @dataclass(frozen=True)
 class NoAudit:
-    """There is no audit to be relied on, for a reason that anybody may read."""
+    """The absence of a reliable audit, with a public reason."""
 
     why: str = "no recorded audit is at hand"
 
@@ -117,11 +117,11 @@ Audits = Mapping[AuditQuestion, AuditFigures | NoAudit]
 
 @dataclass(frozen=True, eq=False)
 class Static:
-    """Public facts: policy, contract and budget only. `spent` is the population's spend with this release included.
+    """Public facts: policy, contract and budget only. `spent` is the population's spend, including this release.
 
     `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
-    is the rate at which coins keep a row. `audits` are the recorded ones that gates are judged by.
+    is the sampling rate. `audits` are the recorded audits that gates read.
     """
 
     guarantee: Guarantee
@@ -138,21 +138,21 @@ class Static:
 
     @property
     def sampled_rate(self) -> Fraction:
-        """The rate at which coins keep all rows of a person. 1 where people have several: a row that is not kept may
-        have a twin that is."""
+        """The sampling rate of all rows of a person together. 1 if people may have several rows: a row outside the
+        sample may have an equal row in it."""
         return self.beta if self.rows_per_unit == 1 else Fraction(1)
 
     @property
     def most_rows(self) -> int:
-        """A public bound on the rows of the table."""
+        """A public bound on the number of rows of the table."""
         return self.people * self.rows_per_unit
 
     def ordered(self, name: str) -> bool:
-        """Whether the values of a released column are numbers or days in their order."""
+        """Return whether the values of a released column are numbers or days in order."""
         return self.facts[name].ordered and bool((np.diff(self.levels[name].codes) >= 0).all())
 
     def margins(self, name: str) -> tuple[int, ...] | None:
-        """Public counts of every value of a column at its level, or None where the contract has none."""
+        """Return public counts of each value of a column at its level, or None if the contract has none."""
         known, level = self.facts[name].margins, self.levels[name]
         if known is None:
             return None
@@ -172,8 +172,8 @@ class Static:
 
 @dataclass(frozen=True, eq=False)
 class PublishedCells:
-    """Numbers of one published table (`statistic`: count, sum or mean), flat: value, standard error, and whether it is
-    trustworthy. `total` marks the count of all rows."""
+    """Numbers of one published table (`statistic`: count, sum or mean), flat: value, standard error, and whether the
+    number is trustworthy. `total` marks the count of all rows."""
 
     statistic: str
     values: Floats
@@ -184,9 +184,8 @@ class PublishedCells:
 
 @dataclass(frozen=True)
 class PairErrors:
-    """How far released rows are from the table in the tables of two attributes, as half the sum of absolute differences
-    in parts of the released rows: the greatest over all pairs and the mean, and the share of pairs that are
-    trustworthy."""
+    """Errors of the released rows in tables of two attributes, each half the sum of absolute differences divided by the
+    number of released rows: the greatest over all pairs and the mean, and the share of trustworthy pairs."""
 
     greatest: Measurement
     mean: Measurement
@@ -195,10 +194,10 @@ class PairErrors:
 
 @dataclass(frozen=True)
 class Input:
-    """The table as it stands in its files, before anything is dropped, in privacy units: rows, or people who are named.
+    """The table as in its files, before anything is dropped, in privacy units: rows, or people identified by a column.
 
-    How many there are; how many have an invalid cell in any column that is read, and in each of some columns; and how
-    many have more rows left after cleaning than may stay. One unit changes each number by at most 1.
+    Their number; the numbers with an invalid cell in any column that is read, and in each of some columns; and the
+    number with more rows after cleaning than are permitted. One unit changes each number by at most 1.
     """
 
     units: int
@@ -209,11 +208,11 @@ class Input:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Candidate:
-    """A release that is not published yet. A shape that it does not have is None, and what reads it can't measure.
+    """A release that is not published yet. A part that it does not have is None, and measures of this part return None.
 
-    `rows`, `cells` and `pairs` are what would be published; `register` counts a public register at the released levels,
-    on the attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing of them
-    leaves without `noise` that was paid for.
+    `rows`, `cells` and `pairs` are the output to publish; `register` counts a public register at the released levels,
+    on the attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing computed
+    from them is published without paid `noise`.
     """
 
     static: Static

@@ -1,7 +1,7 @@
-"""Public domains: every value an attribute may take, named in the contract before any data is seen.
+"""Public domains: all values that an attribute may take, listed in the contract before any data are seen.
 
 A row is a tuple of small codes on these domains. A cell is mapped through its text, so `39`, `39.0` and `"39"` are one
-value; what the domain does not hold has code INVALID. A code is a value, unless numbers are kept more exactly than they
+value; a text outside the domain has code INVALID. A code is a value, unless numbers are stored more exactly than they
 are shown: then the codes of a value are the numbers of a finer grid that lie in its interval.
 """
 
@@ -30,7 +30,7 @@ _EXACTLY = Context(prec=400)
 
 @dataclass(frozen=True)
 class Grid:
-    """A numeric domain: `size` cells of width `step` from `first`; `top` and `bottom` clamp what lies outside.
+    """A numeric domain: `size` cells of width `step` from `first`; `top` and `bottom` clamp numbers outside it.
 
     With `whole` a value must lie exactly on the grid, otherwise it belongs to the cell [v, v + step) that holds it.
     With a `precision`, which divides the step, it is clamped and then rounded to the nearest of first, first +
@@ -52,12 +52,12 @@ class Grid:
 
     @property
     def unit(self) -> Fraction:
-        """What lies between the numbers of two codes."""
+        """The difference between the numbers of two adjacent codes."""
         return self.step if self.precision is None else self.precision
 
     @property
     def each(self) -> int:
-        """Codes of a cell; a capped last cell has one, since what is above its lower end counts as that."""
+        """Number of codes of a cell; a clamped last cell has one, since numbers above its lower limit count as that."""
         return int(self.step / self.unit)
 
     @property
@@ -71,7 +71,7 @@ class Grid:
         return self.first + self.unit * (self.codes - 1)
 
     def code(self, value: Fraction) -> int:
-        """Code of a number, or INVALID."""
+        """Return the code of a number, or INVALID."""
         return self._cell(value) if self.precision is None else self._nearest(value, self.precision)
 
     def _nearest(self, value: Fraction, precision: Fraction) -> int:
@@ -81,8 +81,8 @@ class Grid:
         return min(max(int((value - self.first) / precision + Fraction(1, 2)), 0), self.codes - 1)
 
     def rounded(self, values: Floats) -> tuple[Codes, Bools]:
-        """The codes of many numbers on a grid with a precision, and which of them a double tells for sure: not those
-        near a tie or an end of the domain."""
+        """Return the codes of many numbers on a grid with a precision, and for each whether a double determines it: not
+        near a tie or a limit of the domain."""
         start, end, each = float(self.first), float(self.last + self.step), float(self.unit)
         with np.errstate(invalid="ignore", over="ignore"):
             at = (values - start) / each + 0.5
@@ -105,7 +105,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of one attribute in their public order: `labels` are what a reader of the release sees."""
+    """The values of one attribute in their public order: `labels` are the texts that a reader of the release sees."""
 
     labels: tuple[str, ...]
     source: str
@@ -122,7 +122,7 @@ class Domain:
 
     @cached_property
     def values(self) -> Codes:
-        """The place of every code's value among the labels."""
+        """The place of each code's value among the labels."""
         each = 1 if self.grid is None else self.grid.each
         values = np.arange(self.size, dtype=np.int32) // np.int32(each)
         values.flags.writeable = False
@@ -130,13 +130,13 @@ class Domain:
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        """The first code of every label."""
+        """The first code of each label."""
         each = 1 if self.grid is None else self.grid.each
         return {label: each * at for at, label in enumerate(self.labels)}
 
     @cached_property
     def _numbers(self) -> dict[Fraction, int]:
-        """Codes of named values that are numbers, without those that two names share (`1` and `01`)."""
+        """Codes of named values that are numbers, without numbers that two names share (`1` and `01`)."""
         stated = [
             (number, code) for code, label in enumerate(self.labels) if (number := parse_number(label)) is not None
         ]
@@ -144,8 +144,8 @@ class Domain:
         return {number: code for number, code in stated if count[number] == 1}
 
     def code(self, text: str | None) -> int:
-        """Code of one cell's text, or INVALID. A label is its own text (of an interval's first number); a number may be
-        written another way (`1.0`)."""
+        """Return the code of one cell's text, or INVALID. A label is its own text (the first number of an interval); a
+        number may be written differently (`1.0`)."""
         if text is None:
             return INVALID
         if text in self._codes:
@@ -161,7 +161,7 @@ class Domain:
         return INVALID if number is None else self._numbers.get(number, INVALID)
 
     def codes(self, texts: Iterable[str | None]) -> Codes:
-        """Codes of distinct texts, INVALID where the domain does not hold the text."""
+        """Return the codes of distinct texts, INVALID for texts outside the domain."""
         if self.grid is None or self.grid.precision is None:
             return np.fromiter((self.code(text) for text in texts), dtype=np.int32)
         cells = list(texts)
@@ -173,7 +173,7 @@ class Domain:
 
 
 def categories(values: Sequence[str], source: str) -> Domain:
-    """A domain of named values. Raises ValueError for an empty list, an empty name or a name used twice."""
+    """Return a domain of named values. Raises ValueError for an empty list, an empty name or a name used twice."""
     if not values or len(set(values)) != len(values) or not all(values):
         raise ValueError("values must be a non-empty list of distinct, non-empty names")
     return Domain(tuple(values), source)
@@ -181,7 +181,7 @@ def categories(values: Sequence[str], source: str) -> Domain:
 
 def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top: bool = False, bottom: bool = False,
             whole: bool = True, precision: Fraction | None = None) -> Domain:  # fmt: skip
-    """A numeric domain from `first` to `last`. Raises ValueError when the grid is empty, uneven or too fine."""
+    """Return a numeric domain from `first` to `last`. Raises ValueError if the grid is empty, uneven or too fine."""
     if step <= 0 or last < first or (last - first) % step:
         raise ValueError("from, to and step must give at least one cell and end exactly on `to`")
     size = int((last - first) / step) + 1
@@ -207,7 +207,7 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
 
 
 def dates(first: date, last: date, source: str) -> Domain:
-    """A domain of days, both ends included. Raises ValueError when it is empty or too long."""
+    """Return a domain of days, from `first` to `last` inclusive. Raises ValueError if it is empty or too long."""
     size = (last - first).days + 1
     if not 1 <= size <= MOST_VALUES:
         raise ValueError(f"a domain of dates has 1 to {MOST_VALUES} days")
@@ -216,12 +216,12 @@ def dates(first: date, last: date, source: str) -> Domain:
 
 
 def parse_number(text: str) -> Fraction | None:
-    """The number that a cell's text states exactly, or None (also for NaN, infinities and absurd lengths)."""
+    """Return the number that a cell's text states exactly, or None (also for NaN, infinities and absurd lengths)."""
     return Fraction(Decimal(text.strip())) if _NUMBER.fullmatch(text) else None
 
 
 def parse_date(text: str) -> date | None:
-    """The ISO day that a cell's text states (a midnight time is allowed), or None."""
+    """Return the ISO day that a cell's text states (a midnight time is allowed), or None."""
     match = _DATE.fullmatch(text)
     try:
         return date.fromisoformat(match[1]) if match else None
@@ -230,14 +230,15 @@ def parse_date(text: str) -> date | None:
 
 
 def _double(text: str | None, whole: bool) -> float:
-    """The number that a text states, to a double; NaN where that does not tell what it is."""
+    """Return the number that a text states, as a double; NaN if the double may differ from it."""
     if text is None or not _NUMBER.fullmatch(text) or (whole and not _INTEGER.fullmatch(text)):
         return np.nan
     return float(text)
 
 
 def number_label(value: Fraction) -> str:
-    """A number as a reader sees it. Negative ones carry U+2212: a cell that begins with `-` runs as a formula."""
+    """Return a number as shown to readers. Negative ones have U+2212: a spreadsheet runs a cell that begins with `-` as
+    a formula."""
     return _label(value.numerator, value.denominator)
 
 

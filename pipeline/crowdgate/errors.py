@@ -1,14 +1,14 @@
-"""What can go wrong, one class per thing a person would do about it.
+"""Errors, one class for each reaction of a person to them.
 
 CrowdgateError
-├── ConfigurationError   the policy, contract, budget or command line is wrong: mend the file     exit 2
+├── ConfigurationError   the policy, contract, budget or command line is wrong: correct the file  exit 2
 ├── FileFault            an input file is missing, unreadable or not of the contract's shape      exit 4
-├── LedgerRefused        the ledger says no: budget spent, other id, run spent or lost            exit 5
-├── VerificationFailed   a published release is not what its manifest says                        exit 6
+├── LedgerRefused        the ledger refuses: budget spent, other id, run spent or lost            exit 5
+├── VerificationFailed   a published release differs from its manifest                            exit 6
 ├── EnvironmentFault     disk, permissions, an existing destination, a locked ledger              exit 1
 └── Crashed              a run stopped after it had read data; the reason is in the private record exit 1
 
-A message names the column, gate, file and line, what was expected and what to write instead. It never holds a record's
+A message names the column, gate, file and line, the expected text and the correction. It never holds a record's
 value or an exact count of the input: messages reach logs, schedulers and people who may not see the data.
 """
 
@@ -19,14 +19,14 @@ from enum import StrEnum
 from typing import ClassVar
 
 MOST_PROBLEMS = 100
-"""Problems that one error lists: more than anybody mends at once."""
+"""Largest number of problems in one error: more than anybody corrects at once."""
 
 
 class Code(StrEnum):
-    """What kind of mistake a problem is. Codes never change their meaning; policies/CODES.md explains each."""
+    """The kind of a problem. Codes never change their meaning; policies/CODES.md explains each."""
 
     ASKED = "CG100"
-    """No file: what was asked for, on the command line or by a program."""
+    """No file: an argument of the command line or of a program."""
     UNKNOWN_KEY = "CG101"
     MISSING_KEY = "CG102"
     VALUE = "CG103"
@@ -47,8 +47,8 @@ class Code(StrEnum):
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake in one file: where it stands (line and column from 1), what is there, what was expected, the nearest
-    right word, its kind, and, where that is sure, the line as it would stand in the file without this mistake."""
+    """One mistake in one file: its place (line and column from 1), the text found there, the expected text, the nearest
+    valid word, its kind, and, if certain, the corrected line of the file."""
 
     file: str
     line: int | None
@@ -72,13 +72,13 @@ class Problem:
 
 
 Finding = tuple[tuple[str | int, ...], str, str, str | None]
-"""A problem whose file is not known where it is found: (place below what was checked, what is there, what is expected,
-the nearest right word)."""
+"""A problem whose file is not known to its finder: (place below the checked part, text found there, expected text,
+nearest valid word)."""
 
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
-    """The word that was probably meant, or None: the same in other capitals, with its letters in another order, or much
-    alike."""
+    """Return the word that was probably meant, or None: with other capitals, with its letters in another order, or
+    similar."""
     folded = [known for known in words if known.casefold() == word.casefold()]
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
     found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
@@ -86,7 +86,7 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
 
 
 def expected_words(expected: str) -> list[str]:
-    """The words that what is expected names: of "one of a, b", of "'a' or 'b'", or of "true or false"."""
+    """Return the words in an expectation such as "one of a, b", "'a' or 'b'", or "true or false"."""
     if not expected.startswith(("one of ", "'", "`")) and expected != "true or false":
         return []
     parts = expected.removeprefix("one of ").replace(" or ", ",").split(",")
@@ -101,7 +101,7 @@ class CrowdgateError(Exception):
 
 
 class ConfigurationError(CrowdgateError):
-    """The policy, contract, budget or command line is wrong. Lists every problem found, up to MOST_PROBLEMS."""
+    """The policy, contract, budget or command line is wrong. Lists all problems found, up to MOST_PROBLEMS."""
 
     exit_code = 2
     code = "configuration"
@@ -135,20 +135,21 @@ class LedgerRefused(CrowdgateError):
 
 
 class VerificationFailed(CrowdgateError):
-    """A published release does not hold what its manifest claims."""
+    """A published release differs from what its manifest states."""
 
     exit_code = 6
     code = "verification-failed"
 
 
 class EnvironmentFault(CrowdgateError):
-    """The machine, not the files a user writes: disk, permissions, an existing destination, a locked ledger."""
+    """A fault of the machine, not of the files a user writes: disk, permissions, an existing destination, a locked
+    ledger."""
 
     code = "environment"
 
 
 class Crashed(CrowdgateError):
-    """A run stopped after it had read data. One public word: the stage and the reason could tell about a row."""
+    """A run stopped after it had read data. One public word only: the stage and the reason could reveal a row."""
 
     code = "crashed"
 

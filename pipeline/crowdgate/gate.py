@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule, Waiver
 
 DIGITS = 9
-"""Of measured numbers that are neither whole nor a ratio."""
+"""Significant digits of measured numbers that are neither whole nor a ratio."""
 _DRIFT = 1e-11
-"""How far the same measure may come out apart on two machines, relatively: their logarithms differ in the last bits,
-and sums of 10^4 such terms stay below this (1e-16 each)."""
+"""Largest relative difference of a measure between two machines: their logarithms differ in the last bits, and sums of
+10^4 such terms stay below this (1e-16 each)."""
 
 
 class Outcome(StrEnum):
-    """What a gate says."""
+    """The outcome of a gate."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -32,7 +32,7 @@ class Outcome(StrEnum):
 
 
 class GateReach(StrEnum):
-    """Whether a gate can decide anything under the mechanism."""
+    """The possible outcomes of a gate under the mechanism: both, or only one."""
 
     OPEN = "open"
     CANNOT_FAIL = "cannot fail"
@@ -41,7 +41,7 @@ class GateReach(StrEnum):
 
 @dataclass(frozen=True)
 class WrittenMeasurement:
-    """A measurement as it is written: exact numbers in full, others in nine digits with the ends rounded outwards."""
+    """A measurement as text: exact numbers in full, others in nine digits with the limits rounded outwards."""
 
     value: str
     low: str
@@ -49,12 +49,12 @@ class WrittenMeasurement:
 
     @classmethod
     def of(cls, measured: Measurement) -> WrittenMeasurement:
-        """The measurement in text."""
+        """Return the measurement as text."""
         ends = ((measured.value, Rounding.NEAREST), (measured.lower, Rounding.DOWN), (measured.upper, Rounding.UP))
         return cls(*(_written_figure(number, rounding) for number, rounding in ends))
 
     def matches(self, measured: Measurement) -> bool:
-        """Whether this is what `measured` is written as, on this machine or on one whose floats differ in the last
+        """Return whether this is the text of `measured`, on this machine or on one whose floats differ in the last
         bits."""
         near = [WrittenMeasurement.of(each) for each in _drifted(measured)]
         return all(getattr(self, name) in {getattr(each, name) for each in near} for name in ("value", "low", "high"))
@@ -74,15 +74,15 @@ def _written_figure(number: Number, rounding: Rounding) -> str:
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How numbers are written for people: `stated` those of a policy, `measured` a figure (least: it must not be
-    smaller)."""
+    """The format of numbers for people: `stated` for those of a policy, `measured` for a figure (True: a lower
+    bound)."""
 
     stated: Callable[[Fraction], str]
     measured: Callable[[str, bool], str]
 
 
 def _conservative_text(figure: str, least: bool) -> str:
-    """Rounded to the side on which the gate is harder to pass."""
+    """Return a figure rounded to the side on which the gate is harder to pass."""
     rounding = Rounding.DOWN if least else Rounding.UP
     return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), rounding)
 
@@ -93,21 +93,21 @@ def _nearest_figure_text(figure: str, _: bool) -> str:
 
 NUMBERS = NumberFormat(stated_number, _conservative_text)
 NEAREST = NumberFormat(nearest_number, _nearest_figure_text)
-"""As releases of format 1 wrote them: four digits, to the nearest."""
+"""The format of releases of format 1: four digits, to the nearest."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one gate: the rule, what its measure reads, and what was measured (None: it could not be).
-    `public` verdicts may be shown to anybody; the others stay in the private record. A failure that is `waived` does
-    not withhold."""
+    """The outcome of one gate: the rule, the class of data that its measure reads, and the measurement (None: not
+    possible). `public` verdicts may be shown to anybody; the others are written only to the private record. A `waived`
+    failure does not withhold the release."""
 
     rule: GateRule
     reads: MeasureClass
     outcome: Outcome
     shown: WrittenMeasurement | None
     why: str | None = None
-    """What is missing where it could not be measured, for whoever runs it."""
+    """The missing input, if nothing could be measured, for the person who runs the release."""
     waived: bool = False
 
     @property
@@ -117,37 +117,37 @@ class Verdict:
 
     @property
     def measure(self) -> str:
-        """What is measured."""
+        """The name of the measure."""
         return self.rule.measure
 
     @property
     def blocks(self) -> bool:
-        """Whether anything but a pass withholds the release."""
+        """True if any outcome but a pass withholds the release."""
         return self.rule.severity == "block"
 
     @property
     def withholds(self) -> bool:
-        """Whether it withholds the release."""
+        """True if the gate withholds the release."""
         return self.blocks and self.outcome is not Outcome.PASS and not self.waived
 
     @property
     def ended(self) -> str:
-        """The outcome in words, and by whom a failure was waived."""
+        """The outcome in words, with the approver of a waived failure."""
         waiver = self.rule.waiver
         return f"{self.outcome}, {waiver_text(waiver)}" if self.waived and waiver is not None else str(self.outcome)
 
     @property
     def public(self) -> bool:
-        """Whether anybody may see it."""
+        """True if the verdict may be shown to anybody."""
         return self.reads is not MeasureClass.CONFIDENTIAL
 
     @property
     def reason(self) -> str:
-        """What was measured, and what it must be, in words."""
+        """The measured number and its limit, in words."""
         return self.reason_text(NUMBERS)
 
     def reason_text(self, write: NumberFormat) -> str:
-        """The reason, with numbers written so."""
+        """Return the reason, with numbers in the format `write`."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
             return "it could not be measured" if self.why is None else f"it could not be measured: {self.why}"
         limit = "at most 0" if _is_excess(self.rule) else limit_text(self.rule, write)
@@ -155,13 +155,13 @@ class Verdict:
 
     @property
     def measured(self) -> str:
-        """What was measured, in words."""
+        """The measured number, in words."""
         if self.shown is None or self.outcome is Outcome.INCONCLUSIVE:
             return self.reason
         return f"measured {self._figures(self.shown, NUMBERS)}"
 
     def _figures(self, shown: WrittenMeasurement, write: NumberFormat) -> str:
-        """The value, and its unfavourable end where that differs."""
+        """Return the value, with its unfavourable limit if that differs."""
         least = self.rule.at_most is None
         end = shown.low if least else shown.high
         worst = write.measured(end, least)
@@ -172,7 +172,7 @@ class Verdict:
 
 
 def _same_number(figure: str, end: str) -> bool:
-    """Whether they are one number, rounded to the nearest and outwards."""
+    """Return whether both are one number, rounded to the nearest and outwards."""
     if figure.lstrip("-").isalpha() or end.lstrip("-").isalpha():
         return figure == end
     number, outer = Fraction(figure), Fraction(end)
@@ -180,7 +180,8 @@ def _same_number(figure: str, end: str) -> bool:
 
 
 def part_name(rule: GateRule) -> str:
-    """The name of the part of the guarantee that pays for a charged gate: no two gates on one number are the same."""
+    """Return the name of the part of the guarantee that pays for a charged gate: no two gates on one number have equal
+    names."""
     of = "" if rule.of is None else f" of {rule.of}"
     return f"gate {rule.measure}{of}{_options_text(rule, NUMBERS)}"
 
@@ -191,38 +192,38 @@ def _options_text(rule: GateRule, write: NumberFormat) -> str:
 
 
 def limit_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
-    """The limit as the policy states it."""
+    """Return the limit as the policy states it."""
     if rule.at_most is not None:
         return f"at most {write.stated(rule.at_most)}"
     return f"at least {'none' if rule.at_least is None else write.stated(rule.at_least)}"
 
 
 def gate_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
-    """The gate in one phrase, e.g. `released_rows at least 100000`."""
+    """Return the gate in one phrase, e.g. `released_rows at least 100000`."""
     return f"{measure_text(rule, write)} {limit_text(rule, write)}"
 
 
 def measure_text(rule: GateRule, write: NumberFormat = NUMBERS) -> str:
-    """What the gate measures in one phrase, without the limit."""
+    """Return the measure with its options in one phrase, without the limit."""
     over = "" if rule.over is None else f" over {', '.join(rule.over)}"
     of = "" if rule.of is None else f" of {rule.of}"
     return f"{rule.measure}{of}{over}{_options_text(rule, write)}"
 
 
 def gate_notes(rule: GateRule) -> list[str]:
-    """Why there is the gate, where that was decided, and its waiver, each in a phrase."""
+    """Return the stated reason and reference of the gate, and its waiver, each in a phrase."""
     waiver = None if rule.waiver is None else waiver_text(rule.waiver)
     told = (("reason", rule.reason), ("reference", rule.reference))
     return [*(f"{name}: {said}" for name, said in told if said is not None), *([] if waiver is None else [waiver])]
 
 
 def waiver_text(waiver: Waiver) -> str:
-    """By whom, until when and why a failure is put up with."""
+    """Return the approver, the last day and the reason of a waiver, in a phrase."""
     return f"waived by {waiver.approved_by} until {waiver.expires}: {waiver.reason}"
 
 
 def is_waived(rule: GateRule, measure: Measure, outcome: Outcome, day: str) -> bool:
-    """Whether a gate ended in a failure that is waived on that day. What could not be measured is never."""
+    """Return whether a gate has a failure that is waived on this day. An inconclusive outcome is never waived."""
     holds = rule.waiver is not None and day <= rule.waiver.expires
     return holds and outcome is Outcome.FAIL and rule.severity == "block" and measure.waivable
 
@@ -230,8 +231,8 @@ def is_waived(rule: GateRule, measure: Measure, outcome: Outcome, day: str) -> b
 def verdict(
     rule: GateRule, measure: Measure, measured: Measurement | None, static: Static | None = None, day: str | None = None
 ) -> Verdict:
-    """The verdict of one gate on what was measured; of what could not be, public facts say why. Waivers hold if they do
-    on that day (YYYY-MM-DD), and without one none does."""
+    """Return the verdict of one gate on a measurement; if there is none, public facts give the reason. Waivers are
+    tested for `day` (YYYY-MM-DD); without a day none is valid."""
     shown = None if measured is None else WrittenMeasurement.of(measured)
     why = None if measured or measure.why is None or static is None else measure.why(static, rule)
     outcome = judge(rule, measured)
@@ -239,7 +240,7 @@ def verdict(
 
 
 def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
-    """The outcome at the unfavourable end of the measurement."""
+    """Return the outcome at the unfavourable limit of the measurement."""
     end = None if measurement is None else _unfavourable(rule, measurement)
     if measurement is None or end is None or not (isfinite(end) and isfinite(measurement.value)):
         return Outcome.INCONCLUSIVE
@@ -247,7 +248,7 @@ def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
 
 
 def reach(rule: GateRule, span: Range) -> GateReach:
-    """Whether every value that the measure can take passes, or none does."""
+    """Return whether all values that the measure can take pass, or none does."""
     low, high = span
     best, worst = (low, high) if rule.at_most is not None else (high, low)
     if not _holds(rule, best):
@@ -272,7 +273,7 @@ def _holds(rule: GateRule, value: Number) -> bool:
 
 
 def is_withheld(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the release is withheld: some blocking gate did not pass and is not waived, or all that block have a
-    waiver."""
+    """Return whether the release is withheld: some blocking gate did not pass and is not waived, or all blocking gates
+    have a waiver."""
     firm = any(verdict.blocks and verdict.rule.waiver is None for verdict in verdicts)
     return not firm or any(verdict.withholds for verdict in verdicts)

@@ -1,8 +1,8 @@
-"""What a release guarantees: epsilon, delta, the neighbouring relation and the privacy unit, which travel together.
+"""The guarantee of a release: epsilon, delta, the neighbouring relation and the privacy unit, always together.
 
-A mechanism M is (epsilon, delta)-differentially private if P(M(D) in S) <= e^epsilon P(M(D') in S) + delta for every
-set S of releases and every two neighbouring tables: D' has one unit more or less than D (add-remove), or one unit's
-rows replaced by other ones (replace-one). Numbers for one relation or unit say nothing about another: they never add.
+A mechanism M is (epsilon, delta)-differentially private if P(M(D) in S) <= e^epsilon P(M(D') in S) + delta for each set
+S of releases and any two neighbouring tables: D' has one unit more or less than D (add-remove), or one unit's rows
+replaced by other ones (replace-one). Numbers for one relation or unit say nothing about another: they never add.
 """
 
 import math
@@ -20,7 +20,7 @@ Unit = Literal["row", "person"]
 
 @dataclass(frozen=True)
 class Part:
-    """What one step of a release spends: choice of levels, charged gates, mechanism."""
+    """The privacy cost of one step of a release: choice of levels, charged gates, mechanism."""
 
     name: str
     epsilon: Fraction
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """(epsilon, delta)-differential privacy of one release or several, and the parts that it is the exact sum of.
+    """(epsilon, delta)-differential privacy of one release or several, and the parts of which it is the exact sum.
 
     Raises ValueError if the parts do not add up to epsilon and delta. delta can exceed 1: the guarantee is then empty.
     """
@@ -54,16 +54,16 @@ class Guarantee:
 
     @classmethod
     def of(cls, parts: tuple[Part, ...], relation: Relation = "add-remove", unit: Unit = "row") -> "Guarantee":
-        """The guarantee of these parts together."""
+        """Return the guarantee of these parts together."""
         return cls(*_total(parts), relation, unit, parts)
 
     def replace_one_form(self, beta: Number | None, sampled: str = "mechanism", rows: int = 1) -> "Guarantee":
-        """The same for tables in which one unit is replaced by another.
+        """Return the guarantee for tables in which one unit is replaced by another.
 
-        A part with the name `sampled`, or the only part, is a release by sampling at rate `beta` (`replace_one`); any
-        other part counts twice, as a removal and an addition, and so does every part if `beta` is None. A unit of
-        several `rows` with coins of their own is replaced row by row. Raises ValueError if it is not clear which part
-        it is.
+        A part with the name `sampled`, or the only part, is a release by sampling at rate `beta` (`replace_one`). Any
+        other part counts twice, as a removal and an addition, and so does each part if `beta` is None. A unit of
+        several `rows`, sampled independently, is replaced row by row. Raises ValueError if the sampled part is
+        ambiguous.
         """
         if self.relation != "add-remove":
             raise ValueError("relation must be 'add-remove' to be turned into 'replace-one'")
@@ -79,7 +79,7 @@ class Guarantee:
         return None if self.epsilon > 300 else Fraction(raised(math.exp(up(self.epsilon))))
 
     def words(self) -> str:
-        """One or two plain sentences with the numbers; what is not a short decimal is rounded up."""
+        """Return one or two plain sentences with the numbers; numbers that are no short decimals are rounded up."""
         if self.delta >= 1:
             return f"No guarantee: delta is {decimal(self.delta)}, and a probability is at most 1 anyway."
         what = f"any one {self.unit}" if self.unit == "row" else "all rows of any one person"
@@ -97,32 +97,34 @@ class Guarantee:
 
 
 def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]:
-    """(epsilon - ln(1 - beta), delta), rounded up: an add-or-remove guarantee on a sample, for replacing one row.
+    """Return (epsilon - ln(1 - beta), delta), rounded up: an add-or-remove guarantee on a sample, for replacing one
+    row.
 
-    M is computed on a Bernoulli sample at rate beta and (epsilon, delta)-private for removing a row. D has row i
-    where D' has row j; C is what they share. For every set S of releases
+    M is computed on a Bernoulli sample at rate beta and (epsilon, delta)-private for removing a row. D has row i where
+    D' has row j; C is their common part. For each set S of releases
 
     1. P(M(D) in S) <= e^epsilon P(M(C) in S) + delta: i is removed;
-    2. P(M(D') in S) >= (1 - beta) P(M(C) in S): with that probability j is not sampled, whatever the other coins are,
-       and then M sees a sample of C.
 
-    So P(M(D) in S) <= e^epsilon / (1 - beta) P(M(D') in S) + delta: the price of a replacement is that of a removal
-    and one coin, less than the (2 epsilon, (1 + e^epsilon) delta) of any mechanism. For epsilon of at least
-    -ln(1 - beta) or not; beta in [0, 1). Enumerated in tests/test_guarantee.py, for any mechanism on three rows, and
-    for two classes of `safe_k`.
+    2. P(M(D') in S) >= (1 - beta) P(M(C) in S): with that probability j is not sampled, independently of the other
+    rows, and then M reads a sample of C.
+
+    So P(M(D) in S) <= e^epsilon / (1 - beta) P(M(D') in S) + delta: the cost of a replacement is that of a removal and
+    one sampling decision, less than the (2 epsilon, (1 + e^epsilon) delta) of any mechanism. This holds for epsilon
+    above and below -ln(1 - beta); beta in [0, 1). Enumerated in tests/test_guarantee.py, for any mechanism on three
+    rows, and for two classes of `safe_k`.
     """
     step = _replacement(probability("beta", beta, open_high=True))
     return raised(up(epsilon_of(epsilon)) + step), up(probability("delta", delta))
 
 
 def replace_one_guarantee(guarantee: Guarantee, beta: Number, rows: int = 1) -> Guarantee:
-    """The replace-one form of an add-remove guarantee, for users who know how many units there are: the smaller epsilon
-    of two. The mechanism is computed on a Bernoulli sample at rate `beta` (1: on the table), of units of at most so
-    many `rows` with coins of their own.
+    """Return the replace-one form of an add-remove guarantee, for users who know the number of units: the smaller
+    epsilon of two. The mechanism is computed on a Bernoulli sample at rate `beta` (1: on the table), of units of at
+    most `rows` rows, sampled independently.
 
-    Whatever is computed on the sample, P(M(D - i) in S) <= P(M(D) in S) / (1 - beta)^rows, since with that probability
-    no row of i is sampled. So the part "mechanism", or a single part, costs (epsilon - rows ln(1 - beta), delta), as in
-    `replace_one`; any other counts twice, and so does every part where that is less.
+    For any output computed on the sample, P(M(D - i) in S) <= P(M(D) in S) / (1 - beta)^rows, since with that
+    probability no row of i is sampled. So the part "mechanism", or a single part, costs (epsilon - rows ln(1 - beta),
+    delta), as in `replace_one`; any other counts twice, and so does each part if that is less.
     """
     twice = guarantee.replace_one_form(None)
     names = [part.name for part in guarantee.parts]
@@ -137,9 +139,10 @@ def replace_one_guarantee(guarantee: Guarantee, beta: Number, rows: int = 1) -> 
 
 
 def group(epsilon: Number, delta: Number, m: Number) -> tuple[float, float]:
-    """(m epsilon, delta (e^(m epsilon) - 1) / (e^epsilon - 1)), rounded up, delta at most 1: for `m` rows at once.
+    """Return (m epsilon, delta (e^(m epsilon) - 1) / (e^epsilon - 1)), rounded up, delta at most 1: for `m` rows at
+    once.
 
-    For rows with coins of their own; m rows of one person that share a coin are not protected by it.
+    For independently sampled rows; m rows of one person with a common sampling decision are not protected by it.
     """
     eps, rows = epsilon_of(epsilon), whole("m", m, 1)
     spent, together = probability("delta", delta), up(rows * eps)

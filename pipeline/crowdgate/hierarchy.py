@@ -1,6 +1,6 @@
 """Generalisation hierarchies: named levels of one attribute, each a lookup table from domain codes to level codes.
 
-The levels `exact` (the domain) and `any` (one value) exist for every attribute. Levels are public: they never depend on
+The levels `exact` (the domain) and `any` (one value) exist for each attribute. Levels are public: they never depend on
 the data, and each is a function of the level before it (they nest).
 """
 
@@ -24,9 +24,9 @@ INVALID_LABEL = "(invalid)"
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level: `labels` of its codes, and for every domain code the level code it belongs to.
+    """One level: `labels` of its codes, and for each domain code the level code it belongs to.
 
-    `values` are the level codes of the domain's values, where these are fewer than its codes.
+    `values` are the level codes of the domain's values, if these are fewer than its codes.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Level:
 
     @property
     def of_values(self) -> Codes:
-        """For every value of the level `exact` the level code it belongs to."""
+        """For each value of the level `exact` the level code it belongs to."""
         return self.codes if self.values is None else self.values
 
 
 class Numbers(Level):
-    """The numbers of a grid that is finer than any level: what sums are taken over. Never published, so unlabelled."""
+    """The numbers of a grid that is finer than any level, over which sums are taken. Never published, so unlabelled."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -52,7 +52,7 @@ class Numbers(Level):
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """The levels of one attribute, from `exact` to `any`. `finest` has a code for every code of the domain: `exact`, or
+    """The levels of one attribute, from `exact` to `any`. `finest` has a code for each code of the domain: `exact`, or
     the numbers of a finer grid."""
 
     levels: tuple[Level, ...]
@@ -64,15 +64,15 @@ class Hierarchy:
         return tuple(level.name for level in self.levels)
 
     def level(self, name: str) -> Level:
-        """The level called `name`. Raises KeyError when there is none."""
+        """Return the level called `name`. Raises KeyError if there is none."""
         return {level.name: level for level in self.levels}[name]
 
 
 def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, invalid_level: bool) -> Hierarchy:
-    """A hierarchy from the labels that each level gives to every domain value, finest level first.
+    """Return a hierarchy from the labels that each level gives to each domain value, finest level first.
 
-    With `invalid_level` every level but `any` carries one further value for cells outside the domain. Raises
-    ValueError when a level does not nest in the one before it.
+    With `invalid_level` each level but `any` has one further value for cells outside the domain. Raises ValueError if a
+    level does not nest in the one before it.
     """
     extra = [INVALID_LABEL] if invalid_level else []
     columns = [(EXACT, domain.labels), *named, (ANY, [ANY_LABEL] * len(domain))]
@@ -89,7 +89,7 @@ def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, inv
 
 
 def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
-    """The first label of the finer level whose values the coarser one tears apart, or None when the levels nest."""
+    """Return the first label of the finer level whose values the coarser one splits, or None if the levels nest."""
     parent: dict[str, str] = {}
     for label, above in zip(finer, coarser, strict=True):
         if parent.setdefault(label, above) != above:
@@ -99,7 +99,7 @@ def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class LevelValue:
-    """A value of a level: its label, and the domain's values that it stands for: names, or runs of an order."""
+    """A value of a level: its label, and the domain's values that it covers: names, or runs of an order."""
 
     label: str
     values: int
@@ -107,7 +107,7 @@ class LevelValue:
 
 
 def value_groups(domain: Domain, level: Level) -> list[LevelValue]:
-    """What every value of a level stands for, in the level's order."""
+    """Return the domain values that each value of a level covers, in the level's order."""
     codes = level.of_values[: len(domain)]
     held = np.split(np.argsort(codes, kind="stable").astype(np.int64), np.cumsum(np.bincount(codes))[:-1])
     return [
@@ -126,7 +126,7 @@ def _members(domain: Domain, codes: Integers) -> Iterator[str]:
 
 
 def _level(name: str, labels: Sequence[str], codes: Codes) -> Level:
-    """A level that gives these labels to the values, whose places `codes` hold for every code of the domain."""
+    """Return a level that gives these labels to the values, whose places `codes` hold for each code of the domain."""
     index: dict[str, int] = {}
     found = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int32, count=len(labels))
     finer = len(codes) != len(found)
@@ -139,21 +139,23 @@ def _readonly(codes: Codes) -> Codes:
 
 
 def coarser_codes(finer: Level, coarser: Level) -> Codes:
-    """The coarser code of every finer code. Levels of one attribute nest, so any domain value of the code tells."""
+    """Return the coarser code of each finer code. Levels of one attribute nest, so any domain value of a code
+    determines it."""
     codes = np.zeros(len(finer), dtype=np.int32)
     codes[finer.codes] = coarser.codes
     return codes
 
 
 def nests(finer: Level, coarser: Level) -> bool:
-    """Return whether every value of one level lies in one value of the other."""
+    """Return whether each value of one level lies in one value of the other."""
     return bool((coarser_codes(finer, coarser)[finer.codes] == coarser.codes).all())
 
 
 def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) -> list[str]:
-    """Intervals [origin + j width, origin + (j + 1) width) of a numeric domain; open where the domain is (`90+`).
+    """Return intervals [origin + j width, origin + (j + 1) width) of a numeric domain; open where the domain is
+    (`90+`).
 
-    Raises ValueError when the domain is not numeric, the width is no multiple of its step, or intervals would begin
+    Raises ValueError if the domain is not numeric, the width is no multiple of its step, or intervals would begin
     between its values.
     """
     grid = domain.grid
@@ -168,10 +170,10 @@ def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) ->
 
 
 def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
-    """Intervals of a numeric domain, each from one cut up to the next; open where the domain is.
+    """Return intervals of a numeric domain, each from one cut up to the next; open where the domain is.
 
-    Raises ValueError when the domain is not numeric, or a cut is no value of it above the least one, or not above the
-    cut before it.
+    Raises ValueError if the domain is not numeric, or a cut is no value of it above the least one, or not above the cut
+    before it.
     """
     grid = domain.grid
     if grid is None:
@@ -188,7 +190,7 @@ def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
 
 
 def _intervals(domain: Domain, grid: Grid, numbered: Sequence[int]) -> list[str]:
-    """The label of every value's interval: its least and greatest value, or its open end. `numbered` rises."""
+    """Return the label of each value's interval: its least and greatest value, or its open side. `numbered` rises."""
     last = {interval: code for code, interval in enumerate(numbered)}
     first = {interval: code for code, interval in reversed(list(enumerate(numbered)))}
     if grid.top and grid.bottom and len(last) == 1:
@@ -207,14 +209,14 @@ def _interval(domain: Domain, grid: Grid, first: int, last: int) -> str:
 
 
 def by_prefix(domain: Domain, length: int) -> list[str]:
-    """The first `length` characters of each label, the rest masked with `*`."""
+    """Return the first `length` characters of each label, the rest masked with `*`."""
     if length < 1:
         raise ValueError("prefix is the number of characters that stay, at least 1")
     return [label[:length] + "*" * max(0, len(label) - length) for label in domain.labels]
 
 
 def by_date_part(domain: Domain, part: str) -> list[str]:
-    """Days as day, month, quarter or year, e.g. `2024-03`, `2024 Q1`, `2024`."""
+    """Return days as day, month, quarter or year, e.g. `2024-03`, `2024 Q1`, `2024`."""
     if domain.first_day is None:
         raise ValueError("part needs a domain of dates")
     return [_DATE_PARTS[part](domain.first_day + timedelta(days=i)) for i in range(len(domain))]
@@ -230,7 +232,7 @@ DATE_PARTS = tuple(_DATE_PARTS)
 
 
 def by_tree(finer: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The group of each value of the finer level. Raises ValueError naming a value in no group, or in two."""
+    """Return the group of each value of the finer level. Raises ValueError naming a value in no group, or in two."""
     group_of: dict[str, str] = {}
     known = set(finer)
     for group, members in groups.items():
@@ -248,7 +250,7 @@ def by_tree(finer: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[s
 
 
 def by_file(domain: Domain, rows: Mapping[str, str]) -> list[str]:
-    """The group that a levels file gives to each domain value. Raises ValueError naming a value that it lacks."""
+    """Return the group that a levels file gives to each domain value. Raises ValueError naming a missing value."""
     missing = [label for label in domain.labels if label not in rows]
     if missing:
         raise ValueError(f"the levels file has no row for {missing[0]!r}")

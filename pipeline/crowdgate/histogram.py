@@ -1,7 +1,7 @@
-"""Records and Histogram: a table as row codes, and as distinct tuples with counts. All work on data is done on these.
+"""Records and Histogram: a table as row codes, and as distinct tuples with counts. All work on data uses these.
 
-When every released column is part of the class key (it must be for the guarantee), the filtered histogram is the
-release. Histograms of disjoint groups of rows merge by addition, so a table is counted in one pass and bounded memory.
+If all released columns are part of the class key (as the guarantee requires), the filtered histogram is the release.
+Histograms of disjoint groups of rows merge by addition, so a table is counted in one pass and bounded memory.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from crowdgate.arrays import Codes
 
 Subsampler = Callable[[Integers], Integers]
-"""Given class sizes, how many rows of each class the sample keeps."""
+"""Maps class sizes to the numbers of sampled rows of each class."""
 
 FEW_CELLS = 1 << 12
 LEAST_PENDING = 1 << 20
-"""Keys that are not merged yet wait until they are as many as this, and as those that are merged."""
+"""New keys are merged once they are as many as this, and as the merged ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Codes of one attribute on its domain: `lookup[indices]`, or `indices` themselves when there is no lookup."""
+    """Codes of one attribute on its domain: `lookup[indices]`, or `indices` themselves if there is no lookup."""
 
     indices: AnyIntegers
     lookup: Codes | None = None
@@ -44,9 +44,8 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A batch of rows: a column per attribute. Rows that `keep` marks False are not part of the table.
-
-    `invalid` marks the rows whose cell is invalid, of columns that have such cells."""
+    """A batch of rows: a column per attribute. Rows for which `keep` is False are not part of the table. `invalid`
+    marks the rows with an invalid cell, for columns that have such cells."""
 
     rows: int
     columns: Mapping[str, Column]
@@ -56,7 +55,7 @@ class Records:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Which attributes to count together, and at which level each."""
+    """The attributes to count together, each with its level."""
 
     levels: Mapping[str, Level]
 
@@ -95,7 +94,7 @@ class Histogram:
 
 
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
-    """Count every view in one pass over the batches."""
+    """Count all views in one pass over the batches."""
     tallies = {name: tally(view) for name, view in views.items()}
     dense = [each for each in tallies.values() if isinstance(each, DenseCounter)]
     sparse = [each for each in tallies.values() if isinstance(each, SparseCounter)]
@@ -107,7 +106,7 @@ def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, His
 
 
 def tally(view: View) -> DenseCounter | SparseCounter:
-    """An empty counter of a view."""
+    """Return an empty counter of a view."""
     return DenseCounter(view) if view.cells <= DENSE_CELLS else SparseCounter(view)
 
 
@@ -129,7 +128,7 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
 
 
 class DenseCounter:
-    """A counter for every cell of a small key space; the key is a mixed-radix number."""
+    """A counter for each cell of a small key space; the key is a mixed-radix number."""
 
     CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
     KEYS = 1 << 17  # keys of one chunk stay in cache
@@ -140,7 +139,7 @@ class DenseCounter:
         self._counts = np.zeros(view.cells, dtype=np.int64)
 
     def keys(self, batch: Records) -> Codes:
-        """The keys of all rows of a batch, for this counter alone: a lookup gives a column's share of the key."""
+        """Return the keys of all rows of a batch, for this counter alone: a lookup gives a column's part of the key."""
         sizes = [len(level) for level in self.levels.values()]
         parts = [
             (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(prod(sizes[at + 1 :])))
@@ -154,7 +153,7 @@ class DenseCounter:
         return key
 
     def key(self, codes: Mapping[tuple[str, int], Codes], key: Codes) -> None:
-        """Write the keys of some rows, given by the codes of their columns at levels, in the place of zeros."""
+        """Write the keys of some rows, given by the codes of their columns at levels, into `key`, which holds zeros."""
         for name, level in self.levels.items():
             key *= np.int32(len(level))
             key += codes[name, id(level)]
@@ -168,15 +167,15 @@ class DenseCounter:
             np.add.at(self._counts, key, 1)
 
     def histogram(self) -> Histogram:
-        """What was counted."""
+        """Return the histogram of the counted rows."""
         key = np.flatnonzero(self._counts)
         codes = np.unravel_index(key, self._view.sizes) if self._view.sizes else ()
         return Histogram(self._view.names, self._view.sizes, tuple(codes), self._counts[key])
 
 
 class SparseCounter:
-    """Tuples that occur, packed into few words each. Those of new batches wait until they outnumber what is merged
-    already: so each key is sorted a few times, however many batches there are."""
+    """A counter of occurring tuples, packed into few words each. Tuples of new batches wait until they outnumber the
+    merged ones, so each key is sorted a few times, however many batches there are."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -198,7 +197,7 @@ class SparseCounter:
             self._merge()
 
     def _merge(self) -> None:
-        """Sort what waits, then merge the two sorted runs."""
+        """Sort the waiting tuples, then merge the two sorted runs."""
         ones = np.ones(self._waiting, dtype=np.int64)
         runs = [self._merged, collapsed(_joined(self._pending), ones)]
         self._merged, self._waiting = (self._packing.empty(), ones[:0]), 0
@@ -209,7 +208,7 @@ class SparseCounter:
         self._merged = collapsed(_joined(words), _joined_counts(counts))
 
     def histogram(self) -> Histogram:
-        """What was counted."""
+        """Return the histogram of the counted rows."""
         if self._waiting:
             self._merge()
         words, counts = self._merged
@@ -217,7 +216,7 @@ class SparseCounter:
 
 
 def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
-    """The words of all parts, which are given up one by one."""
+    """Yield the words of all parts, releasing the parts one by one."""
     columns = [list(column) for column in zip(*parts, strict=True)]
     parts.clear()
     while columns:
@@ -231,19 +230,19 @@ def _joined_counts(parts: list[Integers]) -> Integers:
 
 
 def lookup_of(column: Column, level: Level) -> Codes:
-    """The level code of every entry of a column's lookup, or of every domain code where it has none."""
+    """Return the level code of each entry of a column's lookup, or of each domain code if it has no lookup."""
     return level.codes if column.lookup is None else level.codes[column.lookup]
 
 
 def retained_values(values: Codes, keep: Bools | None) -> Codes:
-    """The values of the rows that are part of the table."""
+    """Return the values of the rows that are part of the table."""
     return values if keep is None else values[keep]
 
 
 def collapse(
     names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
 ) -> Histogram:
-    """The histogram of tuples that may repeat: equal tuples become one, their counts are added."""
+    """Return the histogram of tuples that may repeat: equal tuples become one, their counts are added."""
     if prod(sizes) <= min(DENSE_CELLS, max(FEW_CELLS, len(counts))):
         return _collapse_dense(names, sizes, codes, counts)
     packing = Packing.of(sizes)
@@ -254,7 +253,7 @@ def collapse(
 def _collapse_dense(
     names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
 ) -> Histogram:
-    """The same with a counter for every cell: no sorting."""
+    """Return the histogram of `collapse` by a counter for each cell, without sorting."""
     key = np.zeros(len(counts), dtype=np.int64)
     for column, size in zip(codes, sizes, strict=True):
         key = key * size + column
@@ -265,7 +264,7 @@ def _collapse_dense(
 
 
 def merge(parts: Sequence[Histogram]) -> Histogram:
-    """The histogram of all rows of the parts (at least one, all over the same columns)."""
+    """Return the histogram of all rows of the parts (at least one, all over the same columns)."""
     if len(parts) == 1:
         return parts[0]
     names, sizes = parts[0].names, parts[0].sizes
@@ -274,21 +273,21 @@ def merge(parts: Sequence[Histogram]) -> Histogram:
 
 
 def project(histogram: Histogram, names: Sequence[str]) -> Histogram:
-    """The histogram of some of the columns, in the given order."""
+    """Return the histogram of some of the columns, in the given order."""
     at = [histogram.names.index(name) for name in names]
     sizes = tuple(histogram.sizes[i] for i in at)
     return collapse(tuple(names), sizes, [histogram.codes[i] for i in at], histogram.counts)
 
 
 def with_column(histogram: Histogram, name: str) -> Histogram:
-    """The histogram with a column more, in which all rows have the one value that there is."""
+    """Return the histogram with a further column, which has one value for all rows."""
     constant = np.zeros(len(histogram), dtype=np.int32)
     names, sizes = (*histogram.names, name), (*histogram.sizes, 1)
     return Histogram(names, sizes, (*histogram.codes, constant), histogram.counts)
 
 
 def generalise(histogram: Histogram, levels: Mapping[str, Level]) -> Histogram:
-    """The histogram after mapping domain codes to level codes; columns not named stay as they are."""
+    """Return the histogram after mapping domain codes to level codes; columns not named are unchanged."""
     codes, sizes = list(histogram.codes), list(histogram.sizes)
     for name, level in levels.items():
         i = histogram.names.index(name)
@@ -297,7 +296,7 @@ def generalise(histogram: Histogram, levels: Mapping[str, Level]) -> Histogram:
 
 
 def joint(views: Iterable[View]) -> View:
-    """The view that all others are functions of: every attribute at the finest level that one of them has."""
+    """Return the view of which all others are functions: each attribute at the finest level that one of them has."""
     finest: dict[str, Level] = {}
     for view in views:
         for name, level in view.levels.items():
@@ -307,7 +306,7 @@ def joint(views: Iterable[View]) -> View:
 
 
 def split(histogram: Histogram, finest: View, views: Mapping[str, View]) -> dict[str, Histogram]:
-    """The histograms of all views, from that of their joint view."""
+    """Return the histograms of all views, from that of their joint view."""
     return {name: _coarsened(histogram, finest, view) for name, view in views.items()}
 
 
@@ -320,12 +319,13 @@ def _coarsened(histogram: Histogram, finest: View, view: View) -> Histogram:
 
 
 def subsample(histogram: Histogram, subsampler: Subsampler) -> Histogram:
-    """A Bernoulli sample of the rows: cell by cell in key order, the same law as a coin for every row."""
+    """Return a Bernoulli sample of the rows: cell by cell in key order, with the distribution of independent sampling
+    of rows."""
     return _select(histogram, subsampler(histogram.counts), 1)
 
 
 def at_least(histogram: Histogram, k: int) -> Histogram:
-    """The classes of at least k rows; the others are suppressed."""
+    """Return the classes of at least k rows; the others are suppressed."""
     return _select(histogram, histogram.counts, k)
 
 
@@ -336,7 +336,7 @@ def _select(histogram: Histogram, counts: Integers, least: int) -> Histogram:
 
 
 def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
-    """The histogram in consecutive parts of at most `rows` rows, whose expansions follow each other."""
+    """Yield the histogram in consecutive parts of at most `rows` rows."""
     # row r is of the first class that ends above r
     ends = np.cumsum(histogram.counts)
     for start in range(0, histogram.rows, rows):
@@ -350,5 +350,5 @@ def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
 
 
 def expand(histogram: Histogram, name: str) -> AnyIntegers:
-    """One column of the table of rows that the histogram counts, in canonical sorted order."""
+    """Return one column of the table of rows that the histogram counts, in canonical sorted order."""
     return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)

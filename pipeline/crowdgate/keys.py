@@ -1,7 +1,7 @@
-"""Tuples of codes as few 64-bit words, which order as the tuples do: what sparse counting sorts.
+"""Tuples of codes as few 64-bit words, with the order of the tuples: sparse counting sorts these words.
 
 A word holds as many columns as fit below 2^63 in a mixed radix; most tables need one word. A tuple is exact whatever
-its width: there is no hash in it, and so no collision.
+its width: there is no hash, and so no collision.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +21,13 @@ _STRETCH = 1 << 18
 
 @dataclass(frozen=True)
 class Packing:
-    """Which columns share a word: `spans` holds the sizes of the columns of each, in their order."""
+    """The division of columns into words: `spans` holds the sizes of the columns of each word, in their order."""
 
     spans: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(cls, sizes: Sequence[int]) -> "Packing":
-        """The packing of columns of these sizes; at least one word."""
+        """Return the packing of columns of these sizes; at least one word."""
         spans: list[list[int]] = [[]]
         for size in sizes:
             if prod(spans[-1]) * max(size, 1) > WORD_LIMIT:
@@ -36,11 +36,11 @@ class Packing:
         return cls(tuple(map(tuple, spans)))
 
     def empty(self) -> tuple[Word, ...]:
-        """The words of no tuple."""
+        """Return the words of no tuples."""
         return self.pack(iter([np.zeros(0, dtype=np.int64)] * sum(map(len, self.spans))), 0)
 
     def pack(self, columns: Iterator[AnyIntegers], rows: int) -> tuple[Word, ...]:
-        """The words of the tuples, given column by column."""
+        """Return the words of the tuples, given column by column."""
         return tuple(self._word(span, columns, rows) for span in self.spans)
 
     def _word(self, span: tuple[int, ...], columns: Iterator[AnyIntegers], rows: int) -> Word:
@@ -52,17 +52,18 @@ class Packing:
         return word.astype(_type_for(prod(span)), copy=False)
 
     def unpack(self, words: Iterable[Word]) -> tuple[AnyIntegers, ...]:
-        """The columns again, each in the smallest integers that hold its codes."""
+        """Return the columns of the words, each in the smallest integers that hold its codes."""
         return tuple(column for span, word in zip(self.spans, words, strict=True) for column in _columns(span, word))
 
 
 def _type_for(size: int) -> np.dtype[Any]:
-    """The smallest signed integers that hold the codes 0 to size - 1, and `size` itself: codes are divided by it."""
+    """Return the smallest signed integers that hold the codes 0 to size - 1, and `size` itself, by which codes are
+    divided."""
     return np.min_scalar_type(-size - 1)
 
 
 def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
-    """The columns of a word, a stretch of it at a time: what is computed between is as large as the word itself."""
+    """Return the columns of a word, computed by stretches, as intermediate arrays are as large as their input."""
     found = [np.empty(len(word), dtype=_type_for(size)) for size in span]
     for start in range(0, len(word), _STRETCH):
         # digits from the least significant one
@@ -75,7 +76,8 @@ def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
 
 
 def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...], Integers]:
-    """Distinct tuples in order, the counts of equal ones added. Quick where the tuples are a few sorted runs."""
+    """Return distinct tuples in order, with the counts of equal ones added. Quick if the tuples are a few sorted
+    runs."""
     words = list(tuples)
     if not len(counts):
         return tuple(words), counts
@@ -97,10 +99,10 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
 
 
 def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:
-    """Places of the tuples in lexicographic order; equal ones follow each other in any order.
+    """Return the places of the tuples in lexicographic order; equal ones are adjacent in any order.
 
     Most tuples differ in their first word already: the further ones order the ties only. The stable sort is a merge of
-    the runs that it finds, so what was sorted before costs little.
+    the runs that it finds, so sorted input costs little.
     """
     order = np.argsort(words[0], kind="stable")
     if len(words) == 1:

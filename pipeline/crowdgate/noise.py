@@ -1,6 +1,6 @@
 """The only caller of OpenDP: exact samplers for discrete noise. Passed as an argument, so that tests can replace it.
 
-Its parts are imported one by one: its prelude brings scikit-learn, SciPy and pandas along, where they are installed.
+Its parts are imported one by one, as its prelude imports scikit-learn, SciPy and pandas, if they are installed.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from crowdgate.accounting.numbers import down, up
 from crowdgate.arrays import Integers
 
 CountNoise = Callable[[int, int, Fraction], int]
-"""(count, sensitivity, epsilon) -> the count with noise that makes it epsilon-differentially private."""
+"""(count, sensitivity, epsilon) -> the count with epsilon-differentially private noise."""
 
 Selector = Callable[[Sequence[int], int, Fraction], int]
 """(scores, sensitivity, epsilon) -> the place of a score, chosen with epsilon-differential privacy. The scores must all
@@ -27,13 +27,13 @@ VectorNoise = Callable[[Integers, int, Fraction], Integers]
 
 
 Chooser = Callable[[Integers, int, Fraction], int]
-"""(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes every score by the
-sensitivity at most, up or down."""
+"""(scores, sensitivity, rho) -> the place of a score, chosen with rho-zCDP, where one row changes each score by at most
+the sensitivity, up or down."""
 
 
 @dataclass(frozen=True)
 class NoiseSource:
-    """Where the noise of tables comes from: `laplace` takes an L1 sensitivity and epsilon, `gaussian` L2 and rho."""
+    """The noise of tables: `laplace` takes an L1 sensitivity and epsilon, `gaussian` L2 and rho."""
 
     laplace: VectorNoise
     gaussian: VectorNoise
@@ -48,7 +48,8 @@ class ZcdpSource:
 
 
 def discrete_laplace(count: int, sensitivity: int, epsilon: Fraction) -> int:
-    """The count with discrete Laplace noise of scale sensitivity/epsilon (Ghosh, Roughgarden, Sundararajan 2009).
+    """Return the count with discrete Laplace noise of scale sensitivity/epsilon (Ghosh, Roughgarden, Sundararajan
+    2009).
 
     Raises ValueError unless sensitivity >= 1 and epsilon > 0.
     """
@@ -72,7 +73,7 @@ def _mechanism(sensitivity: int, epsilon: Fraction) -> Any:
 
 
 def _integer() -> Any:
-    """The domain of integers of 64 bits. Measurements are contributions to OpenDP that have to be enabled."""
+    """Return the domain of integers of 64 bits. Measurements are contributions to OpenDP that must be enabled."""
     from opendp.domains import atom_domain
     from opendp.mod import enable_features
     from opendp.typing import i64
@@ -82,10 +83,11 @@ def _integer() -> Any:
 
 
 def noisy_max(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
-    """The place of the greatest score after exponential noise of scale sensitivity/epsilon on each, drawn exactly.
+    """Return the place of the greatest score after exponential noise of scale sensitivity/epsilon on each, drawn
+    exactly.
 
-    The same law as permute-and-flip (McKenna, Sheldon 2020). Scores that move one way together need half the noise of
-    others. Raises ValueError unless there are scores, sensitivity >= 1 and epsilon > 0.
+    Equal in distribution to permute-and-flip (McKenna, Sheldon 2020). Scores that move in one direction together need
+    half the noise of others. Raises ValueError unless there are scores, sensitivity >= 1 and epsilon > 0.
     """
     if not scores or sensitivity < 1 or epsilon <= 0:
         raise ValueError("scores must not be empty, sensitivity at least 1 and epsilon positive")
@@ -111,10 +113,10 @@ def _selection(sensitivity: int, epsilon: Fraction) -> Any:
 
 
 def gumbel_max(scores: Integers, sensitivity: int, rho: Fraction) -> int:
-    """The place of the greatest score after Gumbel noise of scale b on each: place i with probability in proportion to
-    e^(score/b), the exponential mechanism.
+    """Return the place of the greatest score after Gumbel noise of scale b on each: place i with probability
+    proportional to e^(score/b), the exponential mechanism.
 
-    Where each score changes by at most the sensitivity, two log-odds change by at most twice that over b, which is
+    If each score changes by at most the sensitivity, two log-odds change by at most twice that over b, which is
     (sensitivity/b)^2/2-zCDP (Cesar, Rogers 2021, "Bounding, concentrating, and truncating", Lemma 3.4). Raises
     ValueError unless there are scores of 64 bits, sensitivity >= 1 and rho > 0.
     """
@@ -141,17 +143,18 @@ def _choice(sensitivity: int, rho: Fraction) -> Any:
 
 
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
-    """The least q with P(noise > q) <= alpha, for one-sided limits of a noisy count.
+    """Return the least q with P(noise > q) <= alpha, for one-sided confidence limits of a noisy count.
 
-    P(noise >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity). The scale that is used may be larger by some units
-    in the last place, hence the slack of 1e-9 in epsilon.
+    P(noise >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity). The scale in use may be larger by some units in the
+    last place, hence the slack of 1e-9 in epsilon.
     """
     rate = float(epsilon / sensitivity) * (1 - 1e-9)
     return max(0, ceil((-log(alpha) - log1p(exp(-rate))) / rate) - 1)
 
 
 def laplace_vector(values: Integers, sensitivity: int, epsilon: Fraction) -> Integers:
-    """Integers with discrete Laplace noise of scale sensitivity/epsilon each: epsilon-DP for that L1 sensitivity.
+    """Return integers with discrete Laplace noise of scale sensitivity/epsilon each: epsilon-DP for that L1
+    sensitivity.
 
     Raises ValueError unless sensitivity >= 1 and epsilon > 0, or if the values are no integers of 64 bits.
     """
@@ -160,7 +163,8 @@ def laplace_vector(values: Integers, sensitivity: int, epsilon: Fraction) -> Int
 
 
 def gaussian_vector(values: Integers, sensitivity: int, rho: Fraction) -> Integers:
-    """Integers with discrete Gaussian noise of sigma = sensitivity/sqrt(2 rho) each: rho-zCDP for that L2 sensitivity.
+    """Return integers with discrete Gaussian noise of sigma = sensitivity/sqrt(2 rho) each: rho-zCDP for that L2
+    sensitivity.
 
     Canonne, Kamath, Steinke 2020, Theorem 14. Raises ValueError as `laplace_vector`.
     """
@@ -172,7 +176,7 @@ _MOST_STEPS = 1000
 """Units in the last place by which a scale may grow until OpenDP's map, which rounds up, agrees with the plan."""
 
 _MECHANISMS = 1024
-"""Of so many budgets OpenDP's mechanism is made once: it holds no state but its scale."""
+"""Number of budgets whose OpenDP mechanism is cached: it holds no state but its scale."""
 
 OPENDP = NoiseSource(laplace_vector, gaussian_vector)
 
@@ -209,7 +213,7 @@ def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
 
 
 def _root_up(squared: Fraction) -> float:
-    """The square root, rounded up."""
+    """Return the square root, rounded up."""
     root = sqrt(squared)
     while Fraction(root) ** 2 < squared:
         root = nextafter(root, inf)
@@ -217,7 +221,7 @@ def _root_up(squared: Fraction) -> float:
 
 
 def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivity: int, budget: Fraction) -> Any:
-    """The mechanism of the least scale from `scale` on whose own map says that it keeps the budget."""
+    """Return the mechanism of the least scale from `scale` on that keeps the budget by OpenDP's own map."""
     from opendp.domains import vector_domain
 
     limit = down(budget)

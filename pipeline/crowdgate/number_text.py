@@ -1,6 +1,6 @@
-"""How numbers are written: their style, the side to which they are rounded, and the decimal mark.
+"""Numbers as text: their style, the direction of rounding, and the decimal mark.
 
-Text for people takes the mark of `decimal_mark`. `exact_text` and `rounded_text` are for programs: file formats rest on
+Text for people has the mark of `decimal_mark`. `exact_text` and `rounded_text` are for programs: file formats depend on
 them.
 """
 
@@ -15,23 +15,25 @@ from fractions import Fraction
 
 Value = str | int | float | Fraction | Mapping[str, str] | None
 BOUND = "bound"
-"""The style of a number that must not be larger: four digits, rounded up."""
+"""The style of an upper bound: four digits, rounded up."""
 LEAST = "least"
-"""The style of a number that must not be smaller: four digits, rounded down."""
+"""The style of a lower bound: four digits, rounded down."""
 PEOPLE = "people"
-"""The style of a number of people or classes, perhaps an expected one: thousands apart, whole from a hundred on."""
+"""The style of a number of people or classes, possibly an expected one: thousands separated, whole from a hundred
+on."""
 SHARE = "share"
-"""The style of a share as percents: never rounded to nobody or everybody."""
+"""The style of a share in percent: never rounded to 0 or 100 %."""
 PROBABILITY = "probability"
 """The style of a probability: never rounded to 0 or 1."""
 CHANCE = "chance"
 """The style of an estimated probability: two decimals, never rounded to 0 or 1."""
 COUNT = "count"
-"""The style of counts and means of counts: thousands apart, at most one decimal."""
+"""The style of counts and means of counts: thousands separated, at most one decimal."""
 HUNDREDTHS = "hundredths"
 """The style of noisy counts: two decimals at most."""
 COUNTED_SHARE = "counted share"
-"""The style of a share of people who were counted: none is below 0.01% or above 99.99% but nobody and everybody."""
+"""The style of a share of people who were counted: only 0 and 1 are shown as such, others as at least 0.01% and at most
+99.99%."""
 PLACE = "place"
 """The style of a number in a picture: whole ones in full, others in four digits."""
 AMOUNT = "amount"
@@ -41,7 +43,7 @@ _THIN_SPACE = "\u202f"
 
 
 class Rounding(StrEnum):
-    """The side to which a number is rounded: a bound `UP`, the least that something can be `DOWN`."""
+    """The direction in which a number is rounded: an upper bound `UP`, a lower bound `DOWN`."""
 
     NEAREST = ROUND_HALF_EVEN
     UP = ROUND_CEILING
@@ -50,7 +52,7 @@ class Rounding(StrEnum):
 
 @contextmanager
 def decimal_mark(mark: str) -> Iterator[None]:
-    """Numbers for people have this decimal mark inside the block; beside a comma, thin spaces part thousands."""
+    """Set the decimal mark of numbers for people inside the block; with a comma, thin spaces separate thousands."""
     before = _MARK.set(mark)
     try:
         yield
@@ -64,7 +66,7 @@ def _marked(text: str) -> str:
 
 
 def format_value(value: Value, style: str = ".4g") -> str:
-    """A value in a style of this module, or one of Python's; levels as `name: level`; nothing as "none"."""
+    """Return a value in a style of this module, or one of Python's; levels as `name: level`; None as "none"."""
     if value is None:
         return "none"
     if isinstance(value, Mapping):
@@ -79,43 +81,44 @@ def format_value(value: Value, style: str = ".4g") -> str:
 
 
 def decimal(number: Fraction | float, digits: int = 6, rounding: Rounding = Rounding.UP) -> str:
-    """A bound in at most that many significant digits. `infinite` and `undefined` for what is no number."""
+    """Return a bound in at most `digits` significant digits; `infinite` and `undefined` for values that are not
+    finite."""
     return _marked(_decimal(number, digits, rounding))
 
 
 def stated_number(number: Fraction) -> str:
-    """A number that a policy states: whole ones in full, others exactly."""
+    """Return a number that a policy states: whole ones in full, others exactly."""
     text = str(number) if _in_full(number) else _decimal(number, 15, Rounding.UP)
     return _marked(text if Fraction(text) == number else exact_text(number))
 
 
 def bound_number(number: Fraction, rounding: Rounding = Rounding.UP) -> str:
-    """A bound: whole ones in full, others in four digits."""
+    """Return a bound: whole ones in full, others in four digits."""
     return _marked(str(number)) if _in_full(number) else decimal(number, 4, rounding)
 
 
 def nearest_number(number: Fraction) -> str:
-    """A number that is no bound: whole ones in full, others in four digits."""
+    """Return a number that is no bound: whole ones in full, others in four digits."""
     return _marked(str(number) if _in_full(number) else f"{float(number):.4g}")
 
 
 def rounded(number: float | Fraction, digits: int = 4) -> str:
-    """A measured number in so many significant digits, to the nearest."""
+    """Return a measured number in `digits` significant digits, to the nearest."""
     return _marked(f"{float(number):.{digits}g}")
 
 
 def whole(number: int) -> str:
-    """A whole number in full, thousands apart."""
+    """Return a whole number in full, thousands separated."""
     return _marked(f"{number:,}")
 
 
 def percent(share: float | Fraction) -> str:
-    """A share that was stated, as it was."""
+    """Return a stated share in percent, in up to six digits."""
     return _marked(f"{float(100 * share):.6g} %")
 
 
 def exact_text(number: Fraction) -> str:
-    """A fraction as text that Fraction() reads back exactly: `0.95`, `1e-09`, `1/3`. One number has one text."""
+    """Return a fraction as text that Fraction() reads back exactly: `0.95`, `1e-09`, `1/3`. One number has one text."""
     for text in (f"{float(number):.12g}", str(number)):
         if Fraction(text) == number:
             return text
@@ -123,7 +126,7 @@ def exact_text(number: Fraction) -> str:
 
 
 def rounded_text(number: float, digits: int, rounding: Rounding) -> str:
-    """A number of a file in at most so many significant digits; `infinite`, `undefined`."""
+    """Return a number of a file in at most `digits` significant digits; `infinite`, `undefined`."""
     if not math.isfinite(number):
         return "undefined" if number != number else "infinite" if number > 0 else "-infinite"
     value = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()

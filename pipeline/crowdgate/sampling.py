@@ -1,8 +1,8 @@
-"""Exact Bernoulli coins from a secret key (AES-256 in counter mode).
+"""Exact Bernoulli sampling from a secret key (AES-256 in counter mode).
 
-A coin with probability beta = a/b compares the base-65536 digits of a uniform number with those of beta, one digit
-after another until they differ: exact for every rational beta, almost always after one digit. Whoever holds the key
-knows who was sampled: it is never logged, stored or used twice.
+A decision with probability beta = a/b compares the base-65536 digits of a uniform number with those of beta, one digit
+after another until they differ: exact for each rational beta, almost always after one digit. The key determines who was
+sampled, so it is never logged, stored or used twice.
 """
 
 from __future__ import annotations
@@ -49,15 +49,16 @@ class SecretKey:
         raise TypeError("a secret key is not stored")
 
     def stream(self, purpose: int, number: int) -> CipherContext:
-        """A keystream of its own for every purpose and number."""
+        """Return an independent keystream for each purpose and number."""
         nonce = purpose.to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(8)
         return _counter_mode(self._secret, nonce)
 
 
 def bernoulli_subsampler(key: SecretKey, beta: Fraction, number: int = 0) -> Callable[[Integers], Integers]:
-    """A function that keeps each row with probability exactly beta: from class sizes to those of the sampled classes.
+    """Return a function that samples each row with probability exactly beta: from class sizes to those of the sampled
+    classes.
 
-    It may be called once: the same coins are never thrown twice. Each `number` has coins of its own. Raises ValueError
+    It may be called once, as randomness is never reused. Each `number` has independent randomness. Raises ValueError
     unless 0 < beta <= 1.
     """
     if not 0 < beta <= 1:
@@ -71,12 +72,12 @@ def bernoulli_subsampler(key: SecretKey, beta: Fraction, number: int = 0) -> Cal
 
 
 def row_draws(key: SecretKey, people: Sequence[bytes], of: AnyIntegers, tuples: Sequence[AnyIntegers]) -> Draws:
-    """A secret uniform 64-bit number for every row, by which the rows of a person are chosen.
+    """Return a secret uniform 64-bit number for each row, by which the rows of a person are chosen.
 
-    It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and which of
-    the person's equal rows it is), and of nothing else: neither of the order of rows nor of their partition. `of` are
-    places in `people`. Every id becomes a block by keyed BLAKE2b; the numbers are added to it one by one with AES
-    between (CBC-MAC on messages of one length). Draws of different people are not to be compared.
+    It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and its
+    number among the person's equal rows), and of nothing else: neither of the order of rows nor of their partition.
+    `of` are places in `people`. Each id becomes a block by keyed BLAKE2b; the numbers are added to it one by one with
+    AES between (CBC-MAC on messages of one length). Draws of different people must not be compared.
     """
     stream = key.stream(_PERSONS, 0)
     secret, cipher = stream.update(bytes(KEY_BYTES)), _block_cipher(stream.update(bytes(KEY_BYTES)))
@@ -91,8 +92,8 @@ def row_draws(key: SecretKey, people: Sequence[bytes], of: AnyIntegers, tuples: 
 
 
 def seed(key: SecretKey, number: int = 0) -> bytes:
-    """32 bytes to seed a generator with whose draws are no secret: the seed may be published. It tells nothing of the
-    coins, which are other keystreams of the key."""
+    """Return 32 bytes to seed a generator with public draws: the seed may be published. It reveals nothing of the
+    sampling, which uses other keystreams of the key."""
     return key.stream(_SEEDS, number).update(bytes(32))
 
 
@@ -139,7 +140,7 @@ class _BernoulliSampler:
         return heads
 
     def _refine(self) -> bool:
-        """Whether the further digits of a uniform number are below the remaining digits of beta."""
+        """Return whether the further digits of a uniform number are below the remaining digits of beta."""
         remainder = self._remainder
         while remainder:
             remainder *= 1 << 64
@@ -153,7 +154,7 @@ class _BernoulliSampler:
 
 @cache
 def _known_answer_test() -> None:
-    """NIST SP 800-38A, F.5.5: the cipher in use gives the published keystream."""
+    """Raise EnvironmentFault unless the cipher gives the published keystream of NIST SP 800-38A, F.5.5."""
     key = bytes.fromhex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
     counter = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
     text = bytes.fromhex("6bc1bee22e409f96e93d7e117393172a")

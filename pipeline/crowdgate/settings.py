@@ -1,7 +1,7 @@
-"""Where the ledger is: an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
+"""Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-And which key signs: CROWDGATE_SIGNING_KEY, then crowdgate.toml; which others are trusted, and how pages are written:
-crowdgate.toml. No message holds what any of them says of a private key.
+The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, and the style of pages, by
+crowdgate.toml. No message quotes the value of a setting for a private key.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LONGEST_NAME = 20
 NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
-"""Makes a ledger's URL whole that a file in a folder states; raises ValueError, which says what a URL is like."""
+"""Completes the URL of a ledger that a file in a folder states; raises ValueError that describes a valid URL."""
 
 
 def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
-    """The ledger's URL; a relative path in crowdgate.toml is relative to that file.
+    """Return the ledger's URL; a relative path in crowdgate.toml is relative to that file.
 
-    Raises ConfigurationError when no place names a ledger, or the file is wrong.
+    Raises ConfigurationError if no ledger is named, or the file is invalid.
     """
     named = option or os.environ.get(LEDGER_VARIABLE)
     if named:
@@ -50,10 +50,10 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
 
 
 def signing_key(root: Path) -> SigningKey | None:
-    """The key that signs releases, or None where no place names one; a path is relative to crowdgate.toml.
+    """Return the key that signs releases, or None if none is named; a path is relative to crowdgate.toml.
 
-    CROWDGATE_SIGNING_KEY holds the key itself, as PEM. A place that names a key which can't be used is never passed
-    over: raises ConfigurationError, for an empty variable and a file that others may read too.
+    CROWDGATE_SIGNING_KEY holds the key itself, as PEM. A named key that can't be used is never ignored: raises
+    ConfigurationError, also for an empty variable and for a file that others may read.
     """
     pem = os.environ.get(KEY_VARIABLE)
     if pem is not None:
@@ -71,14 +71,14 @@ def signing_key(root: Path) -> SigningKey | None:
 
 
 def signing_key_file(root: Path) -> Path | None:
-    """The file that crowdgate.toml names as the key, whether or not it can be used; None where it names none."""
+    """Return the file that crowdgate.toml names as the key, whether or not it can be used; None if it names none."""
     path = root / FILE
     named = _settings(path).get("signing_key")
     return root / named if isinstance(named, str) and named and "\0" not in named else None
 
 
 def configured_key(root: Path) -> SigningKey:
-    """The key that signs, where one is needed. Raises ConfigurationError without one."""
+    """Return the key that signs, where one is necessary. Raises ConfigurationError without one."""
     key = signing_key(root)
     if key is None:
         expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
@@ -89,8 +89,8 @@ def configured_key(root: Path) -> SigningKey:
 
 
 def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
-    """Whose signatures count: the key that signs here, and those that `trusted_keys` in crowdgate.toml lists as files
-    of public keys, relative to it. None where no key is configured. Raises ConfigurationError."""
+    """Return the trusted keys: the key that signs here, and those that `trusted_keys` in crowdgate.toml lists as files
+    of public keys, relative to it. Empty if no key is configured. Raises ConfigurationError."""
     path, own = root / FILE, signing_key(root)
     named = _settings(path).get("trusted_keys", [])
     if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
@@ -107,14 +107,15 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
 
 @dataclass(frozen=True)
 class PageStyle:
-    """How pages for people are written: the language that they declare, and the decimal mark of their numbers."""
+    """The style of pages for people: the language that they declare, and the decimal mark of their numbers."""
 
     lang: str = "en"
     decimal_mark: str = "."
 
 
 def page_style(root: Path) -> PageStyle:
-    """The style that crowdgate.toml states. Raises ConfigurationError for no tag of a language, or another mark."""
+    """Return the style that crowdgate.toml states. Raises ConfigurationError for an invalid language tag or decimal
+    mark."""
     path, default = root / FILE, PageStyle()
     settings = _settings(path)
     lang, mark = settings.get("lang", default.lang), settings.get("decimal_mark", default.decimal_mark)
@@ -127,7 +128,8 @@ def page_style(root: Path) -> PageStyle:
 
 
 def _secret(path: Path, place: str) -> bytes:
-    """What a file holds that only its owner can read. The message never shows its name: a key may stand there."""
+    """Return the content of a file that only its owner can read. The message never quotes the file's name, as a key may
+    be written in its place."""
     try:
         with plain_file(path) as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -143,7 +145,7 @@ def _unusable(place: str, found: str) -> ConfigurationError:
 
 
 def _absolute_url(place: str, url: str, folder: Path, placed: Placed) -> str:
-    """The URL, made whole. The message never shows it: it may hold a password."""
+    """Return the completed URL. The message never quotes it, as it may hold a password."""
     try:
         return placed(url, folder)
     except ValueError as error:
@@ -153,7 +155,8 @@ def _absolute_url(place: str, url: str, folder: Path, placed: Placed) -> str:
 
 
 def _settings(path: Path) -> dict[str, object]:
-    """Return what crowdgate.toml says, and nothing where there is no such file. Raises ConfigurationError otherwise."""
+    """Return the settings in crowdgate.toml, or nothing if there is no such file. Raises ConfigurationError for an
+    invalid file."""
     if not os.path.lexists(path):
         return {}
     try:

@@ -1,7 +1,7 @@
-"""What a fixed number of trials of an attack can show: exact binomial probabilities, no normal approximation.
+"""Statistical power of a fixed number of trials of an attack: exact binomial probabilities, no normal approximation.
 
-An audit passes a limit if the upper end of the exact one-sided interval (`intervals.clopper_pearson`) is at most the
-limit, and refutes a rate if the lower end is above it. Both rest on a least or greatest number of successes.
+An audit passes a limit if the upper limit of the exact one-sided interval (`intervals.clopper_pearson`) is at most this
+limit, and refutes a rate if the lower one is above it. Both depend on a least or greatest number of successes.
 """
 
 import math
@@ -15,7 +15,8 @@ from crowdgate.accounting.safe_k_exact import slack
 
 
 def passing_successes(limit: Number, trials: Number, alpha: Number) -> int | None:
-    """The greatest number of successes whose upper end of level `alpha` is at most `limit`; None if there is none."""
+    """Return the greatest number of successes whose upper confidence limit of level `alpha` is at most `limit`; None if
+    there is none."""
     bound, rows = probability("limit", limit), whole("trials", trials, 0)
     passing, failing = -1, rows + 1
     while failing - passing > 1:
@@ -26,7 +27,8 @@ def passing_successes(limit: Number, trials: Number, alpha: Number) -> int | Non
 
 
 def refuting_successes(rate: Number, trials: Number, alpha: Number) -> int | None:
-    """The least number of successes whose lower end of level `alpha` is above `rate`; None if there is none."""
+    """Return the least number of successes whose lower confidence limit of level `alpha` is above `rate`; None if there
+    is none."""
     bound, rows = probability("rate", rate), whole("trials", trials, 0)
     silent, refuting = -1, rows + 1
     while refuting - silent > 1:
@@ -37,7 +39,8 @@ def refuting_successes(rate: Number, trials: Number, alpha: Number) -> int | Non
 
 
 def chance_to_pass(limit: Number, rate: Number, trials: Number, alpha: Number) -> float:
-    """How likely an attack of this success `rate` passes the limit: P(Bin(trials, rate) <= s), rounded down.
+    """Return the probability that an attack of success `rate` passes the limit: P(Bin(trials, rate) <= s), rounded
+    down.
 
     s is the greatest number of successes that passes. 0 if none does: there are too few trials for the limit.
     """
@@ -47,9 +50,10 @@ def chance_to_pass(limit: Number, rate: Number, trials: Number, alpha: Number) -
 
 
 def chance_to_refute(limit: Number, rate: Number, trials: Number, alpha: Number) -> float:
-    """How likely an attack of this success `rate` is seen above the limit: P(Bin(trials, rate) >= s), rounded down.
+    """Return the probability that an attack of success `rate` is found above the limit: P(Bin(trials, rate) >= s),
+    rounded down.
 
-    s is the least number of successes whose lower end is above the limit. 0 if none is.
+    s is the least number of successes whose lower confidence limit is above the limit. 0 if there is none.
     """
     true, rows = probability("rate", rate), whole("trials", trials, 0)
     refuting = refuting_successes(limit, rows, alpha)
@@ -57,10 +61,12 @@ def chance_to_refute(limit: Number, rate: Number, trials: Number, alpha: Number)
 
 
 def detectable_excess(baseline: Number, trials: Number, alpha: Number, power: Number) -> float | None:
-    """The least excess over the baseline that is seen with probability `power`, rounded up; None if none is.
+    """Return the least excess over the baseline that is detected with probability `power`, rounded up; None if there is
+    none.
 
-    At a true rate of baseline + excess or more, the lower end of level `alpha` is above the baseline with at least that
-    probability: the rate at which s - 1 successes or fewer have probability 1 - power, s the least number that refutes.
+    At a true rate of baseline + excess or more, the lower confidence limit of level `alpha` is above the baseline with
+    at least this probability: the rate at which s - 1 successes or fewer have probability 1 - power, s the least number
+    that refutes.
     """
     low, sure = probability("baseline", baseline), probability("power", power, open_low=True, open_high=True)
     refuting = refuting_successes(low, trials, alpha)
@@ -70,7 +76,7 @@ def detectable_excess(baseline: Number, trials: Number, alpha: Number, power: Nu
 
 
 def binomial_p(successes: Number, trials: Number, rate: Number) -> float:
-    """P(Bin(trials, rate) >= successes), rounded up: the exact one-sided p-value of a rate of at most `rate`."""
+    """Return P(Bin(trials, rate) >= successes), rounded up: the exact one-sided p-value of a rate of at most `rate`."""
     rows = whole("trials", trials, 0)
     s = whole("successes", successes, 0, rows)
     log = _beyond(s, rows, probability("rate", rate))
@@ -78,10 +84,10 @@ def binomial_p(successes: Number, trials: Number, rate: Number) -> float:
 
 
 def holm(p_values: Iterable[Number]) -> tuple[float, ...]:
-    """Adjusted p-values in the given order, rounded up (S. Holm, Scandinavian Journal of Statistics 6, 1979).
+    """Return adjusted p-values in the given order, rounded up (S. Holm, Scandinavian Journal of Statistics 6, 1979).
 
-    Rejecting every hypothesis whose adjusted value is at most alpha errs on any true one with probability at most
-    alpha, however the tests depend on each other.
+    Rejecting each hypothesis whose adjusted value is at most alpha rejects any true one with probability at most alpha,
+    however the tests depend on each other.
     """
     exact = [probability("p_values", value) for value in p_values]
     adjusted, greatest = [0.0] * len(exact), Fraction(0)
@@ -92,11 +98,11 @@ def holm(p_values: Iterable[Number]) -> tuple[float, ...]:
 
 
 def _beyond(s: int, trials: int, rate: Fraction) -> float:
-    """ln P(Bin(trials, rate) >= s)."""
+    """Return ln P(Bin(trials, rate) >= s)."""
     return log_tail(s, trials, float(rate), float(1 - rate))
 
 
 def _at_least(s: int, trials: int, rate: Fraction) -> float:
-    """P(Bin(trials, rate) >= s), rounded down."""
+    """Return P(Bin(trials, rate) >= s), rounded down."""
     log = _beyond(s, trials, rate)
     return math.exp(log - slack(min(s, trials - s), log)) if s > 0 and log > -math.inf else float(s <= 0)

@@ -1,11 +1,12 @@
-"""Limits for means of numbers that are known to be bounded, from independent repetitions, whatever their law.
+"""Confidence limits for means of bounded numbers, from independent repetitions of any distribution.
 
-Somebody bets, repetition after repetition, against what a limit says. If it is true he gains nothing on average, so
-that his capital, which begins at 1, ends at 1/alpha or more with probability at most alpha (Markov). The limit is where
-that begins. He splits the capital over several constant bets, so that the order of the repetitions does not matter
-(I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 86, 2024, section 4).
+A bettor bets, repetition after repetition, against a claimed limit. If the claim is true the bettor gains nothing on
+average, so that the capital, which begins at 1, ends at 1/alpha or more with probability at most alpha (Markov). The
+limit is the least claim that is not refuted this way. The capital is split over several constant bets, so that the
+order of the repetitions does not matter (I. Waudby-Smith, A. Ramdas, Estimating means of bounded random variables by
+betting, JRSS B 86, 2024, section 4).
 
-Nothing is assumed of the law but its bounds: of 300 repetitions that all agree a limit is still about 5/300 apart,
+Only the bounds of the distribution are assumed: for 300 repetitions that all agree a limit is still about 5/300 away,
 since a case that never occurred may have probability 5/300.
 """
 
@@ -22,28 +23,31 @@ Shares = Sequence[float] | Floats
 BETS = np.array([0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95])
 """Shares of the capital that are at stake."""
 _ROUNDED = 1e-9
-"""Of a logarithm of capital: each of up to 10^6 factors loses 1e-16 of itself, and there are a few operations more."""
+"""Bound on the rounding error of a logarithm of capital: each of up to 10^6 factors has a relative error of 1e-16, and
+there are a few operations more."""
 _NINE_DECIMALS = 1e-8
-"""How far shares that are told in nine decimals may be from what they are known to be: three of them, each rounded."""
+"""Tolerance for shares reported with nine decimals: three of them, each rounded."""
 _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
 
 
 def _log_capital(gains: Floats) -> float:
-    """ln of what is left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >= -1."""
+    """Return ln of the capital left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >=
+    -1."""
     logs = np.log1p(BETS[:, None] * gains[None, :]).sum(axis=1)
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
 
 
 def _p_value(gains: Floats) -> float:
-    """How likely at most a capital like this is where the mean gain is not above 0: 1/capital, rounded up."""
+    """Return an upper bound on the probability of this capital if the mean gain is not above 0: 1/capital, rounded
+    up."""
     return min(1.0, exp_up(-_log_capital(gains)))
 
 
 def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
-    """(lower, upper) limits of the mean of independent numbers from 0 to 1 of one law, each wrong with probability at
-    most `alpha` (one-sided). No values give (0, 1)."""
+    """Return (lower, upper) confidence limits of the mean of independent, identically distributed numbers from 0 to 1,
+    each wrong with probability at most `alpha` (one-sided). No values give (0, 1)."""
     x = _shares("values", values)
     least = _least(alpha)
     lower = _last(lambda m: _log_capital(x / m - 1) >= least, 1.0, 0.0)
@@ -52,8 +56,8 @@ def mean_limits(values: Shares, alpha: Number) -> tuple[float, float]:
 
 
 def mean_p(values: Shares, least: float) -> float:
-    """The p-value of a mean that is not above 0, of independent numbers of one law that are at least `least`, below
-    0."""
+    """Return the p-value of a mean that is not above 0, for independent, identically distributed numbers that are at
+    least `least`, below 0."""
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not least < 0 or not (x >= least * (1 + _ROUNDED)).all():
         raise ValueError("values must be numbers of at least `least`, which is below 0")
@@ -61,7 +65,8 @@ def mean_p(values: Shares, least: float) -> float:
 
 
 def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) -> tuple[float, float]:
-    """(lower, upper) limits of E part / E whole, for pairs of one law with 0 <= part <= whole <= most."""
+    """Return (lower, upper) confidence limits of E part / E whole, for identically distributed pairs with 0 <= part <=
+    whole <= most."""
     a, p = _within(part, whole, most)
     least = _least(alpha)
     lower = _last(lambda c: _log_capital((a - c * p) / (c * most)) >= least, 1.0, 0.0)
@@ -72,11 +77,12 @@ def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) 
 def improvement_limits(
     attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0, wrong: float = 1.0
 ) -> tuple[float, float]:
-    """(lower, upper) limits of (E attack - E base) / (E predicted - E base), for triples of one law with attack and
-    base from 0 to predicted <= most: the precision improvement of paired predictions. `wrong`, above 0, is what is
-    known to be at least predicted - base: the share of all targets that the base is wrong of.
+    """Return (lower, upper) confidence limits of (E attack - E base) / (E predicted - E base), for identically
+    distributed triples with attack and base from 0 to predicted <= most: the precision improvement of paired
+    predictions. `wrong`, above 0, is a known upper bound of predicted - base: the share of all targets on which the
+    base is wrong.
 
-    It lies in (-infinity, 1]; -infinity where nothing tells it from that.
+    The improvement lies in (-infinity, 1]; -infinity if the data do not exclude it.
     """
     a, b, p = _paired(attack, base, predicted, most, wrong)
     least, greatest = _least(alpha), min(most, wrong)
@@ -88,15 +94,15 @@ def improvement_limits(
 def difference_limits(
     attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0
 ) -> tuple[float, float]:
-    """(lower, upper) limits of (E attack - E base) / E predicted, for triples of one law with attack and base from 0 to
-    predicted <= most: by how much the one precision is above the other. It lies in [-1, 1]."""
+    """Return (lower, upper) confidence limits of (E attack - E base) / E predicted, for identically distributed triples
+    with attack and base from 0 to predicted <= most: the difference of both precisions, in [-1, 1]."""
     a, b, p = _paired(attack, base, predicted, most, 1.0)
     lower, upper = ratio_limits((a - b + p) / 2, p, alpha, most)
     return 2 * lower - 1, 2 * upper - 1
 
 
 def improvement_p(attack: Shares, base: Shares, predicted: Shares, most: float = 1.0) -> float:
-    """The p-value of no improvement at all: that the attack is not right more often than the base."""
+    """Return the p-value of no improvement: that the attack is not right more often than the base."""
     a, b, p = _paired(attack, base, predicted, most, 1.0)
     return _p_value(_above(a, b, p, 0.0) / most)
 
@@ -112,12 +118,12 @@ def _paired(
 
 
 def _below(attack: Floats, base: Floats, predicted: Floats, improvement: float, greatest: float) -> Floats:
-    """How far each is below an improvement under 1, in units of the farthest that it can be above."""
+    """Return how far each triple is below an improvement under 1, in units of the farthest that it can be above."""
     return -_above(attack, base, predicted, improvement) / ((1 - improvement) * greatest * (1 + 2 * _ROUNDED))
 
 
 def _above(attack: Floats, base: Floats, predicted: Floats, improvement: float) -> Floats:
-    """How far each is above an improvement: attack - base - improvement (predicted - base)."""
+    """Return how far each triple is above an improvement: attack - base - improvement (predicted - base)."""
     return attack - base - improvement * (predicted - base)
 
 
@@ -140,8 +146,7 @@ def _within(part: Shares, whole: Shares, most: float) -> tuple[Floats, Floats]:
 
 
 def _last(refuted: Callable[[float], bool], bad: float, good: float) -> float:
-    """Between `good`, which nothing refutes and which is returned if nothing does so nearer to `bad`: nearly the last
-    number, seen from `good`, that is refuted."""
+    """Return nearly the last refuted number on the way from `good` to `bad`; `good` if none is refuted."""
     found, end = good, bad
     while abs(end - found) > _NEAR_ENOUGH * max(abs(end), abs(found), 1e-3):
         middle = (found + end) / 2

@@ -2,7 +2,7 @@
 
 The mass function is Loader's saddle-point form (C. Loader, Fast and accurate computation of binomial probabilities,
 2000): the two deviances are computed from t - n p itself, so that a billion trials cost no digits. Sums run outward
-from their largest term by ratios of neighbours; what is left out is bounded by a geometric series, and added.
+from their largest term by ratios of neighbours; the omitted terms are bounded by a geometric series, which is added.
 """
 
 import math
@@ -16,7 +16,7 @@ _NEGLIGIBLE = 1e-16
 
 
 def log_mass(t: int, rest: int, p: float, q: float) -> float:
-    """ln P(Bin(t + rest, p) = t), where q = 1 - p is given beside p so that neither loses digits."""
+    """Return ln P(Bin(t + rest, p) = t); q = 1 - p is a separate argument so that neither loses digits."""
     if p <= 0 or q <= 0:
         return 0.0 if (rest if q <= 0 else t) == 0 else -math.inf
     if rest == 0:
@@ -31,9 +31,10 @@ def log_mass(t: int, rest: int, p: float, q: float) -> float:
 
 
 def log_weighted_tail(t: int, rest: int, p: float, q: float, weight: float, step: float) -> float:
-    """ln of the sum over i >= 0 of P(Bin(t + rest, p) = t + i) (weight + i step).
+    """Return ln of the sum over i >= 0 of P(Bin(t + rest, p) = t + i) (weight + i step).
 
-    For t at or above the mean, weight >= 0 and step 0 or 1. An upper bound but for rounding: the remainder is included.
+    For t at or above the mean, weight >= 0 and step 0 or 1. An upper bound except for rounding: the remainder is
+    included.
     """
     mass = log_mass(t, rest, p, q)
     if mass == -math.inf:
@@ -43,7 +44,7 @@ def log_weighted_tail(t: int, rest: int, p: float, q: float, weight: float, step
 
 
 def log_tail(t: int, n: int, p: float, q: float) -> float:
-    """ln P(Bin(n, p) >= t)."""
+    """Return ln P(Bin(n, p) >= t)."""
     if t <= 0 or t > n:
         return 0.0 if t <= 0 else -math.inf
     if t > n * p:
@@ -53,7 +54,8 @@ def log_tail(t: int, n: int, p: float, q: float) -> float:
 
 
 def log_chernoff(n: int, share: float, p: float) -> float:
-    """-n KL(share || p): ln of a bound on P(Bin(n, p) >= n share) for share >= p, which also holds for all larger n."""
+    """Return -n KL(share || p): ln of a bound on P(Bin(n, p) >= n share) for share >= p, which also holds for all
+    larger n."""
     if share <= p:
         return 0.0
     if share >= 1:
@@ -63,7 +65,7 @@ def log_chernoff(n: int, share: float, p: float) -> float:
 
 
 def _weighted_sum(t: int, rest: int, odds: float, weight: float, step: float) -> float:
-    """The sum over i of weight + i step times the mass at t + i, relative to the mass at t."""
+    """Return the sum over i of weight + i step times the mass at t + i, relative to the mass at t."""
     total, mass, done, chunk = weight, 1.0, 0, _FIRST_CHUNK
     while done < rest:
         i = np.arange(done, min(done + chunk, rest), dtype=float)
@@ -81,7 +83,7 @@ def _weighted_sum(t: int, rest: int, odds: float, weight: float, step: float) ->
 
 
 def _remainder(mass: float, ratio: float, weight: float, step: float) -> float:
-    """At most what the terms after one of this mass and weight add, when masses shrink at least by `ratio`."""
+    """Return an upper bound of the terms after one of this mass and weight, when masses shrink at least by `ratio`."""
     if ratio >= 1:
         return math.inf
     return mass * (weight * ratio / (1 - ratio) + step * ratio / (1 - ratio) ** 2)
@@ -92,7 +94,7 @@ def _log(p: float, q: float) -> float:
 
 
 def _stirling_error(count: int) -> float:
-    """ln count! less Stirling's formula."""
+    """Return ln count! minus Stirling's formula."""
     x = float(count)
     if x < 16:
         return math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - _HALF_LOG_TAU
@@ -101,7 +103,7 @@ def _stirling_error(count: int) -> float:
 
 
 def _deviance(x: float, mean: float, apart: float) -> float:
-    """x ln(x / mean) + mean - x, where apart = x - mean is known better than the difference of floats."""
+    """Return x ln(x / mean) + mean - x, where apart = x - mean is known more exactly than the difference of floats."""
     if abs(apart) > 0.1 * (x + mean):
         ratio = x / mean
         return x * (math.log(ratio) if ratio < math.inf else math.log(x) - math.log(mean)) - apart

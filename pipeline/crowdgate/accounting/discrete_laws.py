@@ -1,4 +1,4 @@
-"""The laws of integer noise: discrete Laplace and discrete Gaussian, with the exact probability of every interval.
+"""Distributions of integer noise: discrete Laplace and discrete Gaussian, with the exact probability of each interval.
 
 Laplace of scale s: P(x) = (1 - a) / (1 + a) a^|x|, a = e^(-1/s). Gaussian of parameter sigma^2: P(x) is proportional to
 e^(-x^2 / (2 sigma^2)) on the integers, and its variance is at most sigma^2 (Canonne, Kamath, Steinke 2020).
@@ -16,10 +16,11 @@ from crowdgate.arrays import Floats
 from crowdgate.system import lazy_libraries
 
 _WIDE = 10_000.0
-"""From this sigma on the discrete Gaussian's tails are taken from the normal law, which bounds them from above."""
+"""From this sigma on the discrete Gaussian's tails are replaced by those of the Normal distribution, which bound them
+from above."""
 
 _ROUNDING = 4e-16
-"""What a coverage may have lost."""
+"""Bound on the rounding error of a coverage."""
 
 
 @dataclass(frozen=True)
@@ -35,32 +36,32 @@ class DiscreteLaplace:
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     def mass(self, x: int) -> float:
-        """P(noise = x)."""
+        """Return P(noise = x)."""
         rate = float(1 / self.scale)
         return math.tanh(rate / 2) * math.exp(-rate * abs(x))
 
     def tail(self, q: int) -> float:
-        """P(noise > q), for every integer q."""
+        """Return P(noise > q), for each integer q."""
         if q < 0:
             return 1 - self.tail(-q - 1)
         rate = float(1 / self.scale)
         return math.exp(-rate * (q + 1)) / (1 + math.exp(-rate))
 
     def half_width(self, confidence: float = 0.95) -> int:
-        """The least q with P(|noise| <= q) of at least `confidence`."""
+        """Return the least q with P(|noise| <= q) of at least `confidence`."""
         rate, alpha = float(1 / self.scale), (1 - confidence) / 2
         q = max(0, math.ceil((-math.log(alpha) - math.log1p(math.exp(-rate))) / rate) - 1)
         return _least(self, q, confidence)
 
     def coverage(self, q: int) -> float:
-        """P(|noise| <= q): how often value +- q holds the truth."""
+        """Return P(|noise| <= q): the coverage probability of value +- q."""
         return 1 - 2 * self.tail(q)
 
     def continuous_half_width(self, confidence: float = 0.95) -> float:
-        """The x with P(|L| > x) = 1 - confidence, rounded up, for L = E - F, E and F exponential of this scale.
+        """Return the x with P(|L| > x) = 1 - confidence, rounded up, for L = E - F, E and F exponential of this scale.
 
         Noise is floor(E) - floor(F), so within 1 of L. For sums of multiples of such L the root of the sum of their
-        squared half-widths is at least the half-width: no sum has as heavy tails as one of them.
+        squared half widths is at least the half width: no sum has as heavy tails as one of them.
         """
         return raised(-math.log1p(-confidence) * float(self.scale))
 
@@ -88,19 +89,19 @@ class DiscreteGaussian:
 
     @property
     def variance(self) -> float:
-        """The variance; sigma^2 where sigma is so large that they do not differ."""
+        """The variance; sigma^2 if sigma is so large that they do not differ."""
         if self.sigma > _WIDE:
             return float(self.squared_sigma)
         x = np.arange(len(self._masses), dtype=np.float64)
         return float(2 * (x * x * self._masses).sum() / self._total)
 
     def mass(self, x: int) -> float:
-        """P(noise = x)."""
+        """Return P(noise = x)."""
         total = self._total if self.sigma <= _WIDE else self.sigma * math.sqrt(2 * math.pi)
         return math.exp(-x * x / (2 * float(self.squared_sigma))) / total
 
     def tail(self, q: int) -> float:
-        """P(noise > q), for every integer q; an upper bound for q >= 0 where sigma is above 10,000."""
+        """Return P(noise > q), for each integer q; an upper bound for q >= 0 if sigma is above 10,000."""
         if q < 0:
             return 1 - self.tail(-q - 1)
         if self.sigma > _WIDE:
@@ -108,24 +109,25 @@ class DiscreteGaussian:
         return float(self._masses[q + 1 :].sum() / self._total)
 
     def half_width(self, confidence: float = 0.95) -> int:
-        """The least q with P(|noise| <= q) of at least `confidence`."""
+        """Return the least q with P(|noise| <= q) of at least `confidence`."""
         quantile = float(-lazy_libraries.special.ndtri((1 - confidence) / 2))
         return _least(self, max(0, round(self.sigma * quantile)), confidence)
 
     def coverage(self, q: int) -> float:
-        """P(|noise| <= q): how often value +- q holds the truth."""
+        """Return P(|noise| <= q): the coverage probability of value +- q."""
         return 1 - 2 * self.tail(q)
 
     def continuous_half_width(self, confidence: float = 0.95) -> float:
-        """The x with P(|Z| > x) = 1 - confidence, rounded up, for the normal Z of this sigma.
+        """Return the x with P(|Z| > x) = 1 - confidence, rounded up, for the Normal Z of this sigma.
 
         P(Z >= m) <= P(noise >= m) <= P(Z >= m - 1) for all whole m >= 1 (the latter: Canonne, Kamath, Steinke 2020,
-        Proposition 25), so noise is within 1 of a Z. Squared half-widths of independent multiples add up.
+        Proposition 25), so noise is within 1 of a Z. Squared half widths of independent multiples add up.
         """
         return raised(self.sigma * float(-lazy_libraries.special.ndtri((1 - confidence) / 2)), 1e-14)
 
     def delta(self, shift: int, epsilon: float) -> float:
-        """The exact delta at `epsilon` when one count changes by `shift`: sum of max(P(x) - e^epsilon P(x - shift), 0).
+        """Return the exact delta at `epsilon` when one count changes by `shift`: sum of max(P(x) - e^epsilon P(x -
+        shift), 0).
 
         Canonne, Kamath, Steinke 2020, Theorem 7: P(x < c) - e^epsilon P(x < c - shift).
         """
@@ -137,7 +139,8 @@ Law = DiscreteLaplace | DiscreteGaussian
 
 
 def _least(law: Law, q: int, confidence: float) -> int:
-    """The least q from near one; above 2^50, where floats tell no neighbours apart, one within a part in 10^15."""
+    """Return the least q from near one; above 2^50, where floats do not separate neighbours, one within a part in
+    10^15."""
     step, enough = max(1, q >> 50), confidence + _ROUNDING
     while law.coverage(q) < enough:
         q += step

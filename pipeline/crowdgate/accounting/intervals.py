@@ -13,7 +13,7 @@ _NEAR_ENOUGH = 1e-13
 
 
 def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[float, float]:
-    """(lower, upper) limits, each wrong with probability at most `alpha` (one-sided), 0 < alpha < 1.
+    """Return (lower, upper) limits, each wrong with probability at most `alpha` (one-sided), 0 < alpha < 1.
 
     C. Clopper, E. Pearson, Biometrika 26, 1934. Rounded outwards: the tail at each limit is at most alpha, and hardly
     less. No trials give (0, 1).
@@ -39,8 +39,8 @@ def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[f
 
 
 def _last(holds: Callable[[float], bool], guess: float, good: float) -> float:
-    """Between `good`, where it holds, and 1 - good, where it does not: nearly the last number at which it holds. The
-    guess saves work; for small alpha it can be far off."""
+    """Return nearly the last number for which `holds`, between `good`, where it holds, and 1 - good, where it does not.
+    The guess saves work; for small alpha it can be far off."""
     bad, towards = 1 - good, 1 - _NEAR if good == 0 else 1 + _NEAR
     for tried in (guess * towards, guess / towards):
         good, bad = (tried, bad) if 0 < tried < 1 and holds(tried) else (good, tried if 0 < tried < 1 else bad)

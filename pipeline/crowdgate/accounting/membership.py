@@ -1,4 +1,4 @@
-"""What a guarantee says about membership attacks."""
+"""Bounds on membership attacks that follow from a guarantee."""
 
 import math
 from fractions import Fraction
@@ -9,7 +9,8 @@ from crowdgate.accounting.safe_k_exact import slack
 
 
 def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number) -> float:
-    """The greatest precision of an attack of true positive rate `tpr` when non-members are `skew` times the members.
+    """Return the greatest precision of an attack of true positive rate `tpr` when non-members are `skew` times the
+    members.
 
     tpr / (tpr + skew (tpr - delta) e^-epsilon), because tpr <= e^epsilon fpr + delta; 1 if tpr <= delta. Rounded up.
     """
@@ -21,17 +22,17 @@ def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number
 def true_positive_lines(
     beta: Number, n: Number, epsilon: Number = 0, delta: Number = 0
 ) -> tuple[tuple[float, float], ...]:
-    """(intercept, slope) of lines that bound the true positive rate by the false one, both of tables of exactly `n`
-    units. Where n is secret, beta + (1 - beta) fpr bounds it. Rounded up.
+    """Return (intercept, slope) of lines that bound the true positive rate by the false positive rate, both for tables
+    of exactly `n` units. If n is secret, beta + (1 - beta) fpr bounds it. Rounded up.
 
-    (epsilon, delta) is told beside what is computed on the sample, about replacing one unit. Who is in the sample can
-    be told, with probability beta. Of a member and of a non-member who are not, the rest of the sample has one law if
-    one other of the non-member's table, of n, is not sampled: so that the rate is at most
-    beta + (1 - beta) delta + e^epsilon fpr.
+    (epsilon, delta) is the guarantee, for replacing one unit, of outputs other than those computed on the sample. With
+    probability beta the sample reveals the member. If neither the member nor the non-member is sampled, the rest of the
+    sample has equal distributions provided that one other unit of the non-member's table, of n, is not sampled. So the
+    rate is at most beta + (1 - beta) delta + e^epsilon fpr.
 
-    Without anything beside it, it is also at most beta + (1 - beta)(fpr + s). The samples of a member's n - 1 others
-    and of a non-member's n differ in size; s = beta max P(Bin(n - 1, beta) = t) is the distance of the two laws. An
-    attacker who claims by the size alone comes as near as that: beta + (1 - beta) fpr itself does not hold.
+    Without other outputs, it is also at most beta + (1 - beta)(fpr + s). The samples of a member's n - 1 others and of
+    a non-member's n differ in size; s = beta max P(Bin(n - 1, beta) = t) is the distance of both distributions. An
+    attacker who claims by the size alone comes as near as that: beta + (1 - beta) fpr itself is no bound.
     """
     b, others = probability("beta", beta), whole("n", n, 1) - 1
     eps, d = epsilon_of(epsilon), probability("delta", delta)
@@ -43,7 +44,7 @@ def true_positive_lines(
 
 
 def _greatest_mass(n: int, b: Fraction) -> float:
-    """max over t of P(Bin(n, b) = t): at the mode, (n + 1) b rounded down. Rounded up."""
+    """Return max over t of P(Bin(n, b) = t): at the mode, (n + 1) b rounded down. Rounded up."""
     mode = min(n, int((n + 1) * b))
     log = log_mass(mode, n - mode, float(b), float(1 - b))
     return exp_up(log + slack(n, log)) if log else 1.0

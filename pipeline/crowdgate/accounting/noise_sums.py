@@ -1,23 +1,24 @@
-"""How many standard errors hold a weighted sum of independent noises 95 % of the time, whatever the weights.
+"""Interval width, in standard errors, that contains any weighted sum of independent noises with 95 % probability.
 
-1.96 do for normal noise. One discrete Laplace noise needs 2.12 and more, and whole numbers jump. Let S = sum a_j N_j be
-a sum with variance 1 of noises N_j, whose variances are at least 1/r^2. For each kind of noise there are independent
-symmetric D_j such that N_j + D_j is a continuous law, or nearly one. With E = sum a_j D_j, for every d > 0
+1.96 suffices for Normal noise. One discrete Laplace noise needs 2.12 and more, and whole numbers are discrete. Let S =
+sum a_j N_j be a sum with variance 1 of noises N_j, whose variances are at least 1/r^2. For each kind of noise there are
+independent symmetric D_j such that N_j + D_j has a continuous distribution, or nearly one. With E = sum a_j D_j, for
+each d > 0
 
     P(|S| > u) <= P(|S + E| > u - d) / P(E >= -d)
 
-as E, being symmetric and independent of S, takes S back by more than d with probability P(E < -d) only.
+as E, being symmetric and independent of S, moves S back by more than d with probability P(E < -d) only.
 
 Laplace. A discrete Laplace noise is the difference of two independent geometric ones, the whole parts of exponential
-ones; the fractional parts are independent of the whole ones, so D_j is their difference and N_j + D_j is Laplace of the
-same scale. A fractional part has, tilted by any factor, a variance of at most 1/12, so E is subgaussian with variance
-at most r^2 / 6: P(E < -d) <= e^(-3 d^2 / r^2). S + E is symmetric with a log-concave density, as sums of such are
-(Prekopa 1973), so `log_concave_quantile` bounds its tail.
+ones; the fractional parts are independent of the whole ones, so D_j is their difference and N_j + D_j is Laplace of
+equal scale. A fractional part has, tilted by any factor, a variance of at most 1/12, so E is subgaussian with variance
+at most r^2 / 6: P(E < -d) <= e^(-3 d^2 / r^2). S + E is symmetric with a log-concave density, as sums of such variables
+are (Prekopa 1973), so `log_concave_quantile` bounds its tail.
 
-Gaussian. Let D_j be normal of variance t^2. The density of N_j + D_j is at most 1 + 2 sum_m e^(-2 pi^2 v m^2) times
-that of a normal law of variance sigma_j^2 + t^2, with v = sigma_j^2 t^2 / (sigma_j^2 + t^2) (Poisson summation). So
-P(|S + E| > x) is at most the product of these factors over all noises times that of a normal law, and E is normal of
-variance at most t^2 r^2.
+Gaussian. Let D_j be Normal of variance t^2. The density of N_j + D_j is at most 1 + 2 sum_m e^(-2 pi^2 v m^2) times
+that of a Normal distribution of variance sigma_j^2 + t^2, with v = sigma_j^2 t^2 / (sigma_j^2 + t^2) (Poisson
+summation). So P(|S + E| > x) is at most the product of these factors over all noises times that of a Normal
+distribution, and E is Normal of variance at most t^2 r^2.
 
 Chebyshev's inequality, 4.48 standard errors, always holds.
 """
@@ -34,16 +35,17 @@ from crowdgate.system import lazy_libraries
 
 _MISS = 0.05
 _STEPS = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 401)[1:-1], 1 - np.geomspace(2.5e-3, 1e-9, 200)])
-"""Closer at the ends: the greatest value may be at a rate of nearly 0, or a cut far out."""
+"""Steps that are closer at both ends: the maximum may be at a rate of nearly 0, or a distant cut."""
 _SLACK = 1e-4
-"""More than what such steps miss of a greatest value."""
+"""Bound on what such steps miss of a maximum."""
 
 
 def width(laws: Sequence[Law], numbers: int) -> Fraction:
-    """The least multiple of the standard error, rounded up to thousandths, that is shown to hold 95 % of the time for
-    every weighted sum of at most that many noises of these laws: independent, of one kind.
+    """Return the least multiple of the standard error, rounded up to thousandths, that is proved to contain each
+    weighted sum of at most `numbers` noises of these distributions with 95 % probability: independent, of one kind.
 
-    From 1.96 (Gaussian) and 2.17 (Laplace) for wide noise to 4.48. Raises ValueError without laws or for several kinds.
+    From 1.96 (Gaussian) and 2.17 (Laplace) for wide noise to 4.48. Raises ValueError without distributions or for
+    several kinds.
     """
     least = min((law.variance for law in laws), default=0.0)
     if not laws or len({type(law) for law in laws}) > 1:
@@ -65,12 +67,13 @@ def _laplace(laws: Sequence[DiscreteLaplace], least: float) -> float:
 
 
 def log_concave_quantile(miss: Floats) -> Floats:
-    """The greatest x with P(|X| > x) = miss, over all symmetric X of variance 1 with a log-concave density.
+    """Return the greatest x with P(|X| > x) = miss, over all symmetric X of variance 1 with a log-concave density.
 
-    Let f be the density of |X| at x > 0, p what lies beyond t. Replace f by the exponential density with the same mass
-    below t and the same value at t, cut off above t where p lies beyond t: on either side that moves mass towards 0 (a
-    concave logarithm crosses a straight one from below), so it has a smaller variance. So the worst law is an
-    exponential one that is cut off, rate k (in units of t) from 0 to ln(1/p): the greatest value over k.
+    Let f be the density of |X| at x > 0, and p the probability beyond t. Replace f by the exponential density with
+    equal mass below t and equal value at t, cut off above t such that p lies beyond t. On either side that moves mass
+    towards 0 (a concave logarithm crosses a straight one from below), so its variance is smaller. So the worst
+    distribution is an exponential one that is cut off, with rate k (in units of t) from 0 to ln(1/p): the maximum over
+    k.
     """
     rates = _STEPS[:, None] * np.log(1 / miss)
     beyond = (np.exp(-rates) - miss) / (1 - miss)
@@ -88,7 +91,7 @@ def _gaussian(laws: Sequence[DiscreteGaussian], least: float, numbers: int) -> f
 
 
 def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: float) -> float:
-    """With normal D_j of the variance that makes that v for the smallest sigma."""
+    """Return the bound with Normal D_j of the variance that gives v for the smallest sigma."""
     smallest = float(min(law.squared_sigma for law in laws))
     added = v * smallest / (smallest - v)
     ratio = 2 * math.fsum(math.exp(-2 * math.pi**2 * v * m * m) for m in range(1, 10))

@@ -1,6 +1,6 @@
 """Numbers as people state them, and their conversion to floats in a stated direction.
 
-A parameter of a guarantee is an exact number. Before floating point sees it, it is rounded to the side on which the
+A parameter of a guarantee is an exact number. Before floating-point operations, it is rounded to the side on which the
 guarantee stays true: epsilon and a target delta down, beta and a spent delta up.
 """
 
@@ -21,7 +21,7 @@ GREATEST_COUNT = 10**15
 def exact(
     name: str, value: Number, low: Number, high: Number, *, open_low: bool = False, open_high: bool = False
 ) -> Fraction:
-    """`value` as a Fraction between `low` and `high`.
+    """Return `value` as a Fraction between `low` and `high`.
 
     Raises ValueError, naming the argument and the range, for anything else: nan, infinities, booleans, text that is not
     one decimal number.
@@ -36,7 +36,7 @@ def exact(
 
 
 def whole(name: str, value: Number, low: int, high: int = GREATEST_COUNT) -> int:
-    """`value` as an int between `low` and `high`. Raises ValueError naming the argument and the range."""
+    """Return `value` as an int between `low` and `high`. Raises ValueError naming the argument and the range."""
     number = _fraction(value)
     if number is None or number.denominator != 1 or not low <= number <= high:
         raise ValueError(f"{name} must be a whole number in [{low}, {high}], not {_value_text(value)}")
@@ -44,41 +44,42 @@ def whole(name: str, value: Number, low: int, high: int = GREATEST_COUNT) -> int
 
 
 def epsilon_of(value: Number, name: str = "epsilon") -> Fraction:
-    """An epsilon: 0 to 1,000,000 nats."""
+    """Return an epsilon: 0 to 1,000,000 nats."""
     return exact(name, value, 0, GREATEST_EPSILON)
 
 
 def probability(name: str, value: Number, *, open_low: bool = False, open_high: bool = False) -> Fraction:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     return exact(name, value, 0, 1, open_low=open_low, open_high=open_high)
 
 
 def up(number: Fraction) -> float:
-    """The least float that is not below `number`."""
+    """Return the least float that is not below `number`."""
     near = float(number)
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
 
 
 def down(number: Fraction) -> float:
-    """The greatest float that is not above `number`."""
+    """Return the greatest float that is not above `number`."""
     near = float(number)
     return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
 
 
 def raised(value: float, slack: float = 2e-15) -> float:
-    """`value` >= 0, larger by the relative `slack`: covers the rounding of the few operations that made it."""
+    """Return `value` >= 0, increased by the relative `slack`: covers the rounding of the few operations that computed
+    it."""
     return math.nextafter(value * (1 + slack), math.inf) if value > 0 else value
 
 
 def exp_up(log: float) -> float:
-    """e^log, rounded up: 0 only for minus infinity, infinite only above 709."""
+    """Return e^log, rounded up: 0 only for minus infinity, infinite only above 709."""
     if log > 709:
         return math.inf
     return max(raised(math.exp(log)), _LEAST_POSITIVE) if log > -math.inf else 0.0
 
 
 def log_rest(number: Fraction) -> float:
-    """ln(1 - number) for 0 <= number < 1, within the last two bits also where the number is nearly 1."""
+    """Return ln(1 - number) for 0 <= number < 1, accurate to the last two bits, also if the number is nearly 1."""
     return math.log1p(-float(number)) if 2 * number < 1 else math.log(max(float(1 - number), _LEAST_POSITIVE))
 
 

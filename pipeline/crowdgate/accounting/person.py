@@ -1,4 +1,4 @@
-"""A person with several rows: what one row must be granted so that all rows of a person keep a guarantee."""
+"""Guarantee of one row such that all rows of a person together keep a given guarantee."""
 
 import math
 from fractions import Fraction
@@ -6,12 +6,12 @@ from fractions import Fraction
 from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, up, whole
 
 _SLACK = Fraction(1, 10**12)
-"""Relative; four correctly rounded float64 operations err by less than 1e-15."""
+"""Relative slack; four correctly rounded float64 operations have an error below 1e-15."""
 
 
 def per_row(epsilon: Number, delta: Number, rows: Number) -> tuple[Fraction, Fraction]:
-    """(epsilon / m, delta (e^(epsilon/m) - 1) / (e^epsilon - 1)), delta rounded down: a guarantee for one row whose
-    group privacy for m rows with coins of their own is within (epsilon, delta).
+    """Return (epsilon / m, delta (e^(epsilon/m) - 1) / (e^epsilon - 1)), delta rounded down: a guarantee for one row
+    whose group privacy for m independently sampled rows is within (epsilon, delta).
 
     The inverse of `guarantee.group` (Dwork, Roth 2014, Theorem 2.2 in its (epsilon, delta) form). At epsilon 0 the
     limit, delta / m. Raises ValueError for epsilon < 0 or m < 1.

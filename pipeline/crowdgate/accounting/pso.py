@@ -1,9 +1,9 @@
-"""Predicate singling out: bounds on the attacker's success, and how many trials show them.
+"""Predicate singling out: bounds on the attacker's success, and the trials needed to prove them.
 
 A. Cohen, K. Nissim, Towards formalizing the GDPR's notion of singling out, PNAS 2020 (and its arXiv version). A
 predicate of weight w isolates when exactly one of n rows satisfies it. Their relation is replace-one; the bounds here
-hold for add or remove one row as well: x_i is independent of what is computed from the others, so that
-P(p(x_i) = 1) <= e^epsilon E w(p) + delta, and the n rows add up.
+hold for add or remove one row as well: x_i is independent of outputs computed from the others, so that P(p(x_i) = 1) <=
+e^epsilon E w(p) + delta, and the n rows add up.
 """
 
 import math
@@ -27,14 +27,15 @@ __all__ = [
 ]
 
 _SLACK = 1e-15
-"""Relative, of each term: a logarithm and a product, rounded."""
+"""Relative error of each term: a logarithm and a product, rounded."""
 _ROUNDED = 1e-13
-"""Absolute, of a logarithm: three terms."""
+"""Absolute error of a logarithm: three terms."""
 _GREATEST_EXPONENT = 700.0
 
 
 def baseline(n: Number, w: Number) -> float:
-    """B(n, w) = n w (1 - w)^(n - 1): isolation by a predicate of weight `w` chosen without looking."""
+    """Return B(n, w) = n w (1 - w)^(n - 1): isolation by a predicate of weight `w` chosen without access to the
+    release."""
     rows, weight = whole("n", n, 1), probability("w", w)
     if weight in (0, 1):
         return float(rows == 1 and weight == 1)
@@ -42,25 +43,27 @@ def baseline(n: Number, w: Number) -> float:
 
 
 def bound(n: Number, w: Number, epsilon: Number, delta: Number) -> float:
-    """n (e^epsilon w + delta), at most 1, rounded up: success against an (epsilon, delta)-DP output about `n` rows.
+    """Return n (e^epsilon w + delta), at most 1, rounded up: success against an (epsilon, delta)-DP output about `n`
+    rows.
 
-    It grows with n, so that a public bound on the rows serves; epsilon and delta are those of all releases together.
+    The bound grows with n, so that a public bound on the rows suffices; epsilon and delta are those of all releases
+    together.
     """
     return _success(n, w, epsilon, delta, 1)
 
 
 def bound_in_sample(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number) -> float:
-    """n ((e^epsilon - 1 + beta) w + delta), at most 1, rounded up: isolation among the sampled rows of the `n`.
+    """Return n ((e^epsilon - 1 + beta) w + delta), at most 1, rounded up: isolation among the sampled rows of the `n`.
 
     For a mechanism that samples at rate `beta` and is (epsilon, delta)-DP for all n rows: with probability 1 - beta it
-    does not see x_i. Also for one of cost (e1, d1) beside others of (e0, d0) that see all rows, with the totals: each
-    sampled row costs at most e^e0 (e^e1 - 1 + beta) w + beta d0 + d1, which is no more.
+    does not read x_i. Also, with the totals, for one of cost (e1, d1) beside others of (e0, d0) that read all rows:
+    each sampled row costs at most e^e0 (e^e1 - 1 + beta) w + beta d0 + d1, which is no more.
     """
     return _success(n, w, epsilon, delta, beta)
 
 
 def theorem_6_2(n: Number, w_max: Number, epsilon: Number, delta: Number) -> tuple[float, float]:
-    """(epsilon + (n - 1) ln(1 / (1 - w_max)), n delta), rounded up: security against singling out (Theorem 6.2).
+    """Return (epsilon + (n - 1) ln(1 / (1 - w_max)), n delta), rounded up: security against singling out (Theorem 6.2).
 
     Success is at most e^epsilon' B(n, w) + delta' for predicates of weight up to `w_max` < 1. n delta is not clipped.
     """
@@ -72,9 +75,10 @@ def theorem_6_2(n: Number, w_max: Number, epsilon: Number, delta: Number) -> tup
 
 
 def counts_bound(n: Number, w: Number, counts: Number, *, disjoint: bool = False) -> float:
-    """(n + 1)^counts B(n, w), at most 1, rounded up: success against that many exact counts of `n` rows.
+    """Return (n + 1)^counts B(n, w), at most 1, rounded up: success against `counts` exact counts of `n` rows.
 
-    One of all possible answers is guessed: (n + 1)^counts, or C(n + counts, counts) where no row is in two counts.
+    The attacker guesses one of all possible answers: (n + 1)^counts, or C(n + counts, counts) if no row is in two
+    counts.
     """
     rows, many = whole("n", n, 1), whole("counts", counts, 0)
     log = _log_counts(rows, probability("w", w), 0) + _log_answers(rows, many, disjoint)
@@ -82,9 +86,9 @@ def counts_bound(n: Number, w: Number, counts: Number, *, disjoint: bool = False
 
 
 def most_counts(n: Number, w: Number, target: Number) -> int:
-    """The most exact counts for which (n + 1)^counts B(n, w) stays at or below `target`.
+    """Return the largest number of exact counts for which (n + 1)^counts B(n, w) is at most `target`.
 
-    Raises ValueError if target is below B(n, w), which no count reaches, or if B(n, w) = 0, where any number does.
+    Raises ValueError if target is below B(n, w), which no number reaches, or if B(n, w) = 0, where any number does.
     """
     rows, weight = whole("n", n, 1), probability("w", w)
     goal = math.log(down(probability("target", target, open_low=True)))
@@ -109,7 +113,7 @@ def _success(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number)
 
 
 def _log_counts(n: int, weight: Fraction, counts: int) -> float:
-    """ln((n + 1)^counts B(n, w)), rounded up."""
+    """Return ln((n + 1)^counts B(n, w)), rounded up."""
     if weight in (0, 1):
         return _log_answers(n, counts, False) if n == 1 and weight == 1 else -math.inf
     terms = _log_answers(n, counts, False), math.log(n), math.log(weight), (n - 1) * log_rest(weight)
@@ -117,7 +121,7 @@ def _log_counts(n: int, weight: Fraction, counts: int) -> float:
 
 
 def _log_answers(n: int, counts: int, disjoint: bool) -> float:
-    """ln of how many answers so many counts of n rows have, rounded up."""
+    """Return ln of the number of answers to `counts` counts of n rows, rounded up."""
     if not disjoint:
         return counts * math.log(n + 1) * (1 + _SLACK)
     if counts == 0:

@@ -1,8 +1,9 @@
 """Sampling plus safe k-anonymisation: delta from k, and k, beta or epsilon from delta.
 
-Every row is kept with probability beta by a secret coin, generalised in a way that does not depend on the sample, and
-published if its class has at least k sampled rows. `exact_delta` is the least delta of this mechanism, add or remove
-one row; `theorem5_delta` the one published for it. The solvers use that delta, rounded up: what they return holds.
+Each row is sampled with probability beta by secret random bits, generalised in a way that does not depend on the
+sample, and published if its class has at least k sampled rows. `exact_delta` is the least delta of this mechanism, add
+or remove one row; `theorem5_delta` is the published bound. The solvers use the chosen delta, rounded up, so their
+results are valid.
 """
 
 import math
@@ -56,9 +57,9 @@ _VAST_EPSILON = 100.0  # beyond it delta is beta^k for every k up to 10^9
 
 
 def least_k(epsilon: Number, delta: Number, beta: Number, bound: Bound = "exact") -> int:
-    """The smallest k whose delta is at most `delta`.
+    """Return the smallest k whose delta is at most `delta`.
 
-    Raises ValueError if no k up to 10^9 is enough, as at beta = 1, or if Theorem 5 is asked below -ln(1 - beta).
+    Raises ValueError if no k up to 10^9 is enough, as at beta = 1, or for Theorem 5 below -ln(1 - beta).
     """
     target, b, eps = _target(delta), up(probability("beta", beta)), down(epsilon_of(epsilon))
     if _kind(bound) == "theorem5":
@@ -79,10 +80,11 @@ def least_k(epsilon: Number, delta: Number, beta: Number, bound: Bound = "exact"
 
 
 def greatest_beta(epsilon: Number, delta: Number, k: Number, bound: Bound = "exact") -> float:
-    """The greatest sampling rate up to which delta stays at or below `delta`.
+    """Return the greatest sampling rate up to which the delta is at most `delta`.
 
-    Theorem 5's delta can come back below `delta` at some greater rates: for k = 10, epsilon = .5, delta = 1e-6 the
-    answer is .0676, and .0714 would do again. The exact one never does. Raises ValueError for Theorem 5 at epsilon = 0.
+    Theorem 5's delta can fall below `delta` again at some greater rates: for k = 10, epsilon = .5, delta = 1e-6 the
+    result is .0676, and .0714 would also suffice. The exact delta is monotone. Raises ValueError for Theorem 5 at
+    epsilon = 0.
     """
     target, eps, least = _target(delta), down(epsilon_of(epsilon)), whole("k", k, 1, GREATEST_K)
     highest = 1.0 if _kind(bound) == "exact" else math.nextafter(-math.expm1(-eps), 0.0)
@@ -100,7 +102,7 @@ def greatest_beta(epsilon: Number, delta: Number, k: Number, bound: Bound = "exa
 
 
 def least_epsilon(delta: Number, k: Number, beta: Number, bound: Bound = "exact") -> float:
-    """The smallest epsilon whose delta is at most `delta`; for Theorem 5 at least -ln(1 - beta).
+    """Return the smallest epsilon whose delta is at most `delta`; for Theorem 5 at least -ln(1 - beta).
 
     Raises ValueError if beta^k is above `delta`: then no epsilon is enough.
     """
@@ -143,7 +145,7 @@ def _theorem5_up_to(k: int, b: float, eps: float) -> float:
 
 
 def _last(holds: Callable[[float], bool], good: float, bad: float) -> float:
-    """The last float from `good`, where `holds`, towards the greater `bad`, where it does not."""
+    """Return the last float from `good`, where `holds`, towards the greater `bad`, where it does not."""
     while good < (middle := good + (bad - good) / 2) < bad:
         good, bad = (middle, bad) if holds(middle) else (good, middle)
     return good

@@ -1,24 +1,27 @@
 """The exact delta of Bernoulli sampling followed by safe k-anonymisation.
 
-A class of n rows, one of them the person's, is seen as J ~ Bin(n, beta) when J >= k and not at all otherwise; without
-the person as Bin(n - 1, beta). Other classes are independent and the same on both sides, so this one class carries the
-whole hockey-stick divergence. With gamma = 1 - (1 - beta) e^-epsilon and c = 1 - (1 - beta) e^epsilon,
+A class of n rows, one of them the person's, is published as J ~ Bin(n, beta) if J >= k and suppressed otherwise;
+without the person as Bin(n - 1, beta). Other classes are independent and equally distributed on both sides, so this one
+class determines the whole hockey-stick divergence. With gamma = 1 - (1 - beta) e^-epsilon and c = 1 - (1 - beta)
+e^epsilon,
 
     forward(n) = sum over j >= max(k, floor(gamma n) + 1) of f(j; n) (j - gamma n) / (n (1 - gamma))
+
     reverse(n) = sum over j <= max(k - 1, ceil(c n) - 1) of f(j; n) (c n - j) / (n (1 - beta)), or 0 if that is negative
 
-and delta is the supremum of both over n. Where it is attained is known, so that nothing is searched:
+and delta is the supremum of both over n. Its place is known, so no search is necessary:
 
-* while gamma n < k - 1 the threshold is k, and forward(n + 1) - forward(n) is a positive multiple of
-  1 - gamma n / (k - 1): it rises;
+* while gamma n < k - 1 the threshold is k, and forward(n + 1) - forward(n) is a positive multiple of 1 - gamma n / (k -
+1): it rises;
+
 * once gamma n >= k - 1, forward(n) = E (J/n - gamma)+ / (1 - gamma). J/n is a reversed martingale and the positive part
-  is convex: it falls.
+is convex: it falls.
 
-So the greatest forward delta is at n = max(k, ceil((k - 1) / gamma)). The same two steps put the greatest reverse delta
-at n = ceil((k - 1) / c) if c > 0; otherwise, that is for epsilon >= -ln(1 - beta), the reverse delta is 0. Where it is
-not, it can be the greater: .3484 against .3472 at k = 21, beta = .95, epsilon = .03.
+So the greatest forward delta is at n = max(k, ceil((k - 1) / gamma)). By analogous steps the greatest reverse delta is
+at n = ceil((k - 1) / c) if c > 0; otherwise, that is for epsilon >= -ln(1 - beta), the reverse delta is 0. If it is
+positive, it can be the greater: .3484 against .3472 at k = 21, beta = .95, epsilon = .03.
 
-Li, Qardaji and Su (2012, Theorem 5) bound this delta by the whole probability of the outputs on which the ratio exceeds
+Li, Qardaji and Su (2012, Theorem 5) bound this delta by the whole probability of the outputs whose ratio exceeds
 e^epsilon, and for epsilon >= -ln(1 - beta) only.
 """
 
@@ -34,31 +37,34 @@ _NEGLIGIBLE_SHARE = 1e-6  # of beta: reverse < exp(-10^6 (k - 1)), and forward >
 
 
 def gamma(epsilon: Number, beta: Number) -> float:
-    """1 - (1 - beta) e^-epsilon: the share of a class above which a count tells more than epsilon. In [beta, 1]."""
+    """Return 1 - (1 - beta) e^-epsilon: the share of a class above which a count reveals more than epsilon. In [beta,
+    1]."""
     return gamma_of(float(epsilon_of(epsilon)), float(probability("beta", beta)))
 
 
 def gamma_of(eps: float, b: float) -> float:
-    """`gamma` of floats that are already checked."""
+    """Return `gamma` of floats that are already checked."""
     return -math.expm1(math.log1p(-b) - eps) if b < 1 else 1.0
 
 
 def exact_delta(k: Number, beta: Number, epsilon: Number) -> float:
-    """The least delta for which sampling at rate `beta` and suppressing classes below `k` is (epsilon, delta)-DP.
+    """Return the least delta for which sampling at rate `beta` and suppressing classes below `k` is (epsilon,
+    delta)-DP.
 
     Add or remove one row; k from 1 to 10^9, beta in [0, 1], any epsilon >= 0. Never below the truth, and above it by
-    `slack`: a relative 1e-11 for k in the thousands. A positive delta below 5e-324 is given as 5e-324.
+    `slack`: a relative 1e-11 for k in the thousands. A positive delta below 5e-324 is returned as 5e-324.
     """
     return delta_of(*_checked(k, beta, epsilon))
 
 
 def log_exact_delta(k: Number, beta: Number, epsilon: Number) -> float:
-    """Natural logarithm of `exact_delta`, for deltas that no float can hold. Minus infinity for beta = 0."""
+    """Return the natural logarithm of `exact_delta`, for deltas that are too small for floats. Minus infinity for beta
+    = 0."""
     return log_delta(*_checked(k, beta, epsilon))
 
 
 def delta_at(n: Number, k: Number, beta: Number, epsilon: Number) -> tuple[float, float]:
-    """(forward, reverse) divergence for one class of `n` rows against n - 1; either may be the larger.
+    """Return the (forward, reverse) divergence for one class of `n` rows against n - 1; either may be the larger.
 
     Rounded up by `slack`, like `exact_delta`.
     """
@@ -76,19 +82,20 @@ def delta_at(n: Number, k: Number, beta: Number, epsilon: Number) -> tuple[float
 
 
 def log_binomial_tail(t: Number, n: Number, p: Number) -> float:
-    """ln P(Bin(n, p) >= t), to about 1e-12 relative also where the probability itself underflows; n up to 10^15."""
+    """Return ln P(Bin(n, p) >= t), with a relative error of about 1e-12, also if the probability itself underflows; n
+    up to 10^15."""
     threshold, trials = whole("t", t, -(10**15)), whole("n", n, 0)
     number = probability("p", p)
     return log_tail(threshold, trials, float(number), float(1 - number))
 
 
 def delta_of(k: int, b: float, eps: float) -> float:
-    """`exact_delta` of arguments that are already checked and rounded."""
+    """Return `exact_delta` of arguments that are already checked and rounded."""
     return min(exp_up(log_delta(k, b, eps)), b)
 
 
 def log_delta(k: int, b: float, eps: float) -> float:
-    """`log_exact_delta` of arguments that are already checked and rounded."""
+    """Return `log_exact_delta` of arguments that are already checked and rounded."""
     if b <= 0 or b >= 1:
         return 0.0 if b >= 1 else -math.inf
     ceiling = math.nextafter(math.log(b), 0.0)
@@ -100,7 +107,8 @@ def log_delta(k: int, b: float, eps: float) -> float:
 
 
 def slack(k: int, log_value: float) -> float:
-    """What is added to a computed ln delta so that it is never too small: about ten times the worst error seen."""
+    """Return the slack added to a computed ln delta so that it is never too small: about ten times the largest observed
+    error."""
     return 1e-12 + 2e-15 * (k - log_value)
 
 
@@ -127,7 +135,7 @@ def _log_forward_at(n: int, k: int, b: float, eps: float) -> float:
 
 
 def _log_forward_sum(n: int, t: int, b: float, eps: float) -> float:
-    """ln of the forward sum from t, which is at most one above gamma n unless n is the only term."""
+    """Return ln of the forward sum from t, which is at most one above gamma n unless n is the only term."""
     log_shrink = math.log1p(-b) - eps
     share, shrink = -math.expm1(log_shrink), math.exp(log_shrink)
     if t == n:
@@ -149,10 +157,10 @@ def _log_reverse_at(n: int, k: int, b: float, eps: float) -> float:
 
 
 def _log_reverse_sum(n: int, s: int, b: float, c: float) -> float:
-    """ln of the reverse sum up to s, which is at most c n: an upper tail of the rows that are not sampled."""
+    """Return ln of the reverse sum up to s, which is at most c n: an upper tail of the rows that are not sampled."""
     return log_weighted_tail(n - s, s, 1 - b, b, max(c * n - s, 0.0), 1.0) - math.log(n) - math.log1p(-b)
 
 
 def _reverse_share(b: float, eps: float) -> float:
-    """1 - (1 - beta) e^epsilon."""
+    """Return 1 - (1 - beta) e^epsilon."""
     return -math.expm1(min(math.log1p(-b) + eps, 1.0))

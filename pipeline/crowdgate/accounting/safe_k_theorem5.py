@@ -1,8 +1,8 @@
 """The delta that Li, Qardaji and Su proved for Bernoulli sampling and strongly safe k-anonymisation.
 
-N. Li, W. Qardaji, D. Su, On sampling, anonymization, and differential privacy, ASIACCS 2012, Theorem 5: for
-epsilon >= -ln(1 - beta), delta = max over n >= ceil(k / gamma - 1) of P(Bin(n, beta) > gamma n). It is an upper bound
-on `exact_delta`: it counts the whole probability of the outputs on which the ratio exceeds e^epsilon.
+N. Li, W. Qardaji, D. Su, On sampling, anonymization, and differential privacy, ASIACCS 2012, Theorem 5: for epsilon >=
+-ln(1 - beta), delta = max over n >= ceil(k / gamma - 1) of P(Bin(n, beta) > gamma n). It is an upper bound on
+`exact_delta`: it counts the whole probability of the outputs whose ratio exceeds e^epsilon.
 """
 
 import math
@@ -19,17 +19,17 @@ _MOST_BLOCKS = 500
 
 
 def theorem5_least_epsilon(beta: Number) -> float:
-    """-ln(1 - beta), rounded up: the least epsilon of which Theorem 5 speaks. beta in [0, 1)."""
+    """Return -ln(1 - beta), rounded up: the least epsilon for which Theorem 5 holds. beta in [0, 1)."""
     return raised(-log_rest(probability("beta", beta, open_high=True)))
 
 
 def theorem5_greatest_beta(epsilon: Number) -> float:
-    """1 - e^-epsilon, rounded down: the greatest sampling rate of which Theorem 5 speaks."""
+    """Return 1 - e^-epsilon, rounded down: the greatest sampling rate for which Theorem 5 holds."""
     return -math.expm1(-down(epsilon_of(epsilon))) * (1 - 1e-15)
 
 
 def theorem5_delta(k: Number, beta: Number, epsilon: Number) -> float:
-    """Theorem 5's delta, rounded up by `slack`; 0 < beta < 1.
+    """Return Theorem 5's delta, rounded up by `slack`; 0 < beta < 1.
 
     The probability of J > gamma n jumps where gamma n is a whole number; within a relative 1e-12 of one the larger side
     is taken, so that no rounding loses an atom. Raises ValueError also for epsilon < -ln(1 - beta).
@@ -39,7 +39,7 @@ def theorem5_delta(k: Number, beta: Number, epsilon: Number) -> float:
 
 
 def chernoff_delta(k: Number, beta: Number, epsilon: Number, form: Literal["paper", "kl"] = "paper") -> float:
-    """A closed form above `theorem5_delta`, rounded up, with n = ceil(k / gamma - 1).
+    """Return a closed form above `theorem5_delta`, rounded up, with n = ceil(k / gamma - 1).
 
     "kl" is exp(-n KL(gamma || beta)); "paper" the larger exp(-n (gamma ln(gamma / beta) - (gamma - beta))).
     """
@@ -54,7 +54,7 @@ def chernoff_delta(k: Number, beta: Number, epsilon: Number, form: Literal["pape
 
 
 def theorem5_arguments(k: Number, beta: Number, epsilon: Number) -> tuple[int, float, float]:
-    """The arguments as floats on the safe side. Raises ValueError where the theorem does not speak."""
+    """Return the arguments as floats on the safe side. Raises ValueError if the theorem does not apply."""
     least = whole("k", k, 1, GREATEST_K)
     b = up(probability("beta", beta, open_low=True, open_high=True))
     eps = down(epsilon_of(epsilon))
@@ -64,16 +64,16 @@ def theorem5_arguments(k: Number, beta: Number, epsilon: Number) -> tuple[int, f
 
 
 def log_theorem5(k: int, b: float, eps: float) -> float:
-    """ln of `theorem5_delta` of arguments that are already checked and rounded."""
+    """Return ln of `theorem5_delta` of arguments that are already checked and rounded."""
     log = log_greatest_tail(k, b, gamma_of(eps, b))
     return min(0.0, log + slack(k, log))
 
 
 def log_theorem5_up_to(k: int, b: float, eps: float) -> float:
-    """ln of the greatest `theorem5_delta` at any rate from 0 to b.
+    """Return ln of the greatest `theorem5_delta` at any rate from 0 to b.
 
-    Theorem 5's delta is not monotone in beta: it falls wherever l / gamma passes a whole number, l being the
-    block that holds the maximum. The greatest value of a block below b is at b or where that last happened.
+    Theorem 5's delta is not monotone in beta: it falls wherever l / gamma passes a whole number, l being the block that
+    holds the maximum. The greatest value of a block below b is at b or at the last such place.
     """
     log, share = log_theorem5(k, b, eps), gamma_of(eps, b)
     for threshold in range(k, k + _MOST_BLOCKS):
@@ -87,7 +87,7 @@ def log_theorem5_up_to(k: int, b: float, eps: float) -> float:
 
 
 def log_greatest_tail(k: int, b: float, share: float) -> float:
-    """ln of the supremum over n of P(Bin(n, b) >= max(k, floor(share n) + 1)), or a bound above it.
+    """Return ln of the supremum over n of P(Bin(n, b) >= max(k, floor(share n) + 1)), or a bound above it.
 
     Between two n at which the threshold steps up to l the probability grows with n, so that only the last n of each
     block l = k, k + 1, ... counts. The first block need not hold the maximum. The search ends once the Chernoff bound,

@@ -1,4 +1,4 @@
-"""What is lost when a coin decides over several rows of a person, or when sizes of the sample are published too."""
+"""Delta of two weaker variants: one sampling decision for several rows of a person, and published sample sizes."""
 
 import math
 
@@ -13,12 +13,12 @@ _UNDERFLOW = MOST_OUTCOMES * math.nextafter(0.0, 1.0)
 
 
 def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Number) -> float:
-    """Delta when one coin decides over all `m` rows of a person, in m classes of the same size, at most `n` rows each.
+    """Return delta if one decision samples all `m` rows of a person, in m classes of equal size, at most `n` rows each.
 
-    The other rows have coins of their own. The m counts move together, and delta can exceed m times that of one row:
-    this is why a person has one row, or each row its own coin and the guarantee of a group. By enumeration of the
-    (n - k + 2)^m outcomes of every size up to n. Rounded up. Raises ValueError for n above 1000 or if the outcomes,
-    (n - k + 2)^(m + 1) in all, are more than a hundred million.
+    The other rows are sampled independently. The m counts move together, and delta can exceed m times that of one row:
+    therefore a person has one row, or each row is sampled independently with the guarantee of a group. By enumeration
+    of the (n - k + 2)^m outcomes of each size up to n. Rounded up. Raises ValueError for n above 1000 or if the
+    outcomes, (n - k + 2)^(m + 1) in total, are more than a hundred million.
     """
     least, rows, classes = whole("k", k, 1), whole("n", n, 1, MOST_ROWS), whole("m", m, 1, 64)
     b, eps = up(probability("beta", beta)), down(epsilon_of(epsilon))
@@ -30,9 +30,10 @@ def person_coin_delta(k: Number, beta: Number, epsilon: Number, m: Number, n: Nu
 
 
 def delta_sizes_published(k: Number, beta: Number, epsilon: Number) -> float:
-    """Delta when the size of the sample, or the number of suppressed rows, is published too: beta, whatever k is.
+    """Return delta if the size of the sample, or the number of suppressed rows, is published too: beta, for each k.
 
-    A lone row, all others being published, shows whether it was sampled. Sampling a fixed number of rows is the same.
+    A lone row, when all others are published, reveals whether it was sampled. Sampling a fixed number of rows is
+    equivalent.
     """
     whole("k", k, 1)
     epsilon_of(epsilon)

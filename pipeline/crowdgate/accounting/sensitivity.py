@@ -1,4 +1,4 @@
-"""How far one row can move a figure."""
+"""Largest change of a figure by one row."""
 
 import math
 
@@ -9,7 +9,8 @@ from crowdgate.limits import GREATEST_K
 
 
 def expected_kept_rows(k: Number, beta: Number) -> float:
-    """Sensitivity, add or remove one row, of the expected number of rows kept after sampling and suppression below `k`.
+    """Return the sensitivity, add or remove one row, of the expected number of rows retained after sampling and
+    suppression below `k`.
 
     The score is the sum over classes of E[J 1(J >= k)], J ~ Bin(class size, beta). A row that joins a class of n adds
     beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)). From n to n + 1 this grows exactly while n + 2 < k / beta,

@@ -1,4 +1,4 @@
-"""What a workload of tables costs: sensitivities for one privacy unit, and the split of its budget. Pure, exact.
+"""Privacy cost of a workload of tables: sensitivities for one privacy unit, and the split of its budget. Pure, exact.
 
 A query is a vector of cells of which one row changes exactly one, by at most `contribution` (a count: 1; a sum: the
 greatest absolute value on its grid). A privacy unit has at most m rows, in the worst case all in one cell: the L1 and
@@ -22,7 +22,7 @@ Split = Literal["equal", "least-variance"]
 
 @dataclass(frozen=True)
 class Query:
-    """The numbers of one noisy vector. `share` is its stated part of the budget, None: a part of what others leave."""
+    """The numbers of one noisy vector. `share` is its stated part of the budget, None: a part of the undivided rest."""
 
     name: str
     cells: int
@@ -30,12 +30,13 @@ class Query:
     share: Fraction | None = None
 
     def sensitivity(self, rows: int) -> int:
-        """The L1 and L2 change that one privacy unit with at most that many rows can make."""
+        """Return the largest L1 and L2 change by one privacy unit with at most `rows` rows."""
         return whole("rows", rows, 1) * self.contribution
 
 
 def share_faults(queries: Sequence[Query]) -> list[tuple[str, str]]:
-    """(query, what is wrong with its share): a share of 0 or less, shares over the whole, nothing left for the rest."""
+    """Return pairs of a query and its fault: a share of 0 or less, shares above the whole, nothing left for the
+    rest."""
     faults = [(q.name, f"share {q.share}") for q in queries if q.share is not None and not 0 < q.share <= 1]
     stated = sum((q.share for q in queries if q.share is not None), Fraction(0))
     open_ones = [q.name for q in queries if q.share is None]
@@ -47,12 +48,14 @@ def share_faults(queries: Sequence[Query]) -> list[tuple[str, str]]:
 
 
 def split_budget(queries: Sequence[Query], total: Fraction, noise: NoiseKind, how: Split) -> tuple[Fraction, ...]:
-    """What each query may spend: exact parts, which add up to `total` exactly (below it if all shares are stated).
+    """Return the budget of each query: exact parts, which add up to `total` exactly (below it if all shares are
+    stated).
 
-    "equal" gives the queries without a share the same part. "least-variance" minimises the sum over their cells of the
-    noise variance, each in multiples of what one row can contribute: with c cells, epsilon in proportion to c^(1/3)
-    (Laplace: the variance goes with 1/epsilon^2), rho in proportion to c^(1/2) (Gaussian: with 1/rho).
-    Raises ValueError for shares that do not fit.
+    "equal" gives equal parts to the queries without a share. "least-variance" minimises the sum over their cells of the
+    noise variance, each in multiples of the contribution of one row: with c cells, epsilon in proportion to c^(1/3)
+    (Laplace: the variance is proportional to 1/epsilon^2), rho in proportion to c^(1/2) (Gaussian: to 1/rho).
+
+    Raises ValueError for invalid shares.
     """
     faults = share_faults(queries)
     if faults:
@@ -74,14 +77,14 @@ def _weight(query: Query, noise: NoiseKind, how: Split) -> Fraction:
 
 
 def law_of(query: Query, budget: Fraction, rows: int, noise: NoiseKind) -> Law:
-    """The law of the noise on every cell of the query."""
+    """Return the noise distribution on each cell of the query."""
     change = query.sensitivity(rows)
     return DiscreteLaplace(change / budget) if noise == "laplace" else DiscreteGaussian(squared_sigma(change, budget))
 
 
 @dataclass(frozen=True)
 class TablesBudget:
-    """What the noise may spend: epsilon (Laplace) or rho (Gaussian) in `spend`, so that after one Bernoulli sample of
+    """The budget of the noise: epsilon (Laplace) or rho (Gaussian) in `spend`, such that after one Bernoulli sample of
     rate `beta` the release is (epsilon, delta)-DP."""
 
     noise: NoiseKind
@@ -92,7 +95,7 @@ class TablesBudget:
 
 
 def tables_budget(epsilon: Number, delta: Number, noise: NoiseKind, beta: Number = 1) -> TablesBudget:
-    """The greatest budget of the noise within (epsilon, delta) for everything that is computed from one sample.
+    """Return the greatest noise budget within (epsilon, delta) for all outputs computed from one sample.
 
     zCDP is converted first, then amplified once. Raises ValueError for Gaussian noise with delta 0 or a number out of
     range; Laplace noise does not use delta.
@@ -113,10 +116,10 @@ def tables_budget(epsilon: Number, delta: Number, noise: NoiseKind, beta: Number
 def stated_guarantee(
     noise: NoiseKind, spend: Number, inner_delta: Number, beta: Number, *, again: bool = False
 ) -> tuple[Fraction, Fraction]:
-    """(epsilon, delta) of a release whose noise spends `spend` on one Bernoulli sample of rate beta, rounded up.
+    """Return (epsilon, delta) of a release whose noise spends `spend` on one Bernoulli sample of rate beta, rounded up.
 
-    `again` rounds up less, but enough. It confirms what another machine stated, whose logarithms and exponentials may
-    differ from these in the last bit. A `spend` made for that epsilon could otherwise be above it here.
+    `again` rounds up less, but enough, to confirm a guarantee stated by another machine, whose logarithms and
+    exponentials may differ in the last bit. A `spend` computed for that epsilon could otherwise exceed it here.
     """
     rate, delta = probability("beta", beta, open_low=True), probability("delta", inner_delta)
     epsilon: Number = zcdp_epsilon(spend, delta, again=again) if noise == "gaussian" else epsilon_of(spend)
@@ -127,7 +130,7 @@ def stated_guarantee(
 
 
 def _before_sampling(epsilon: Fraction, beta: Fraction) -> Fraction:
-    """The greatest epsilon whose amplification at rate beta is at most `epsilon`."""
+    """Return the greatest epsilon whose amplification at rate beta is at most `epsilon`."""
     if beta == 1:
         return epsilon
     inner = math.log1p(math.expm1(down(epsilon)) / up(beta)) if epsilon < 30 else down(epsilon) - math.log(up(beta))

@@ -1,4 +1,4 @@
-"""How many trials an audit needs. One-sided exact binomial tests; the number of trials is fixed beforehand."""
+"""Number of trials that an audit needs. One-sided exact binomial tests; the number of trials is fixed beforehand."""
 
 import math
 from collections.abc import Callable
@@ -13,11 +13,12 @@ _MOST_TRIALS = 10**12
 _MOST_SUCCESSES = 1 << 15
 _FIRST_CHUNK, _LARGEST_CHUNK = 64, 4096
 _ROUNDED = 1e-13
-"""Relative: what a tail may have lost. A level that is just reached does not count as kept."""
+"""Relative rounding error of a tail. A level that is reached only within it does not count as kept."""
 
 
 def trials_to_certify(limit: Number, alpha: Number) -> int:
-    """The least T with (1 - limit)^T <= alpha: no success in T trials shows, at level `alpha`, a rate below `limit`."""
+    """Return the least T with (1 - limit)^T <= alpha: no success in T trials proves, at level `alpha`, a rate below
+    `limit`."""
     bound = probability("limit", limit, open_low=True)
     level = probability("alpha", alpha, open_low=True, open_high=True)
     if bound == 1:
@@ -30,10 +31,11 @@ def trials_to_certify(limit: Number, alpha: Number) -> int:
 
 
 def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tuple[int, int]:
-    """(T, s): the first T at which s successes refute a rate of `limit` at level `alpha` and have probability `power`.
+    """Return (T, s): the first T at which s successes refute a rate of `limit` at level `alpha` and have probability
+    `power`.
 
-    s is the least number of successes with P(Bin(T, limit) >= s) <= alpha. true_rate > limit. A greater T may have less
-    power for a while. Raises ValueError also if the rates are so close that more than 32,768 successes are needed.
+    s is the least number of successes with P(Bin(T, limit) >= s) <= alpha. true_rate > limit. A slightly greater T may
+    have less power. Raises ValueError also if the rates are so close that more than 32,768 successes are needed.
     """
     low, high, level, sure = _rates(limit, true_rate, alpha, power)
     if not high > low:
@@ -47,9 +49,9 @@ def trials_to_refute(limit: Number, true_rate: Number, alpha: Number, power: Num
 
 
 def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Number) -> int:
-    """The first T at which, with probability `power`, the upper limit of level `alpha` is at most `limit`.
+    """Return the first T at which, with probability `power`, the upper limit of level `alpha` is at most `limit`.
 
-    true_rate < limit. Raises ValueError also if the rates are so close that more than 32,768 successes are seen.
+    true_rate < limit. Raises ValueError also if the rates are so close that more than 32,768 successes are expected.
     """
     low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
 
@@ -60,11 +62,12 @@ def trials_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
 
 
 def trials_to_keep_passing(limit: Number, true_rate: Number, alpha: Number, power: Number) -> int:
-    """A number of trials from which on the upper limit of level `alpha` is at most `limit` with probability `power`.
+    """Return a number of trials from which on the upper limit of level `alpha` is at most `limit` with probability
+    `power`.
 
-    The probability falls while the greatest number of successes s that passes stays, and jumps up where s grows. So it
-    is the last T of an s: the least s with `power` there. `trials_to_pass` is the first T, after which there can be
-    less. true_rate < limit. Raises ValueError as `trials_to_pass` does.
+    The probability falls while the greatest passing number of successes s is constant, and jumps up where s grows. So
+    it is the last T of an s: the least s with `power` there. `trials_to_pass` is the first T, after which the
+    probability can fall. true_rate < limit. Raises ValueError as `trials_to_pass` does.
     """
     low, true, level, sure = _rates_to_pass(limit, true_rate, alpha, power)
 
@@ -82,12 +85,12 @@ def _rates_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
 
 
 def _passing_from(s: Floats, limit: float, level: float) -> Floats:
-    """The first number of trials in which so many successes pass."""
+    """Return the first number of trials in which s successes pass."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, limit) <= level)
 
 
 def _likely_until(s: Floats, rate: float, sure: float) -> Floats:
-    """The last number of trials in which there are at most so many successes with probability `sure`."""
+    """Return the last number of trials with at most s successes with probability `sure`."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
 
 
@@ -101,7 +104,8 @@ def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tu
 
 
 def _search(feasible: Callable[[Floats], tuple[Floats, Floats]], start: int) -> tuple[int, int]:
-    """The first number of trials, over s from `start`: both ends of the interval of trials that suits s grow with s."""
+    """Return the first number of trials and its s, from `start` on: both limits of the interval of suitable trials grow
+    with s."""
     size = _FIRST_CHUNK
     while start < _MOST_SUCCESSES:
         s = np.arange(start, start + size, dtype=float)
@@ -114,7 +118,7 @@ def _search(feasible: Callable[[Floats], tuple[Floats, Floats]], start: int) -> 
 
 
 def _first(least: Floats, reached: Callable[[Floats], Bools]) -> Floats:
-    """For each element the least whole number of trials from `least` on that has reached it, or 10^12."""
+    """Return for each element the least whole number of trials from `least` on that has reached it, or 10^12."""
     low, high = least - 1, np.full_like(least, _MOST_TRIALS)
     while np.any(high - low > 1):
         middle = np.maximum(

@@ -1,10 +1,10 @@
 """Zero-concentrated differential privacy: rho of discrete Gaussian noise, composition, conversion to (epsilon, delta).
 
-M is rho-zCDP if the Renyi divergence of order a between its outputs on neighbouring tables is at most rho a for every
-a > 1 (Bun, Steinke 2016). rho adds up under adaptive composition. The conversion is that of Canonne, Kamath, Steinke
-2020 ("The discrete Gaussian for differential privacy", Proposition 12): for every a > 1,
-delta = e^((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)^a. Below a = 1 + t, and t is the best one; as every t is valid,
-an inexact t costs accuracy only, never the guarantee.
+M is rho-zCDP if the Renyi divergence of order a between its outputs on neighbouring tables is at most rho a for each a
+> 1 (Bun, Steinke 2016). rho adds up under adaptive composition. The conversion is that of Canonne, Kamath, Steinke 2020
+("The discrete Gaussian for differential privacy", Proposition 12): for each a > 1, delta = e^((a - 1)(a rho - epsilon))
+/ (a - 1) (1 - 1/a)^a. Below a = 1 + t, and t is the best one; as each t is valid, an inexact t costs accuracy only,
+never the guarantee.
 """
 
 import math
@@ -15,21 +15,21 @@ from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probab
 
 GREATEST_RHO = 10**6
 _SLACK = 1e-14
-"""Of the sum of absolute terms: what rounding may take from a sum, many times over."""
+"""Relative slack of a sum, in parts of its sum of absolute terms: many times the possible rounding error."""
 _STEPS = 200
 
 
 def squared_sigma(sensitivity: Number, rho: Number) -> Fraction:
-    """The least sigma^2 at which discrete Gaussian noise is rho-zCDP: sensitivity^2 / (2 rho), exactly."""
+    """Return the least sigma^2 at which discrete Gaussian noise is rho-zCDP: sensitivity^2 / (2 rho), exactly."""
     change = whole("sensitivity", sensitivity, 1)
     return change**2 / (2 * _rho(rho, open_low=True))
 
 
 def zcdp_epsilon(rho: Number, delta: Number, *, again: bool = False) -> float:
-    """The least epsilon for which this conversion gives (epsilon, delta)-DP, rounded up. delta in (0, 1).
+    """Return the least epsilon for which this conversion gives (epsilon, delta)-DP, rounded up. delta in (0, 1).
 
-    `again` leaves half the room for rounding. It is still an upper bound, and at most what another machine found with
-    all the room, whose logarithms may differ in the last bit.
+    `again` halves the slack for rounding. The result is still an upper bound, and at most the result of another machine
+    with the full slack, whose logarithms may differ in the last bit.
     """
     r = up(_rho(rho))
     log = -math.log(down(probability("delta", delta, open_low=True, open_high=True)))
@@ -41,9 +41,9 @@ def zcdp_epsilon(rho: Number, delta: Number, *, again: bool = False) -> float:
 
 
 def greatest_rho(epsilon: Number, delta: Number) -> Fraction:
-    """The greatest rho (a float, as a Fraction) whose (epsilon, delta)-DP `zcdp_epsilon` confirms.
+    """Return the greatest rho (a float, as a Fraction) whose (epsilon, delta)-DP `zcdp_epsilon` confirms.
 
-    delta in (0, 1). Raises ValueError also where no positive rho is confirmed.
+    delta in (0, 1). Raises ValueError also if no positive rho is confirmed.
     """
     limit = epsilon_of(epsilon)
     spent = probability("delta", delta, open_low=True, open_high=True)
@@ -69,18 +69,18 @@ def _rho(rho: Number, *, open_low: bool = False) -> Fraction:
 
 
 def _shape(t: float) -> tuple[float, float]:
-    """t ln t and -(1 + t) ln(1 + t): the logarithm of (1 - 1/a)^a / (a - 1), at a = 1 + t."""
+    """Return t ln t and -(1 + t) ln(1 + t): the logarithm of (1 - 1/a)^a / (a - 1), at a = 1 + t, is their sum."""
     return t * math.log(t), -(1 + t) * math.log1p(t)
 
 
 def _sum_up(terms: tuple[float, ...], room: float = _SLACK) -> float:
-    """The sum, with room for the rounding of every term."""
+    """Return the sum, with slack for the rounding of each term."""
     total = math.fsum(terms) + room * math.fsum(map(abs, terms))
     return raised(total) if total > 0 else total
 
 
 def _root(rising: Callable[[float], float]) -> float:
-    """Where a rising function of t > 0 crosses 0, by bisection of ln t."""
+    """Return the zero of a rising function of t > 0, by bisection of ln t."""
     low, high = -200.0, 200.0
     for _ in range(100):
         middle = (low + high) / 2

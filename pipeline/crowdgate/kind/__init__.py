@@ -1,1 +1,1 @@
-"""What a kind of release is, and the typed records that a release passes from step to step."""
+"""Interface of a kind of release, and the typed records that pass between the steps of a release."""

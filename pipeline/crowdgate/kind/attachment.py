@@ -1,4 +1,4 @@
-"""Files that releases of every kind have, or may have, beside those of their kind."""
+"""Files beside those of the kind that all releases have, or may have."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What an attachment is made of: the manifest, the kind's page, the records of audits and the register that gates
-    read. Once the manifest is closed also its bytes, the key that signs, and the keys that are trusted."""
+    """The inputs of attachments: the manifest, the kind's page, the records of audits and the register that gates read.
+    Once the manifest is closed also its bytes, the signing key, and the trusted keys."""
 
     manifest: Manifest
     page: KindPage | None = None
@@ -29,12 +29,12 @@ class Context:
 
 @dataclass(frozen=True)
 class Attachment:
-    """One file. `make` gives its bytes, or None where a release has none; `problems` says what does not hold of bytes
-    that were found (None: it is not there).
+    """One file. `make` returns its bytes, or None if a release has none; `problems` yields the faults of bytes that
+    were read (None: the file is missing).
 
-    A `closing` one is made after the manifest, which does not name it; the others are in it. Some are what gates are
-    judged by: `evidence` is the candidate with what their bytes tell. The ledger's journal knows the digest of one that
-    is `recorded`, as the audit of a question.
+    A `closing` attachment is made after the manifest, which does not name it; the manifest lists the others. Gates read
+    some attachments: `evidence` adds their content to the candidate. The ledger's journal holds the digest of a
+    `recorded` attachment, as the audit of a question.
     """
 
     make: Callable[[Context], bytes | None]

@@ -1,8 +1,8 @@
-"""Releases that are drawn from public counts, for the chance that a gate passes.
+"""Simulated releases from public counts, for the probability that a gate passes.
 
-Coins, suppression and noise have known laws, so candidates are drawn as they would be, measured by the gate's own
-measure and judged. The draws are public and always the same: nothing secret is made of them. Of p passing draws in n
-the chance is (p + 1/2) / (n + 1), by Jeffreys, and its ends are two standard errors away.
+Sampling, suppression and noise have known distributions. So candidates are drawn from them, measured by the gate's own
+measure and judged. The draws are public and always the same, as nothing secret depends on them. For p passing draws of
+n the probability is (p + 1/2) / (n + 1), by Jeffreys, with limits two standard errors away.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 MOST_SCALE = 1e15
-"""Of noise that fits into 64 bits."""
+"""Largest scale of noise that fits into 64 bits."""
 Draws = np.random.Generator
 
 
 def public_draws() -> Draws:
-    """The source of all draws of one gate."""
+    """Return the source of all draws of one gate."""
     return np.random.default_rng(0)
 
 
 def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
-    """The table that counts tell as a whole; None where they do not."""
+    """Return the table that counts determine as a whole; None if they do not."""
     told = prior.counted(axes)
     if told is None:
         return None
@@ -47,7 +47,8 @@ def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
 
 
 def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Candidate]) -> PassProbability:
-    """The chance to pass by candidates that are drawn. Raises ValueError for a measure that reads none."""
+    """Return the probability to pass by simulated candidates. Raises ValueError for a measure that does not read
+    candidates."""
     if measure.of_candidate is None:
         raise ValueError(f"{measure.name} must be one of data")
     found = [judge(rule, measure.of_candidate(each, rule)) is Outcome.PASS for each in candidates]
@@ -57,13 +58,13 @@ def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Cand
 
 
 def count_noise(draws: Draws) -> CountNoise:
-    """Discrete Laplace noise that anybody can draw again."""
+    """Return reproducible discrete Laplace noise for counts."""
     return lambda count, sensitivity, epsilon: count + int(_laplace(draws, 1, sensitivity, epsilon)[0])
 
 
 def vector_noise(draws: Draws) -> NoiseSource:
-    """The same for vectors; Gaussian noise is rounded Normal noise, which is discrete Gaussian noise but for what no
-    gate can tell apart."""
+    """Return reproducible noise for vectors. Gaussian noise is a rounded Normal number, too near the discrete Gaussian
+    for gates to differ."""
     return NoiseSource(
         laplace=lambda counts, sensitivity, epsilon: counts + _laplace(draws, counts.shape, sensitivity, epsilon),
         gaussian=lambda counts, sensitivity, rho: counts + _normal(draws, counts.shape, sensitivity, rho),
@@ -71,13 +72,13 @@ def vector_noise(draws: Draws) -> NoiseSource:
 
 
 def _laplace(draws: Draws, shape: int | tuple[int, ...], sensitivity: int, epsilon: Fraction) -> Integers:
-    """A difference of two geometric numbers."""
+    """Return discrete Laplace noise: a difference of two geometric numbers."""
     scale = min(MOST_SCALE, sensitivity / float(epsilon))
     one, other = (draws.geometric(-np.expm1(-1 / scale), shape) for _ in range(2))
     return np.asarray(one - other, dtype=np.int64)
 
 
 def _normal(draws: Draws, shape: tuple[int, ...], sensitivity: int, rho: Fraction) -> Integers:
-    """Of variance sensitivity^2 / (2 rho)."""
+    """Return rounded Normal noise of variance sensitivity^2 / (2 rho)."""
     sigma = min(MOST_SCALE, sensitivity / sqrt(2 * float(rho)))
     return np.asarray(np.rint(draws.normal(0, sigma, shape)), dtype=np.int64)

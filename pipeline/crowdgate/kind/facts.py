@@ -1,4 +1,4 @@
-"""The public facts that gates are judged by, read out of a manifest."""
+"""The public facts that gates read, taken from a manifest."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,15 +11,15 @@ from crowdgate.manifest import Manifest
 
 
 def level_of(name: str, labels: tuple[str, ...]) -> Level:
-    """A level whose values are taken for a domain: nothing finer is known of a release."""
+    """Return a level whose values serve as a domain, as nothing finer is known of a release."""
     return Level(name, labels, np.arange(len(labels), dtype=np.int32))
 
 
 def static_of(
     said: Manifest, levels: Mapping[str, Level], facts: Mapping[str, ColumnFacts], least_class: int
 ) -> Static:
-    """Public facts as the manifest states them, with these columns. Raises ValueError for parts of a guarantee that do
-    not add up."""
+    """Return public facts as the manifest states them, with these columns. Raises ValueError for parts of a guarantee
+    that do not add up."""
     stated = said.facts
     spent, budget = (stated.spent.epsilon, stated.spent.delta), (stated.budget.epsilon, stated.budget.delta)
     return Static(
@@ -29,7 +29,7 @@ def static_of(
 
 
 def static_before_data(said: Manifest) -> Static:
-    """What static gates were judged by: columns are known by their public counts alone."""
+    """Return the facts that static gates were judged by: columns are known by their public counts alone."""
     counts, joint = said.facts.margins, tuple(each.histogram for each in said.facts.joint or ())
     sizes = {name: size for each in joint for name, size in zip(each.names, each.sizes, strict=True)}
     sizes |= {name: len(own) for name, own in counts.items()}

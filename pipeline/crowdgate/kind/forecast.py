@@ -1,5 +1,5 @@
-"""What is expected of a release before any data are read: figures with a range and what they rest on, tables for
-people, and the error of every cell of a table that could be asked for."""
+"""Forecast of a release before any data are read: figures with a range and a basis, tables for people, and the error of
+each cell of a table that a user could compute."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ Axes = Mapping[str, Level]
 
 
 class Basis(StrEnum):
-    """What a figure rests on."""
+    """The basis of a forecast figure."""
 
     EXACT = "exact: it follows from the policy"
     MARGINS = (
@@ -39,7 +39,7 @@ class Basis(StrEnum):
 
     @property
     def label(self) -> str:
-        """The same in two words."""
+        """The basis in two words."""
         return _LABELS[self]
 
 
@@ -55,8 +55,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """One expected number with the ends of the range that it is expected in, what it rests on, and how it is written: a
-    style of `format_value`."""
+    """One expected number with its prediction limits, its basis, and its style of `format_value`."""
 
     name: str
     label: str
@@ -68,20 +67,19 @@ class Figure:
 
     @classmethod
     def exact(cls, name: str, label: str, value: Value, format: str = ".4g") -> "Figure":
-        """A number that is known."""
+        """Return a figure that is known exactly."""
         return cls(name, label, value, value, value, format=format)
 
     @property
     def range_text(self) -> str:
-        """The range that the number is expected in; empty for one that is known."""
+        """The range of the number as text; empty if the number is known."""
         ends = format_value(self.low, self.format), format_value(self.high, self.format)
         return "" if self.low == self.high else " to ".join(ends)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """How a listing is shown as a grid: the numbers `lines`, further ones in brackets, over `x`, for every value of
-    `by`."""
+    """A listing shown as a grid: the numbers `lines`, further ones in brackets, over `x`, for each value of `by`."""
 
     listing: str
     x: str
@@ -91,9 +89,9 @@ class Chart:
 
 @dataclass(frozen=True, eq=False)
 class CellErrors:
-    """Expected errors (root mean squares, in persons of the table) of a table's cells, flat; `parts` are named shares
-    of `error`, whose squares add up to its square. `lost` is the share of rows that are expected to be missing,
-    `factor` how many times as large the error can well be."""
+    """Expected errors (root mean squares, in persons of the table) of a table's cells, flat; `parts` are named
+    components of `error`, whose squares add up to its square. `lost` is the expected share of missing rows, `factor`
+    the factor by which the error may be larger."""
 
     error: Floats
     parts: Mapping[str, Floats]
@@ -103,7 +101,7 @@ class CellErrors:
 
 @dataclass(frozen=True)
 class PassProbability:
-    """The chance that a gate passes, with the ends of what it may be: the chance itself where nothing is open."""
+    """The probability that a gate passes, with its limits, which equal the probability if nothing is uncertain."""
 
     value: float
     low: float
@@ -111,64 +109,64 @@ class PassProbability:
 
     @property
     def against(self) -> "PassProbability":
-        """The chance of the contrary."""
+        """The probability that the gate does not pass."""
         return PassProbability(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 Errors = Callable[[Axes], CellErrors | None]
-"""The expected errors of a table at these levels; None where the release says nothing of it."""
+"""The expected errors of a table at these levels; None if the release does not determine the table."""
 
 
 def no_errors(_: Axes) -> CellErrors | None:
-    """Of a release that tells no table."""
+    """Return None: a release without tables has no errors."""
     return None
 
 
 Keeping = Callable[[float], Axes | None]
-"""The most informative levels, not finer than planned, at which that share of the rows stays by the low end of its
-range; None where there are none, or no rows."""
+"""The most informative levels, not finer than planned, at which the lower prediction limit of the retained share is at
+least the argument; None if there are no such levels, or no rows."""
 
 
 def no_rows(_: float) -> Axes | None:
-    """Of a release that publishes none."""
+    """Return None: a release without rows has no levels to retain."""
     return None
 
 
 GateOdds = Callable[["GateRule", "Measure", "Static"], PassProbability | None]
-"""The chance that a gate passes by the counts that are known; None where they do not tell it."""
+"""The probability that a gate passes, by known counts; None if they do not determine it."""
 
 
 def no_pass_probability(*_: object) -> PassProbability | None:
-    """Of what no counts tell."""
+    """Return None: no counts determine the probability."""
     return None
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What a kind of release expects of one plan."""
+    """The forecast of a kind of release for one plan."""
 
     figures: tuple[Figure, ...]
     made: Callable[[], tuple[Listing, ...]] = tuple
     chart: Chart | None = None
     pictures: Callable[[], Sequence[Picture]] = tuple
-    """What pages show of it, made when it is asked for."""
+    """Pictures for pages, made on first use."""
     errors: Errors = no_errors
     keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
     released: float = 1.0
-    """The share of the table's people who are expected to be in the release, or that are at most."""
+    """The expected share of the table's people in the release, or an upper bound of it."""
     stays: str = ""
-    """The same in a clause, for whoever compares kinds; nothing where everybody is."""
+    """A clause on the share of people in the release, for comparisons of kinds; empty if all are in it."""
     odds: GateOdds = no_pass_probability
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:
-        """Tables for people, made when they are asked for."""
+        """Tables for people, made on first use."""
         return self.made()
 
     def to_json(self) -> dict[str, Any]:
-        """Every figure by its name (`a.b` inside `a`), every listing, and what the figures rest on."""
+        """Return each figure by its name (`a.b` inside `a`), each listing, and the bases of the figures."""
         said: dict[str, Any] = {}
         for figure in self.figures:
             *outer, name = figure.name.split(".")
@@ -191,9 +189,9 @@ class Forecast:
         return said
 
     def figure(self, name: str) -> Value:
-        """The value of a figure. Raises KeyError for an unknown name."""
+        """Return the value of a figure. Raises KeyError for an unknown name."""
         return {figure.name: figure.value for figure in self.figures}[name]
 
     def rows(self, name: str) -> Sequence[Mapping[str, Value]]:
-        """The rows of a listing. Raises KeyError for an unknown name."""
+        """Return the rows of a listing. Raises KeyError for an unknown name."""
         return {listing.name: listing.rows for listing in self.listings}[name]

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Sections = Mapping[str, Callable[[], Json]]
-"""Parts of a record by name, each made when it is asked for: a fault in one leaves the others."""
+"""Parts of a record by name, each made on first use: a fault in one does not affect the others."""
 Histograms = Mapping[str, Histogram]
 Formats = Mapping[str, Format]
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a mechanism may spend, after the gates: all parts of it together."""
+    """The privacy cost that the mechanism may spend after the gates: all its parts together."""
 
     epsilon: Fraction
     delta: Fraction
@@ -131,7 +131,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
     @abstractmethod
     def mechanism_output(self, mechanism: M, counted: Histograms, randomness: Randomness) -> MechanismOutput:
-        """Draw what `protect` draws and stop there: all that an attacker can see."""
+        """Draw what `protect` draws, and return all that an attacker can observe."""
 
     @abstractmethod
     def private(self, mechanism: M, candidate: C, counted: Histograms) -> Sections:
@@ -205,11 +205,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
     @property
     def refits(self) -> bool:
-        """Whether this kind has data that follow from its other files."""
+        """True if this kind has data that follow from its other files."""
         return type(self).refit is not Kind.refit
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are of one class, also after one was pickled."""
+        """Return whether both are of one class; unlike identity this survives pickling."""
         return type(self) is type(other)
 
     def __hash__(self) -> int:
@@ -217,7 +217,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
 
 AnyKind = Kind[Any, Any, Any, Any, Any]
-"""A kind of which only its methods are known: manifests, mechanisms and contents must be its own."""
+"""A kind of unknown types: manifests, mechanisms and contents must be its own."""
 Kinds = Mapping[str, AnyKind]
 
 

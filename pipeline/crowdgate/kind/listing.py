@@ -12,8 +12,8 @@ Column = str | tuple[str, str] | tuple[str, str, str]
 
 @dataclass(frozen=True)
 class ListingColumn:
-    """A column of a listing: its key in JSON, its title, the style of its numbers (see `format_value`), and what stands
-    for none."""
+    """A column of a listing: its key in JSON, its title, the style of its numbers (see `format_value`), and the text
+    for a missing value."""
 
     key: str
     title: str
@@ -23,8 +23,8 @@ class ListingColumn:
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows for people and for programs. A `single` listing has one row at the most, which is an object in JSON; what is
-    `further` is for pages and programs, not for a terminal."""
+    """Rows for people and for programs. A `single` listing has at most one row, which is an object in JSON. A `further`
+    listing is for pages and programs, not for a terminal."""
 
     name: str
     title: str
@@ -41,12 +41,12 @@ class Listing:
 
     @property
     def words(self) -> list[bool]:
-        """For each column whether it holds words, which stand to the left."""
+        """For each column whether it holds words, which are aligned to the left."""
         return [any(isinstance(row[column.key], str | Mapping) for row in self.rows) for column in self.columns]
 
     @property
     def sides(self) -> list[str]:
-        """The rule of each column in a Markdown table: numbers to the right, words to the left."""
+        """The alignment rule of each column in a Markdown table: numbers to the right, words to the left."""
         return ["---" if words else "---:" for words in self.words]
 
     @property
@@ -59,14 +59,14 @@ class Listing:
             ]
 
     def to_json(self) -> Any:
-        """The rows as JSON holds them."""
+        """Return the rows as JSON values."""
         rows = [{key: json_value(value) for key, value in row.items()} for row in self.rows]
         return next(iter(rows), None) if self.single else rows
 
 
 def text_listing(title: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]], note: str = "") -> Listing:
-    """A listing for people alone. A column is its title, or title, style and perhaps what stands for none: nothing
-    unless it is stated."""
+    """Return a listing for people alone. A column is its title, or title, style and optionally the text for a missing
+    value, which is otherwise empty."""
     parts = ((each,) if isinstance(each, str) else each for each in columns)
     named = tuple(_text_column(str(at), *each) for at, each in enumerate(parts))
     return Listing(title, title, named, tuple({str(at): each for at, each in enumerate(row)} for row in rows), note)
@@ -77,7 +77,7 @@ def _text_column(key: str, title: str, style: str = ".4g", absent: str = "") -> 
 
 
 def json_value(value: Value) -> Any:
-    """A value as JSON holds it."""
+    """Return a value as a JSON value."""
     if isinstance(value, Fraction):
         return float(value)
     return dict(value) if isinstance(value, Mapping) else value

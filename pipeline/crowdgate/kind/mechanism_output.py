@@ -1,6 +1,6 @@
-"""What an attacker sees of a release: all that a mechanism draws, before it is made into files.
+"""The output of a release that an attacker observes: all that a mechanism draws, before files are made.
 
-Everything that is published is a function of it and of public files, so that whoever attacks it loses nothing.
+All published files are functions of it and of public files, so an attack on it loses nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NoisyDistance:
-    """The L1 distance, in rows, between made rows and the sample in the table of some attributes, with noise of that
-    variance."""
+    """The L1 distance, in rows, between synthetic rows and the sample in the table of some attributes, with noise of
+    this variance."""
 
     names: tuple[str, ...]
     noisy: int
@@ -28,9 +28,9 @@ class NoisyDistance:
 
 @dataclass(frozen=True, eq=False)
 class MechanismOutput:
-    """Noisy tables of counts; and rows at `levels`: released `rows` of a Bernoulli sample at rate `beta`, in no class
-    of which there are less than `least`, or `made` ones, which are nobody's, with noisy `distances` from them to the
-    sample. A kind without rows has no levels. `unread` names what else is drawn, which no attacker reads."""
+    """Noisy tables of counts; and rows at `levels`. These are released `rows` of a Bernoulli sample at rate `beta`, in
+    classes of at least `least`, or `made`, synthetic rows with noisy `distances` to the sample. A kind without rows has
+    no levels. `unread` names further random output, which no attacker reads."""
 
     tables: tuple[NoisyCounts, ...] = ()
     rows: Histogram | None = None
@@ -43,5 +43,5 @@ class MechanismOutput:
 
     @property
     def released_rows(self) -> Histogram | None:
-        """The rows that are released, whoever's they are."""
+        """The released rows, sampled or synthetic."""
         return self.made if self.rows is None else self.rows

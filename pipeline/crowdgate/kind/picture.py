@@ -1,5 +1,5 @@
-"""Pictures as values: numbers with their ranges, and the limits that they are held to. Whoever draws them knows nothing
-else, and what is drawn stands beside it as a table."""
+"""Pictures as values: numbers with their ranges, and their limits. Drawing needs nothing else, and each picture is also
+shown as a table."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from typing import Literal
 from crowdgate.number_text import PLACE
 
 Place = float | str
-"""Where a number stands: on an axis, or under a name."""
+"""Position of a number: on an axis, or under a name."""
 
 
 @dataclass(frozen=True)
 class PicturePoint:
-    """A number at its place, and the ends of its range (None: it has none)."""
+    """A number at its place, with its confidence or prediction limits (None: none known)."""
 
     at: Place
     value: float
@@ -33,7 +33,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Limit:
-    """A line that numbers are held to; with `of` "place" one across the places."""
+    """A line that numbers are compared with; with `of` "place" a line across the places."""
 
     name: str
     value: float
@@ -42,9 +42,9 @@ class Limit:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture by its name, with a title and a remark in words. `format` is the style of its numbers (see
-    `format_value`). Places are numbers in all of its series, or names in all; names stand one below the other,
-    or `across` in their order."""
+    """A picture by its name, with a title and a note in words. `format` is the style of its numbers (see
+    `format_value`). Places are numbers in all of its series, or names in all; names are listed one below the other, or
+    `across` in their order."""
 
     name: str
     title: str
@@ -65,10 +65,10 @@ class Picture:
 
     @property
     def named(self) -> bool:
-        """Whether numbers stand under names."""
+        """True if numbers are listed under names."""
         return any(isinstance(point.at, str) for point in self.points)
 
     @property
     def ranged(self) -> bool:
-        """Whether some number has a range."""
+        """True if some number has a range."""
         return any(point.low is not None for point in self.points)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What a policy comes to, from the files alone."""
+    """The plan of a policy, made from the files alone."""
 
     bundle: Bundle
     protection: Protection
@@ -29,21 +29,21 @@ class Plan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that a release reads: what it counts, and what the contract's rules speak of."""
+        """The columns that a release reads: counted columns, and those of the contract's rules."""
         return columns_read(self.bundle.contract, self.protection)
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """The columns whose invalid cells a charged gate asks for."""
+        """The columns whose invalid cells a charged gate counts."""
         asked = (rule.of for rule, measure in self.gates if measure.shape is OutputType.INPUT)
         return tuple(sorted({name for name in asked if name is not None}))
 
     def expected_of(self, released: Collection[str]) -> set[str]:
-        """The attributes of which gates take an expectation from public figures."""
+        """Return the attributes for which gates need an expectation from public figures."""
         return {name for rule, measure in self.gates if measure.over for name in rule.over or released}
 
     def static(self, people: int, budget: Cost, spent: Cost) -> Static:
-        """The public facts that static measures read."""
+        """Return the public facts that static measures read."""
         figures = self.protection.figures
         return Static(
             guarantee=self.guarantee,
@@ -59,23 +59,24 @@ class Plan:
         )
 
     def first_release_facts(self) -> Static:
-        """The public facts when the ledger is not asked: this release is the population's first."""
+        """Return the public facts without reading the ledger: this release is taken as the population's first."""
         budget = self.bundle.budget.spec
         this = (self.guarantee.epsilon, self.guarantee.delta)
         return self.static(budget.people, (budget.epsilon, budget.delta), this)
 
     def guarantee_text(self) -> list[str]:
-        """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
+        """Return the guarantee in words: total, parts, and the form for users who take the number of people as
+        known."""
         return self.protection.kind.guarantee_text(self.protection.mechanism, self.guarantee)
 
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
-        """What the guarantee comes to for people: a plain sentence, and what it stands on."""
+        """Return the meaning of the guarantee for people: a plain sentence, and its assumptions."""
         gates = (rule for rule, _ in self.gates)
         return plain_guarantee(static.people, static.rows_per_unit, static.spent, gates, first=first)
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:
-    """What a release counts, and what the contract's rules speak of."""
+    """Return the columns that a release counts or that the contract's rules name."""
     ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
     counted = {name for view in protection.views.values() for name in view.levels}
     return tuple(name for name in contract.by_name if name in counted or name in ruled)

@@ -1,9 +1,9 @@
-"""What is known of a population beforehand: a public bound on its people, public margins, counts told elsewhere.
+"""Public knowledge of a population: a bound on its people, public margins, and counts reported elsewhere.
 
-From counts of two and more attributes follows a joint table: of all that have these margins the one nearest to
-independence (`risk.joint`). What it can't tell, relations of more attributes and the noise in the counts, is in the
-range of every expectation: a share of how far it is from independence, and how far it moves when its counts get noise
-of the same law once more.
+Counts of two or more attributes give a joint table: of all tables with these margins the nearest to independence
+(`risk.joint`). The range of each expectation covers what the joint table can't determine, relations of more attributes
+and the noise in the counts. It is a share of the distance from independence, and the change when noise of the same
+distribution is added to the counts once more.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Attribute
 
 UNTOLD = {Basis.RELATED: 0.25, Basis.COARSER: 1.0}
-"""What a range holds of the distance to independence: more where counts are at coarser levels than is asked."""
+"""Share of the distance to independence in a range: larger if counts are at coarser levels than needed."""
 WIDER = {Basis.RELATED: 1.0, Basis.COARSER: 2.5}
-"""How many times the least half width it has."""
+"""Factor of the least half width."""
 AGAIN = 2.0
-"""What it holds of the greatest move under noise of the same law."""
+"""Factor of the largest change under additional noise of the same distribution."""
 DRAWS = 3
 LEAST_SHARE = 1e-9
-"""A value without people in the public margins may have some in the counts."""
+"""Share of people given to each table cell in addition: a value without people in the public margins may have some in
+the counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReportedCounts:
-    """A table of counts as a release or a public table tells it: labels of its axes, counts in their order, and the
-    variance of the noise of each (0: exact)."""
+    """A table of counts from a release or a public table: labels of its axes, counts in their order, and the noise
+    variance of each (0: exact)."""
 
     axes: Mapping[str, tuple[str, ...]]
     counts: Floats
@@ -49,7 +50,7 @@ class ReportedCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountsAtLevels:
-    """The same at the levels of a contract."""
+    """A table of counts at the levels of a contract."""
 
     axes: Axes
     counts: Floats
@@ -58,7 +59,7 @@ class CountsAtLevels:
 
 @dataclass(frozen=True)
 class ExpectedRange:
-    """An expectation and the ends of its range."""
+    """An expectation with its prediction limits."""
 
     value: float
     low: float
@@ -67,10 +68,10 @@ class ExpectedRange:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts:
-    """The people expected in every cell of a table, in the shape of its axes, and what that rests on.
+    """The expected people in each cell of a table, in the shape of its axes, with the basis.
 
-    `fits` gives, for ranges, the same as if attributes were independent, and then as fitted to counts with noise of
-    their own law added; nothing where not all attributes are related by counts.
+    `fits` returns, for ranges, the table as if attributes were independent, then tables fitted to counts with
+    additional noise of their own distribution; nothing if counts do not relate all attributes.
     """
 
     axes: Axes
@@ -84,7 +85,8 @@ class ExpectedCounts:
         return self.fits()
 
     def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> ExpectedRange:
-        """The expectation of a number of people's cells, which is from 0 to `most`; `slack` is the least half width."""
+        """Return the expectation and range of a number from 0 to `most` that depends on the cells; `slack` is the least
+        half width."""
         found = value(self.people)
         if self.basis is Basis.COUNTED:
             return ExpectedRange(found, max(0.0, found - slack(found)), min(max(most, found), found + slack(found)))
@@ -95,7 +97,7 @@ class ExpectedCounts:
         return ExpectedRange(found, max(0.0, found - half), min(max(most, found), found + half))
 
     def summed(self, axes: Axes) -> ExpectedCounts:
-        """The same for a table of some of the axes, at these levels or coarser ones."""
+        """Return the expected counts of some of the axes, at these levels or coarser ones."""
         people = coarsened(self.people, self.axes, axes)
         return ExpectedCounts(
             axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others)
@@ -104,7 +106,7 @@ class ExpectedCounts:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is known of a population: a bound on its people, the contract's public margins, and tables that are told."""
+    """Public knowledge of a population: a bound on its people, the contract's public margins, and reported tables."""
 
     people: int
     attributes: Mapping[str, Attribute]
@@ -112,13 +114,13 @@ class Prior:
     _joints: dict[tuple[tuple[str, str], ...], ExpectedCounts | None] = field(default_factory=dict, init=False)
 
     def levels(self, name: str) -> tuple[Level, ...]:
-        """The levels of an attribute, finest first."""
+        """Return the levels of an attribute, finest first."""
         found = self.attributes[name].hierarchy
         return () if found is None else found.levels
 
     def shares(self, name: str, level: Level) -> Floats | None:
-        """The share of every code of a level by the contract's margins; where it has none, the same for each if tables
-        tell it, else None. A level of one value needs neither."""
+        """Return the share of each code of a level by the contract's margins. Without margins shares are equal if
+        tables hold the attribute, else None. A level of one value needs neither."""
         if len(level) == 1:
             return np.ones(1)
         margins = self.attributes[name].margins
@@ -130,22 +132,24 @@ class Prior:
         return np.asarray(counts / counts.sum(), dtype=np.float64)
 
     def known_level(self, name: str, level: Level) -> Level | None:
-        """The finest level of several values, not finer than `level`, with known shares; None where there is none."""
+        """Return the finest level of several values, not finer than `level`, with known shares; None if there is
+        none."""
         ladder = (each for each in self.levels(name) if 1 < len(each) <= len(level))
         return next((each for each in ladder if self.shares(name, each) is not None), None)
 
     def is_counted(self, name: str) -> bool:
-        """Whether some table counts the attribute, at several values unless it has one."""
+        """Return whether some table counts the attribute, at several values unless it has one."""
         sizes = (len(table.axes[name]) for table in self.tables if name in table.axes)
         return any(size >= min(2, len(self.levels(name)[0])) for size in sizes)
 
     def counts(self, axes: Axes) -> Floats | None:
-        """The people expected in every cell of a table, flat; None where too little is known, or for too many cells."""
+        """Return the expected people in each cell of a table, flat; None if too little is known, or for too many
+        cells."""
         found = self.joint(axes)
         return None if found is None else found.people.reshape(-1)
 
     def joint(self, axes: Axes) -> ExpectedCounts | None:
-        """The people expected in every cell of a table; None where too little is known, or for too many cells."""
+        """Return the expected people in each cell of a table; None if too little is known, or for too many cells."""
         if not self.tables:
             return self._joint(axes)
         key = tuple((name, level.name) for name, level in axes.items())
@@ -154,7 +158,7 @@ class Prior:
         return self._joints[key]
 
     def counted(self, axes: Axes) -> Floats | None:
-        """The people in every cell of a table that counts without noise tell as a whole; None where none does."""
+        """Return the people in each cell of a table that counts without noise determine as a whole; None if none do."""
         if prod(map(len, axes.values())) > MOST_CELLS_FITTED:
             return None
         whole = (table for table in self.tables if not table.variance.any() and _is_finer(table.axes, axes))
@@ -183,7 +187,7 @@ class Prior:
 
 
 def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
-    """Whether tables relate every two attributes of several values, and at these levels."""
+    """Return the basis: whether tables relate all pairs of attributes of several values, and at these levels."""
     names = [name for name, level in axes.items() if len(level) > 1]
     wanted = [*combinations(names, min(2, len(names)))]
     at_all = [{name for name, level in table.axes.items() if len(level) > 1} for table in tables]
@@ -195,7 +199,7 @@ def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
 
 
 def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
-    """A table's sums at coarser levels of some of its axes, in the order that is wanted."""
+    """Return a table's sums at coarser levels of some of its axes, in the order of `wanted`."""
     out = np.asarray(counts.sum(axis=tuple(at for at, name in enumerate(axes) if name not in wanted)))
     for at, name in enumerate(name for name in axes if name in wanted):
         codes = coarser_codes(axes[name], wanted[name])
@@ -209,8 +213,8 @@ def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
 
 
 def _alternative_fits(base: Floats, tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[Floats, ...]:
-    """Independent attributes, then fits to counts with noise added once more. The draws are public and always the
-    same."""
+    """Return independent attributes, then fits to counts with noise added once more. The draws are public and always
+    the same."""
     draws = np.random.default_rng(0)
     single = [_joint_table(table, axes) for table in tables if len(table.axes) < 2]
     moved = DRAWS if any(table.variance.any() for table in tables) else 0
@@ -228,7 +232,8 @@ def _is_finer(finer: Axes, axes: Axes) -> bool:
 
 
 def _restricted(tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[CountsAtLevels, ...]:
-    """What the tables say of these axes: no level finer than there, of equal tables the one with the least noise."""
+    """Return the tables restricted to these axes at no finer levels; of tables with equal axes the one with the least
+    noise."""
     best: dict[tuple[tuple[str, int], ...], CountsAtLevels] = {}
     for table in tables:
         kept = {name: min(table.axes[name], level, key=len) for name, level in axes.items() if name in table.axes}

@@ -1,4 +1,4 @@
-"""The sealed sources of randomness of one release. A kind draws from these alone, so tests can replace every draw."""
+"""The sealed sources of randomness of one release. A kind draws from these alone, so tests can replace each draw."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Randomness(Protocol):
-    """Coins of a sample, noise of a count, private selections of epsilon or of rho, noise of vectors, and a seed that
-    is no secret."""
+    """Sampling randomness, noise of a count, private selections of epsilon or of rho, noise of vectors, and a public
+    seed."""
 
     @property
     def noise(self) -> CountNoise:
@@ -44,10 +44,10 @@ class Randomness(Protocol):
         """Noise for vectors."""
 
     def subsampler(self, beta: Fraction) -> Subsampler:
-        """Fresh coins of that rate, to be thrown once."""
+        """Return a Bernoulli sampler of this rate with fresh randomness, to be used once."""
 
     def seed(self) -> bytes:
-        """32 fresh bytes that may be published: for draws that only post-process what is noisy already."""
+        """Return 32 fresh bytes that may be published: for draws that only post-process noisy numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +62,9 @@ class KeyedRandomness:
     _numbers: count[int] = field(default_factory=count)
 
     def subsampler(self, beta: Fraction) -> Subsampler:
-        """Coins that no earlier call has given."""
+        """Return a sampler with randomness that no earlier call has returned."""
         return bernoulli_subsampler(self.key, beta, next(self._numbers))
 
     def seed(self) -> bytes:
-        """A seed that no earlier call has given."""
+        """Return a seed that no earlier call has returned."""
         return seed(self.key, next(self._numbers))

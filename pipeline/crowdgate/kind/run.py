@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What a person or a schedule asks for. Names and paths only.
+    """The request for a release by a person or a schedule: names and paths only.
 
-    `holder` names the run: one that is tried again may take up what it has reserved; None for a run that is not.
-    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which it must hold.
+    `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
+    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold.
     """
 
     policy: Path
@@ -42,8 +42,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """How a release ended, as anybody may see it; `plain` says so in a sentence. `repeated`: an earlier run
-    ended so."""
+    """The public outcome of a release; `plain` states it in a sentence. `repeated`: an earlier run had this outcome."""
 
     __repr__ = short_repr
 
@@ -56,7 +55,7 @@ class Result:
     repeated: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         return {
             "outcome": self.outcome,
             "release_id": self.release_id,
@@ -69,9 +68,8 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A release that may start: everything about it that is public. `audits` are what gates on recorded audits are
-    judged by, `audit_records` those that are published with it, `register` the public one that gates compare the rows
-    with."""
+    """The public parts of a release that may start. Gates read `audits`, recorded audits, and `register`, a public
+    register to compare the rows with; `audit_records` are published with the release."""
 
     plan: Plan
     slot: str
@@ -87,21 +85,21 @@ class Run:
 
     @property
     def place(self) -> str:
-        """The destination as the ledger keeps it: relative to the working copy where it can be, which may be moved."""
+        """The destination as the ledger stores it: relative to the working copy if possible, as that may be moved."""
         home = self.plan.bundle.root
         inside = self.destination.is_relative_to(home)
         return self.destination.relative_to(home).as_posix() if inside else str(self.destination)
 
     @property
     def staged(self) -> Path:
-        """Where the release is staged."""
+        """The folder in which the release is staged."""
         return staged_folder(self.root, self.ledger.id, self.id)
 
 
 @dataclass(frozen=True, eq=False)
 class ReservedRun:
-    """A run that the ledger has charged, and its charge. `informed`: its policy was first used after a look at a
-    private record."""
+    """A run that the ledger has charged, and its charge. `informed`: its policy changed after confidential results were
+    viewed."""
 
     run: Run
     charge: Reservation
@@ -112,8 +110,8 @@ class ReservedRun:
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """The table in the views that its kind of release needs, what came in, and what the contract's rules said.
-    Confidential. `ingested` are figures for the curator."""
+    """The table in the views that its kind of release needs, the ingestion summary, and the outcomes of the contract's
+    rules. Confidential. `ingested` are figures for the custodian."""
 
     views: Mapping[str, Histogram]
     input: Input

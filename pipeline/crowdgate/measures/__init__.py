@@ -1,4 +1,5 @@
-"""Measures: numbers about a candidate release that gates put limits on. A new one is a function, and a line here."""
+"""Measures: numbers about a candidate release that gates put limits on. A new measure is a function, and a line
+here."""
 
 from crowdgate.measures import (
     conditions,

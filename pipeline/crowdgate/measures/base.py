@@ -1,4 +1,4 @@
-"""What a measure is, and which data it may read."""
+"""Definition of a measure, and of the data that it may read."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 
 class MeasureClass(StrEnum):
-    """What a measure reads, and with it when its gate is decided and whether it may block."""
+    """The data that a measure reads, which determine when its gate is decided and whether it may block."""
 
     STATIC = "static"
-    """Policy, contract and public figures only: decided before any data is read."""
+    """Policy, contract and public figures only: decided before any data are read."""
     OUTPUT = "output"
     """The released rows or numbers only: post-processing, blocks freely."""
     CHARGED = "charged"
     """The input, through noise paid from the policy's epsilon."""
     CONFIDENTIAL = "confidential"
-    """The input or the sample: advises only, and stays in the private record."""
+    """The input or the sample: advises only, and is written only to the private record."""
 
 
 class Aspect(StrEnum):
-    """What a measure tells of a release. The middle three are the criteria of Opinion 05/2014 of the Article 29 Working
-    Party (WP216), by which it asks whether data are anonymous."""
+    """The property of a release that a measure describes. The middle three are the criteria of Opinion 05/2014 of the
+    Article 29 Working Party (WP216), by which it tests whether data are anonymous."""
 
     PROMISE = "the promise itself"
     SINGLING_OUT = "singling out"
@@ -43,17 +43,17 @@ class Aspect(StrEnum):
 
 
 class BetterSide(StrEnum):
-    """Which values of a measure are better: the other side is what a limit refuses."""
+    """The better values of a measure; a limit refuses the other side."""
 
     SMALLER = "smaller"
     LARGER = "larger"
     EITHER = "either"
-    """A limit makes sense on both sides, so neither is advised."""
+    """A limit is useful on both sides, so neither is recommended."""
 
 
 SHARE: Range = (0, 1)
 DIFFERENCE: Range = (-1, 1)
-"""Of two shares."""
+"""The range of a difference of two shares."""
 NOT_NEGATIVE: Range = (0, inf)
 UNBOUNDED: Range = (-inf, inf)
 
@@ -68,38 +68,39 @@ OfNoisy = Callable[[Static, GateRule, Fraction], Measurement | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A number that gates put limits on, with all that is known of it. Facts without a default are facts of every
-    measure: one that leaves any out is not made."""
+    """A number that gates put limits on, with all its properties. Properties without a default must be stated by each
+    measure."""
 
     name: str
     summary: str
-    """What the number is, as the reference in policies/README.md has it."""
+    """Description of the number, as in the reference in policies/README.md."""
     sentence: str
-    """What a gate on it does, for a policy owner who is no programmer: of the options, and of `of` and `over` where it
-    has them, each stands in braces."""
+    """Effect of a gate on it, for a policy owner who is no programmer; the options, and `of` and `over` if it has them,
+    are in braces."""
     reads: MeasureClass
     shape: OutputType
-    """What it reads of a candidate: a gate on it suits the kinds of release whose candidates have that shape."""
+    """The part of a candidate that it reads: a gate on it suits the kinds of release whose candidates have this
+    part."""
     aspect: Aspect
     better: BetterSide
     accumulates: bool
-    """Whether it reads what earlier releases spent, too."""
+    """True if it also reads the privacy costs of earlier releases."""
     range: Range
-    """The least and the greatest value of the quantity, whatever the policy (a noisy figure may lie outside). Of an
-    excess those of its limit, which is a share."""
+    """The least and the greatest value of the quantity, for any policy (a noisy figure may lie outside). For an excess
+    those of its limit, which is a share."""
     reach: Callable[[Static, GateRule], Range]
-    """The range of values under the mechanism; unbounded where there may be no value at all, since then the gate is
+    """The range of values under the mechanism; unbounded if there may be no value at all, since then the gate is
     inconclusive."""
 
     of_static: OfStatic | None = None
     of_candidate: OfCandidate | None = None
     of_noisy: OfNoisy | None = None
-    """Of a charged measure: what a noisy number that was published tells, with its ends."""
+    """For a charged measure: the measurement, with limits, from a published noisy number."""
     steady: bool | None = None
-    """Whether the spread of past values tells how far the next one may be. Others may jump farther: the worst of many
-    and a share of few move to another one. Only static measures, which have no forecast, leave it out."""
+    """True if the spread of past values predicts the range of the next one. Other measures may jump farther, as the
+    maximum of many or a share of few does. Only static measures, which have no forecast, have None."""
     deviation: Callable[[float, float], float] | None = None
-    """The standard deviation that sampling gives a value about this large, at this rate; none where it is unknown."""
+    """The standard deviation that sampling gives a value of about this size, at this rate; None if unknown."""
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """The options without which it can't be measured."""
@@ -108,42 +109,42 @@ class Measure:
     over: bool = False
     of: bool = False
     excess: bool = False
-    """Whether it is measured beyond what the limit allows, which is a share of all: it must be at most 0."""
+    """True if it measures the excess over the limit, which is a share of all: the excess must be at most 0."""
     several_rows: bool = False
-    """Whether it speaks only of persons who may have several rows."""
+    """True if it applies only to persons who may have several rows."""
     register: bool = False
-    """Whether it reads the public register that the policy names."""
+    """True if it reads the public register that the policy names."""
     asks: AuditQuestion | None = None
     """The question of the recorded audit that it reads."""
     why: Callable[[Static, GateRule], str | None] | None = None
-    """Says to people, where nothing could be measured, what is missing."""
+    """Returns, for people, what is missing if nothing could be measured."""
     effort: Callable[[int], int] = int
-    """What an expectation over so many classes takes, in classes of the quickest one."""
+    """Work for an expectation over a number of classes, in classes of the quickest measure."""
 
     @property
     def label(self) -> str:
-        """The number in words, as the axis of a picture names it."""
+        """The number in words, for the axis of a picture."""
         return "rows above the share" if self.excess else self.name.replace("_", " ")
 
     @property
     def waivable(self) -> bool:
-        """Whether a failure may be put up with. Not that of the guarantee and what it comes to, nor that of a recorded
-        audit, which would say that the guarantee does not hold; and what only advises withholds nothing."""
+        """True if a failure may be waived. The guarantee and its consequences can't be waived, nor can a recorded
+        audit, whose failure would mean that the guarantee is violated; a gate that only advises withholds nothing."""
         return self.shape is not OutputType.STATIC and self.asks is None and self.reads is not MeasureClass.CONFIDENTIAL
 
     @property
     def bounds_singling_out(self) -> bool:
-        """Whether it is a bound on singling out by the guarantee of all releases."""
+        """True if it is a bound on singling out by the guarantee of all releases."""
         return self.accumulates and self.aspect is Aspect.SINGLING_OUT
 
     @property
     def counts_as_singling_out(self) -> bool:
-        """Whether it measures that people are unique, or nearly so. The smallest class does not: k-anonymity alone
-        prevents no singling out (Cohen, Nissim 2020, Section 4)."""
+        """True if it measures that people are unique, or nearly so. The smallest class does not count: k-anonymity
+        alone does not prevent singling out (Cohen, Nissim 2020, Section 4)."""
         return self.aspect is Aspect.SINGLING_OUT or self.register
 
     def __post_init__(self) -> None:
-        """A gate whose measure could not be asked would never be judged, so such a measure is not made."""
+        """Raise TypeError for a measure with contradictory or missing properties, as its gate would never be judged."""
         static = self.reads is MeasureClass.STATIC
         if (self.of_static is not None, self.of_candidate is not None) != (static, not static):
             wanted = "of_static alone" if static else "of_candidate alone"
@@ -159,15 +160,15 @@ class Measure:
 
 
 def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:
-    """A measurement of the released rows; of a candidate without rows there is none."""
+    """Return a measurement of the released rows; it is None for a candidate without rows."""
     return lambda candidate, rule: None if candidate.rows is None else read(candidate.rows, candidate.static, rule)
 
 
 def of_cells(read: Callable[[tuple[PublishedCells, ...]], Measurement | None]) -> OfCandidate:
-    """A measurement of the released numbers; of a candidate without cells there is none."""
+    """Return a measurement of the released numbers; it is None for a candidate without cells."""
     return lambda candidate, _: None if candidate.cells is None else read(candidate.cells)
 
 
 def unbounded(*_: object) -> Range:
-    """The reach of a measure that may have no value at all: its gate is inconclusive then, whatever its limit."""
+    """Return the reach of a measure that may have no value at all: its gate is then inconclusive, for any limit."""
     return UNBOUNDED

@@ -1,4 +1,4 @@
-"""Numbers of the input that are told through noise, paid from the policy's epsilon."""
+"""Noisy numbers of the input, paid from the policy's epsilon."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 _MOST = 1 << 62
-"""Whole numbers are cut off here before they take noise of 64 bits, which changes no sensitivity."""
+"""Whole numbers are clamped here before they get noise of 64 bits, which changes no sensitivity."""
 
 
 def noisy_measurement(
     candidate: Candidate, rule: GateRule, number: int, sensitivity: int, parts: int = 1
 ) -> Measurement | None:
-    """`number / parts` with discrete Laplace noise, where one privacy unit changes `number` by at most `sensitivity`.
+    """Return `number / parts` with discrete Laplace noise, where one privacy unit changes `number` by at most
+    `sensitivity`.
 
-    None, and no noise, where nothing is charged.
+    None, without drawing noise, if nothing is charged.
     """
     if rule.charge is None or candidate.noise is None:
         return None
@@ -33,7 +34,7 @@ def noisy_measurement(
 def published_noisy_measurement(
     rule: GateRule, noisy: Fraction, sensitivity: int, parts: int = 1
 ) -> Measurement | None:
-    """A noisy number that was published, with the ends of the law of its noise; None for one that can't be drawn.
+    """Return a published noisy number with the limits of its noise distribution; None for a number that can't be drawn.
 
     Raises ValueError for a rule without a charge.
     """

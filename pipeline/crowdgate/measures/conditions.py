@@ -1,12 +1,13 @@
-"""Conditions on the classes of the release: how much a class tells about one sensitive attribute.
+"""Conditions on the classes of the release: how much a class reveals about one sensitive attribute.
 
-A class here is the rows that are equal in all released attributes but the sensitive one, which the policy names with
-`of`. n rows of a class, c of them with value s; N rows of the release, C of them with s; p = c/n, q = C/N. Only the
-released histogram is read. An empty release has no class, so nothing violates: the diversities have their greatest
+A class here is the set of rows that are equal in all released attributes but the sensitive one, which the policy names
+with `of`. n rows of a class, c of them with value s; N rows of the release, C of them with s; p = c/n, q = C/N. Only
+the released histogram is read. An empty release has no class and so no violation: the diversities have their greatest
 value, the distances are 0.
 
-None of these conditions prevents singling out: that k-anonymity does not holds equally for l-diversity and t-closeness
-(Cohen, Nissim 2020, "Policy implications"). The guarantee of the mechanism does; these are for harm by inference.
+None of these conditions prevents singling out: the failure of k-anonymity extends to l-diversity and t-closeness
+(Cohen, Nissim 2020, "Policy implications"). The mechanism's guarantee prevents it; these conditions address harm by
+inference.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 ROUNDING = 1e-11
-"""Relative error that float64 logarithms, their sums and exponentials stay below."""
+"""Bound on the relative error of float64 logarithms, their sums and exponentials."""
 BLOCK_CELLS = 1 << 20
 _LARGEST = 1 << 62
 FROM_1: Range = (1, inf)
@@ -47,7 +48,7 @@ FROM_1: Range = (1, inf)
 class EquivalenceClasses:
     """The release as classes of the other attributes: class `of[i]` has `counts[i]` rows of value `values[i]`.
 
-    Entries of one class follow each other, from `starts`. `sizes` are the rows of each class, `totals` the rows of each
+    Entries of one class are adjacent, from `starts`. `sizes` are the rows of each class, `totals` the rows of each
     value in the whole release (some may be 0).
     """
 
@@ -60,12 +61,12 @@ class EquivalenceClasses:
 
     @property
     def rows(self) -> int:
-        """Rows of the release."""
+        """Number of rows of the release."""
         return int(self.totals.sum())
 
 
 def equivalence_classes(release: Histogram, sensitive: str) -> EquivalenceClasses:
-    """The classes of all columns but the sensitive one."""
+    """Return the classes of all columns but the sensitive one."""
     others = [name for name in release.names if name != sensitive]
     ordered = project(release, [*others, sensitive])
     new = np.arange(len(ordered)) == 0
@@ -82,12 +83,12 @@ def equivalence_classes(release: Histogram, sensitive: str) -> EquivalenceClasse
 
 
 def distinct_diversity(found: EquivalenceClasses) -> int:
-    """The least number of distinct values in a class."""
+    """Return the least number of distinct values in a class."""
     return int(np.diff(found.starts, append=len(found.of)).min(initial=len(found.totals)))
 
 
 def entropy_diversity(found: EquivalenceClasses) -> Measurement:
-    """exp of the least entropy of a class; exact where that class holds all its values equally often."""
+    """Return exp of the least entropy of a class; exact if this class holds all its values equally often."""
     if not len(found.starts):
         return Measurement.exact(len(found.totals))
     weighted = np.add.reduceat(found.counts * np.log(found.counts), found.starts)
@@ -104,7 +105,7 @@ def entropy_diversity(found: EquivalenceClasses) -> Measurement:
 
 
 def total_variation(found: EquivalenceClasses) -> Fraction:
-    """The greatest sum of p - q where p > q: the earth mover's distance when all values are equally far."""
+    """Return the greatest sum of p - q where p > q: the earth mover's distance when all values are equally far."""
     if not len(found.starts):
         return Fraction(0)
     rows = found.rows
@@ -114,7 +115,7 @@ def total_variation(found: EquivalenceClasses) -> Fraction:
 
 
 def ordered_distance(found: EquivalenceClasses) -> Fraction:
-    """The greatest earth mover's distance when values i and j of m are |i - j| / (m - 1) apart."""
+    """Return the greatest earth mover's distance when values i and j of m are |i - j| / (m - 1) apart."""
     width, rows = len(found.totals), found.rows
     if not len(found.starts) or width == 1:
         return Fraction(0)
@@ -132,12 +133,12 @@ def ordered_distance(found: EquivalenceClasses) -> Fraction:
 
 
 def greatest_gain(found: EquivalenceClasses) -> Fraction:
-    """The greatest (p - q) / q."""
+    """Return the greatest (p - q) / q."""
     return _ratio(found, 1) - 1 if len(found.starts) else Fraction(0)
 
 
 def greatest_log_ratio(found: EquivalenceClasses) -> Measurement:
-    """The greatest |log2(p / q)|, infinite when a class lacks a value that the release holds."""
+    """Return the greatest |log2(p / q)|, infinite when a class lacks a value that the release holds."""
     if not len(found.starts):
         return Measurement.exact(0)
     if distinct_diversity(found) < np.count_nonzero(found.totals):
@@ -148,7 +149,7 @@ def greatest_log_ratio(found: EquivalenceClasses) -> Measurement:
 
 
 def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
-    """The greatest (p / q) ** power over all values of all classes."""
+    """Return the greatest (p / q) ** power over all values of all classes."""
     inverse = found.sizes[found.of] * (found.totals[found.values] / found.rows)
     floats = (found.counts / inverse) ** power
     near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
@@ -157,7 +158,7 @@ def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
 
 
 def _greatest(numerators: Array, denominators: Array) -> Fraction:
-    """The greatest of the fractions, exactly: floats find the few that may be it."""
+    """Return the greatest of the fractions, exactly: floats find the few candidates for it."""
     floats = numerators.astype(np.float64) / denominators.astype(np.float64)
     near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
     pairs = set(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
@@ -165,7 +166,7 @@ def _greatest(numerators: Array, denominators: Array) -> Fraction:
 
 
 def _wide(largest: int, *columns: Integers) -> list[Array]:
-    """The columns as integers that hold `largest`."""
+    """Return the columns as integers that hold `largest`."""
     return [column if largest < _LARGEST else column.astype(object) for column in columns]
 
 
@@ -222,28 +223,29 @@ def _diversity_reach(static: Static, sensitive: str) -> Range:
 
 
 def _trivial(static: Static, sensitive: str) -> bool:
-    """Whether every class has the distribution of the release: there is one class, or one value."""
+    """Return whether each class must have the distribution of the release: there is one class, or one value."""
     others = prod(len(level) for name, level in static.levels.items() if name != sensitive)
     return others == 1 or len(static.levels[sensitive]) == 1
 
 
 def _share(static: Static) -> Fraction:
-    """The least share of the release that one class can be: it has at least k rows, the release at most `people`."""
+    """Return the least share of the release that one class can be: it has at least k rows, the release at most
+    `most_rows`."""
     return Fraction(static.least_class, max(static.most_rows, static.least_class))
 
 
 def _closeness_reach(static: Static, sensitive: str) -> Range:
-    """A class of share w is at most 1 - w away, since the release contains it."""
+    """Return the reach of closeness: a class of share w is at most 1 - w away, since the release contains it."""
     return 0, 0 if _trivial(static, sensitive) else 1 - _share(static)
 
 
 def _likeness_reach(static: Static, sensitive: str) -> Range:
-    """q >= w p, so (p - q) / q <= 1/w - 1."""
+    """Return the reach of likeness: q >= w p, so (p - q) / q <= 1/w - 1."""
     return 0, 0 if _trivial(static, sensitive) else 1 / _share(static) - 1
 
 
 def _disclosure_reach(static: Static, sensitive: str) -> Range:
-    """An infinite value is inconclusive, so that a gate on it never can't fail."""
+    """Return the reach of disclosure. An infinite value is inconclusive, so a gate on it can always fail."""
     return (0, 0) if _trivial(static, sensitive) else UNBOUNDED
 
 

@@ -1,4 +1,4 @@
-"""What the table and the sample show, for the curator's eyes only."""
+"""Measures of the table and the sample, for the custodian only."""
 
 from __future__ import annotations
 

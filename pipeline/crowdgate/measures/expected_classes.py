@@ -1,9 +1,9 @@
-"""What is expected of the classes among a stated number of people, from public figures alone.
+"""Expected classes among a stated number of people, from public figures alone.
 
 People fall into classes independently, with the shares of the public figures: margins of single attributes, and joint
-counts of several where the contract has them. Attributes that joint counts relate have the joint shares that these tell
-(of several tables the law nearest to independence, within a certified distance: `risk.nearest`), all others are
-independent. Where several tables contradict each other there is no such law, and nothing is measured.
+counts of several if the contract has them. Attributes that joint counts relate have the joint shares of these counts
+(for several tables the distribution nearest to independence, within a certified distance: `risk.nearest`); all others
+are independent. If tables contradict each other there is no such distribution, and nothing is measured.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,9 +23,9 @@ from crowdgate.risk.nearest import DISTANCE, nearest
 from crowdgate.risk.singletons import MOST_DISTINCT, Bins, expected, none_within
 
 ROUNDING = 1e-9
-"""Float64 products and sums of positive terms stay far below this relative error (measured: 1e-12)."""
+"""Bound on the relative error of float64 products and sums of positive terms (observed: 1e-12)."""
 LEAST_SHARE = 1e-9
-"""What one table has nobody in may have somebody in another: a fit begins with this share, over all cells."""
+"""Share, over all cells, with which a fit begins: values without people in one table may have some in another."""
 EXPECTATION = (
     "It is worked out from public figures, as if attributes that no public count relates had nothing to do with each"
     " other, so\nthe true number can be higher or lower."
@@ -34,8 +34,8 @@ EXPECTATION = (
 
 @dataclass(frozen=True, eq=False)
 class ExpectedClasses:
-    """The classes of some attributes, and how far their shares may be from those of the law that the public figures
-    mean: the sum of absolute differences."""
+    """The classes of some attributes, and a bound on the distance of their shares from the distribution that the public
+    figures determine: the sum of absolute differences."""
 
     bins: Bins
     off: float = 0.0
@@ -48,8 +48,8 @@ Read = Callable[[Bins, int, GateRule], Measurement | None]
 
 
 def classes_of(static: Static, names: Sequence[str]) -> ExpectedClasses | None:
-    """The classes of these attributes by the public figures; None where one has none, for too many classes, and where
-    no law has all the joint counts."""
+    """Return the classes of these attributes by the public figures; None if one has no figures, for too many classes,
+    and if no distribution has all the joint counts."""
     probabilities, off = np.ones(1), 0.0
     for own, tables in _factors(static, names):
         share = _joint(static, own, tables) if tables else _margin(static, own[0])
@@ -62,8 +62,8 @@ def classes_of(static: Static, names: Sequence[str]) -> ExpectedClasses | None:
 
 
 def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], list[Histogram]]]:
-    """Attributes that are independent of the others: those that joint counts relate with these counts, or single
-    ones."""
+    """Yield groups of attributes that are independent of the others: those that joint counts relate, with these counts,
+    or single ones."""
     left = list(names)
     tables = joint_tables(static, names)
     while left:
@@ -73,7 +73,8 @@ def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], 
 
 
 def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
-    """The joint counts of these attributes, summed over all others; of several of the same ones the first."""
+    """Return the joint counts of these attributes, summed over all others; for repeated sets of attributes the
+    first."""
     found: dict[frozenset[str], Histogram] = {}
     for table in static.joint:
         own = [name for name in table.names if name in names]
@@ -83,7 +84,7 @@ def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...
 
 
 def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
-    """The attributes that tables relate to one, over however many others; and these tables."""
+    """Return the attributes that tables relate to one, directly or indirectly; and these tables."""
     names, own = [name], list[Histogram]()
     while more := [table for table in tables if table not in own and {*table.names} & {*names}]:
         own += more
@@ -92,7 +93,7 @@ def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Hi
 
 
 def _margin(static: Static, name: str) -> Floats | None:
-    """Share of each level code in the public margin, or None when the contract has no margin."""
+    """Return the share of each level code in the public margin, or None if the contract has no margin."""
     known = static.margins(name)
     if known is None:
         return None
@@ -102,7 +103,8 @@ def _margin(static: Static, name: str) -> Floats | None:
 
 
 def _joint(static: Static, names: Sequence[str], tables: Sequence[Histogram]) -> Floats | None:
-    """Shares, all above 0, of the cells that tables with these attributes tell."""
+    """Return the shares, all above 0, of the cells that tables with these attributes determine; None if they determine
+    none."""
     if len(tables) == 1:
         return tables[0].counts / tables[0].rows
     if not _fits(static, names):
@@ -137,12 +139,13 @@ def _dense(table: Histogram) -> Floats:
 
 
 def _singletons(bins: Bins, people: int, _: GateRule) -> Measurement:
-    """Exact for these shares (Koot 2012, Proposition 5.1)."""
+    """Return the expected number of singletons, exact for these shares (Koot 2012, Proposition 5.1)."""
     return _rounded(expected(bins, people))
 
 
 def _any_singleton(bins: Bins, people: int, _: GateRule) -> Measurement | None:
-    """Koot 2012, section 5.4, by an integral with a stated error; never more than the expected number (Markov)."""
+    """Return the probability of any singleton (Koot 2012, section 5.4), by an integral with a stated error; never more
+    than the expected number (Markov)."""
     if people > MOST_PLACED:
         return None
     none, most = none_within(bins, people), expected(bins, people) * (1 + ROUNDING)
@@ -155,7 +158,7 @@ def _any_singleton(bins: Bins, people: int, _: GateRule) -> Measurement | None:
 
 
 def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
-    """Koot 2012, section 6.2.1: phi_1 + ... + phi_size."""
+    """Return the expected share in classes up to a size (Koot 2012, section 6.2.1): phi_1 + ... + phi_size."""
     from crowdgate.risk.groups import share_in_groups_up_to
 
     size = rule.options.get("size")
@@ -170,8 +173,8 @@ def _rounded(value: float) -> Measurement:
 
 
 def _with_deviation(measured: Measurement, off: float, most: float) -> Measurement:
-    """The ends for every law whose shares differ by `off` / people in sum: p (1 - p)^(people - 1) changes by no more
-    than p, and the chance of whatever may happen to the people by no more than half of `off`."""
+    """Return the measurement with limits for all distributions whose shares differ by `off` / people in sum: p (1 -
+    p)^(people - 1) changes by no more than p, and the probability of any event by no more than half of `off`."""
     if not off:
         return measured
     return Measurement(measured.value, max(0.0, measured.lower - off), min(most, measured.upper + off))
@@ -196,7 +199,8 @@ def _measure(
     effort: Callable[[int], int] = int,
     most: Callable[[int], float] = lambda _: 1.0,
 ) -> Measure:
-    """A measure of the classes that people fall into. It is exact before any data is read, so its reach is itself."""
+    """Return a measure of the classes that people fall into. It is exact before any data are read, so its reach is its
+    value."""
 
     def of_static(static: Static, rule: GateRule) -> Measurement | None:
         found = classes_of(static, rule.over or tuple(static.levels))

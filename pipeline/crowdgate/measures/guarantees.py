@@ -1,4 +1,4 @@
-"""What the guarantee itself says: epsilon, delta, and the success of predicate singling out it allows."""
+"""Measures of the guarantee itself: epsilon, delta, and bounds on the attacks that it permits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
 
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
-    """For who knows how many people there are: this release part by part, everything before it twice."""
+    """Return the bound for an attacker who knows the number of people: this release part by part, earlier ones counted
+    twice."""
     form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
     rest = Part(
         "earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _release_cost(static), strict=True))
@@ -61,7 +62,8 @@ def _release_cost(static: Static) -> Cost:
 
 
 def _range_to_budget(static: Static, bound: Callable[[Cost], float]) -> Range:
-    """From what is spent with this release to the whole budget, or to what is spent where that is more."""
+    """Return the range from the present spend, with this release, to the whole budget, or to the spend if that is
+    larger."""
     whole = (max(static.budget[0], static.spent[0]), max(static.budget[1], static.spent[1]))
     return bound(static.spent), bound(whole)
 

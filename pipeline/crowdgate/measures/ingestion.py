@@ -1,7 +1,7 @@
-"""What the table holds as it comes in: invalid cells and people with too many rows, told through paid noise.
+"""Measures of the table at ingestion: invalid cells and people with too many rows, through paid noise.
 
-Everything is counted in privacy units, before invalid rows are dropped, so one unit more or less changes a count by at
-most 1, however many rows it has.
+Counts are in privacy units, before invalid rows are dropped, so one unit more or less changes a count by at most 1,
+however many rows it has.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ SENSITIVITY = 1
 
 
 def share_sensitivity(share: Fraction) -> int:
-    """By how much one unit more or less changes q count - p all, for a share p / q from 0 to 1: max(p, q - p).
+    """Return the largest change of q count - p all by one unit more or less, for a share p / q from 0 to 1: max(p, q -
+    p).
 
-    A unit that is counted adds q - p, one that is not takes p away.
+    A counted unit adds q - p, any other one subtracts p.
     """
     return max(share.numerator, share.denominator - share.numerator)
 

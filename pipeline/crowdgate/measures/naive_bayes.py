@@ -1,7 +1,7 @@
-"""A categorical naive Bayes classifier on histograms, and how well it predicts. Confidential, as what it learns from.
+"""A categorical naive Bayes classifier on histograms, and its accuracy. Confidential, like its training data.
 
 It predicts one attribute from the others, as if these were independent given it: weak, but transparent, and it needs
-two-way margins only. It says what a model loses by suppression, not how good the best model would be.
+two-way margins only. It shows the loss of a model by suppression, not the quality of the best model.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from crowdgate.arrays import AnyIntegers, Floats, Integers
 from crowdgate.histogram import Histogram, at_least, collapse
 
 SMOOTHING = 1
-"""Added to every count (Laplace), so that no value is impossible."""
+"""Added to each count (Laplace), so that no value is impossible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class NaiveBayes:
 
 
 def train(rows: Histogram, target: str) -> NaiveBayes:
-    """The classifier that the rows teach."""
+    """Return the classifier trained on the rows."""
     prior = _dense(rows, (target,)) + SMOOTHING
     given = {}
     for name, size in zip(rows.names, rows.sizes, strict=True):
@@ -38,7 +38,7 @@ def train(rows: Histogram, target: str) -> NaiveBayes:
 
 
 def predict(model: NaiveBayes, rows: Histogram) -> AnyIntegers:
-    """The likeliest target of every tuple; of equally likely ones the first."""
+    """Return the most probable target of each tuple; of equally probable ones the first."""
     scores = np.tile(model.prior, (len(rows), 1))
     for name, column in zip(rows.names, rows.codes, strict=True):
         if name in model.given:
@@ -47,18 +47,19 @@ def predict(model: NaiveBayes, rows: Histogram) -> AnyIntegers:
 
 
 def always(value: int, rows: Histogram) -> AnyIntegers:
-    """The prediction of one value for every tuple."""
+    """Return the prediction of one value for each tuple."""
     return np.full(len(rows), value)
 
 
 def accuracy(predicted: AnyIntegers, rows: Histogram, target: str) -> float | None:
-    """Share of the rows whose target is predicted; None without rows."""
+    """Return the share of the rows whose target is predicted correctly; None without rows."""
     right = rows.codes[rows.names.index(target)] == predicted
     return int(rows.counts[right].sum()) / rows.rows if rows.rows else None
 
 
 def balanced_accuracy(predicted: AnyIntegers, rows: Histogram, target: str) -> float | None:
-    """Mean over the targets that occur of the share of their rows that is predicted; None without rows."""
+    """Return the mean over the occurring targets of the share of their rows that is predicted correctly; None without
+    rows."""
     truth = rows.codes[rows.names.index(target)]
     right = [int(rows.counts[(truth == value) & (predicted == value)].sum()) for value in np.unique(truth)]
     every = [int(rows.counts[truth == value].sum()) for value in np.unique(truth)]
@@ -66,14 +67,14 @@ def balanced_accuracy(predicted: AnyIntegers, rows: Histogram, target: str) -> f
 
 
 def difference(rows: Histogram, fewer: Histogram) -> Histogram:
-    """The rows that are not among `fewer`, of which there are at most as many in every tuple."""
+    """Return the rows that are not among `fewer`, which has at most as many in each tuple."""
     both = [np.concatenate([rows.codes[i], fewer.codes[i]]) for i in range(len(rows.names))]
     signed = np.concatenate([rows.counts, -fewer.counts])
     return at_least(collapse(rows.names, rows.sizes, both, signed), 1)
 
 
 def _dense(rows: Histogram, names: Sequence[str]) -> Integers:
-    """Counts of every combination of the columns."""
+    """Return counts of each combination of the columns."""
     at = [rows.names.index(name) for name in names]
     sizes, key = tuple(rows.sizes[i] for i in at), np.zeros(len(rows), dtype=np.int64)
     for i in at:

@@ -1,4 +1,4 @@
-"""Options of gates: what each may be, for those who check a policy and for those who verify a release."""
+"""Options of gates: the range of each, for checking a policy and for verifying a release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINEST_SHARE = 10**6
 
 @dataclass(frozen=True)
 class Option:
-    """Whether a number may be an option's value, in words which may, and what the option means."""
+    """A check of an option's value, its range in words, and its description."""
 
     holds: Callable[[Fraction], bool]
     expected: str
@@ -70,22 +70,22 @@ OPTIONS: Mapping[str, Option] = {
         "The number of rows, people or records that a group may have, as the measure states.",
     ),
 }
-"""By name. One name means the same in every measure."""
+"""Options by name. A name has one meaning in all measures."""
 
 
 DEFAULTS: Mapping[str, Fraction] = {
     "weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1),
 }  # fmt: skip
-"""What holds where an option is not stated (of `size`, where it need not be)."""
+"""Values of options that are not stated (for `size`, if it is optional)."""
 
 
 def effective_options(options: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Options but for those that state what holds anyway: what tells two gates on one number apart."""
+    """Return the options without those that state a default, which distinguish two gates on one number."""
     return {name: value for name, value in options.items() if DEFAULTS.get(name) != value or name == "size"}
 
 
 def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]:
-    """The options of a gate whose value can't be, with what is expected."""
+    """Yield the options of a gate that are out of range, with the expected range."""
     for name, value in rule.options.items():
         if name in OPTIONS and not OPTIONS[name].holds(value):
             yield name, OPTIONS[name].expected
@@ -94,8 +94,8 @@ def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]
 
 
 def limit_fits(rule: GateRule, measure: Measure) -> bool:
-    """Whether a gate on an excess states with `at_most` the share that it is beyond, in at most six decimals; other
-    measures take any limit."""
+    """Return whether a gate on an excess states its share with `at_most`, in at most six decimals; other measures
+    accept any limit."""
     low, high = measure.range
     share = rule.at_most
     return not measure.excess or (share is not None and low <= share <= high and FINEST_SHARE % share.denominator == 0)

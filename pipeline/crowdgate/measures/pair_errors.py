@@ -1,4 +1,4 @@
-"""How far synthetic rows are from the table, as their certificate tells: noisy distances that were paid for.
+"""Distance of synthetic rows from the source table, by their certificate: noisy distances paid from the budget.
 
 A release without rows has no certificate.
 """

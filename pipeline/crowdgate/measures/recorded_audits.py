@@ -1,8 +1,8 @@
-"""What a recorded audit of this very policy found: how often attackers who see what is released single somebody out,
-infer what is secret, or are right about who is in the table.
+"""Measures of a recorded audit of exactly this policy: the success of attackers on the release in singling out,
+inference of secrets, and membership claims.
 
-An audit refutes or does not refute; it never certifies (Cohen, Nissim 2020, "Policy implications"). So these gates are
-judged at the unfavourable ends of exact intervals, and without an audit that can be relied on they are inconclusive.
+An audit refutes or does not refute; it never certifies (Cohen, Nissim 2020, "Policy implications"). So these gates use
+the unfavourable limits of exact intervals, and without a reliable audit they are inconclusive.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 FARTHEST = Fraction(1, 10)
-"""How far the share of rows that a release kept may be from that of the audit's tables."""
+"""Largest difference between the retained shares of a release and of the audit's tables."""
 MAX_AGE = "max_age"
 COVERAGE = "coverage"
 _KEPT = "kept_share_in_audit"
 
 
 def command(question: AuditQuestion) -> str:
-    """How an audit of that question is made."""
+    """Return the command that makes an audit of a question."""
     return "crowdgate audit" if question is AuditQuestion.SINGLING_OUT else f"crowdgate audit --of {question}"
 
 
 def _figures(static: Static, rule: GateRule, question: AuditQuestion) -> AuditFigures | None:
-    """The audit's figures, unless it is older than the rule allows."""
+    """Return the audit's figures, unless it is older than the rule allows."""
     oldest, found = rule.options.get(MAX_AGE), static.audits.get(question)
     return found if isinstance(found, AuditFigures) and oldest is not None and found.age <= oldest else None
 

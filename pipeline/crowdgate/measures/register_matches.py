@@ -1,7 +1,7 @@
-"""How many rows of a release match few records of a public register, which the policy names.
+"""Measures of the rows of a release that match few records of a public register, which the policy names.
 
-Of released rows and public records only, so whoever has the release and the register counts the same. The register may
-be wrong or out of date: that is counted as it stands.
+They read released rows and public records only, so anyone with the release and the register gets equal counts. Errors
+and outdated records of the register are not corrected.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _rows(candidate: Candidate, rule: GateRule) -> Measurement | None:
 
 
 def _share(candidate: Candidate, rule: GateRule) -> Measurement | None:
-    """Of an empty release none match."""
+    """Return the share of matching rows; 0 for an empty release."""
     found = _matched(candidate, rule)
     if found is None or candidate.rows is None:
         return None

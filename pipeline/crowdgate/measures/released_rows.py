@@ -1,4 +1,4 @@
-"""What the released rows themselves show."""
+"""Measures of the released rows alone."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def _classes(rows: Histogram, *_: object) -> Measurement:
 
 
 def _smallest(rows: Histogram, static: Static, _: GateRule) -> Measurement:
-    """On an empty release: the least size that the mechanism lets through, since no class is smaller."""
+    """Return the rows of the smallest class; for an empty release the least size that the mechanism publishes, since no
+    class is smaller."""
     return Measurement.exact(int(rows.counts.min()) if len(rows) else static.least_class)
 
 
 def _rows_reach(static: Static, _: GateRule) -> Range:
-    """No row at all where not even everybody makes a class."""
+    """Return the range of the number of rows; 0 if even all rows together are too few for a class."""
     return 0, static.most_rows if static.most_rows >= static.least_class else 0
 
 
@@ -40,7 +41,7 @@ def _smallest_reach(static: Static, _: GateRule) -> Range:
 
 
 def _sampled(rows: float, rate: float) -> float:
-    """The standard deviation of a binomial number of rows, about this large, at this sampling rate."""
+    """Return the standard deviation of a binomial number of rows, of about this size, at this sampling rate."""
     return sqrt(max(0.0, rows) * (1 - rate))
 
 

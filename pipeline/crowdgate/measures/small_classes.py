@@ -1,8 +1,8 @@
-"""How many classes of the whole table are small, and how many rows are in such: told through paid noise.
+"""Measures of small classes of the whole table, and of the rows in them, through paid noise.
 
-A row more or less makes one class larger or smaller by one. So the number of classes of these sizes, which follow each
-other, changes by at most 1, the number of rows in classes of at most s rows by at most s (a class of s + 1 is none of
-them), and count - share x rows by at most s + share. A person with m rows changes each by at most m times that.
+A row more or less makes one class larger or smaller by one. So the number of classes of these sizes, which are
+consecutive, changes by at most 1, the number of rows in classes of at most s rows by at most s (a class of s + 1 is not
+counted), and count - share x rows by at most s + share. A person with m rows changes each by at most m times this.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 SENSITIVITY = 1
-"""Of a number of classes, for one row."""
+"""Sensitivity of a number of classes, for one row."""
 SIZE = "size"
 WHOLE_TABLE = (
     "Rows are alike if they are equal in all released columns at the released levels. What is counted is the whole"
@@ -29,12 +29,12 @@ WHOLE_TABLE = (
 )
 
 Sizes = Callable[[int], tuple[int, int]]
-"""From the option `size` to the least and the greatest number of rows of the classes that count."""
+"""Maps the option `size` to the least and the greatest number of rows of the counted classes."""
 
 
 def share_sensitivity(share: Fraction, most: int) -> int:
-    """By how much one row more or less changes q count - p all, for a share p / q of the rows that are in classes of at
-    most `most` rows: q most + p, when one of them grows out of these sizes."""
+    """Return the largest change of q count - p all by one row more or less, for a share p / q of the rows in classes of
+    at most `most` rows: q most + p, when one class grows beyond these sizes."""
     return share.denominator * most + share.numerator
 
 
@@ -43,13 +43,13 @@ def _sizes(sizes: Sizes, rule: GateRule) -> tuple[int, int]:
 
 
 def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Integers:
-    """The rows of the classes of these sizes."""
+    """Return the numbers of rows of the classes of these sizes."""
     least, most = sizes
     return table.counts[(least <= table.counts) & (table.counts <= most)]
 
 
 def _number(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
-    """The number of classes. Without a `least_size` there is no option."""
+    """Return a measure of the number of classes. Without a `least_size` it has no option."""
 
     def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
         if candidate.table is None:
@@ -64,7 +64,8 @@ def _number(name: str, summary: str, sentence: str, sizes: Sizes, least_size: in
 
 
 def _share(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
-    """By how many rows the classes hold more than a share of all rows. Without a `least_size` there is no option."""
+    """Return a measure of the excess of rows in the classes over a share of all rows. Without a `least_size` it has no
+    option."""
 
     def sensitivity(static: Static, rule: GateRule, share: Fraction) -> int:
         return share_sensitivity(share, _sizes(sizes, rule)[1]) * static.rows_per_unit

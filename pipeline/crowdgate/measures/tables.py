@@ -1,4 +1,4 @@
-"""What published tables show of their own accuracy. A workload may publish nothing of what is measured."""
+"""Measures of published tables' own accuracy. A workload may publish none of the measured numbers."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _trustworthy_share(published: Cells) -> Measurement | None:
 
 
 def _total_relative_error(published: Cells) -> Measurement | None:
-    """Of the most exact total, if there is one and it is above 0."""
+    """Return the relative error of the most exact total; None without a total above 0."""
     totals = [cells for cells in published if cells.total and cells.values[0] > 0]
     shares = [float(cells.errors[0] / cells.values[0]) for cells in totals]
     return Measurement.exact(min(shares)) if shares else None

@@ -1,7 +1,7 @@
-"""What a release is worth: loss, class sizes, and how far its margins are from the table's. Confidential throughout.
+"""Utility of a release: information loss, class sizes, and errors of its margins. Confidential throughout.
 
-These functions read the whole table beside the release, so they are no measures that a policy could name: withholding
-by one would tell about the data. They take histograms, and serve the private record and benchmarks alike.
+These functions read the whole table beside the release, so they are not available as measures of a policy: withholding
+by one would reveal the data. They take histograms, and serve the private record and benchmarks alike.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 @dataclass(frozen=True)
 class MarginError:
-    """How far a margin of the release is from the table's.
+    """Errors of a margin of the release.
 
     `total_variation` and `divergence` compare shares: P of the published rows, Q of the table's. The divergence is
-    KL(P, Q), the sum of P ln(P/Q) in nats: finite, since what is published occurs in the table (KL(Q, P) is infinite as
+    KL(P, Q), the sum of P ln(P/Q) in nats: finite, since published tuples occur in the table (KL(Q, P) is infinite as
     soon as one cell is suppressed). `count_error` is the sum of |c / beta - C| over the cells, relative to the table's
     rows: sampling error and suppression together. An empty release has no shares, and an empty table no error.
     """
@@ -40,12 +40,12 @@ class MarginError:
 
 
 def kept_share(release: Histogram, sample: Histogram) -> float | None:
-    """Share of the sampled rows that are published; None when nothing was sampled."""
+    """Return the share of the sampled rows that are published; None if nothing was sampled."""
     return release.rows / sample.rows if sample.rows else None
 
 
 def certainty_penalties(level: Level) -> Floats:
-    """For each value of the level (v - 1) / (V - 1), where it stands for v of the V values of the public domain.
+    """Return (v - 1) / (V - 1) for each value of the level, where it covers v of the V values of the public domain.
 
     0 for a value of the domain itself, 1 for `any`: the normalised certainty penalty of Xu et al. 2006, which is the
     loss metric of Iyengar 2002. A domain of one value loses nothing.
@@ -55,10 +55,10 @@ def certainty_penalties(level: Level) -> Floats:
 
 
 def information_loss(release: Histogram, levels: Mapping[str, Level], rows: int) -> dict[str, float]:
-    """Mean certainty penalty of each attribute over `rows` rows, of which those that are not published count as 1.
+    """Return the mean certainty penalty of each attribute over `rows` rows, where unpublished rows count as 1.
 
     With the sample's rows it is the loss by generalisation and suppression, with the release's own the loss by
-    generalisation alone. No rows at all have lost everything.
+    generalisation alone. For 0 rows the loss is 1.
     """
     if not rows:
         return dict.fromkeys(levels, 1.0)
@@ -69,19 +69,20 @@ def information_loss(release: Histogram, levels: Mapping[str, Level], rows: int)
 
 
 def discernibility(release: Histogram, rows: int) -> int:
-    """Each of `rows` rows costs the size of its class, a suppressed one all of them (Bayardo, Agrawal 2005)."""
+    """Return the discernibility: each of `rows` rows costs the size of its class, a suppressed one all rows (Bayardo,
+    Agrawal 2005)."""
     squares = sum(size * size * classes for size, classes in _sizes(release))
     return squares + (rows - release.rows) * rows
 
 
 def _sizes(release: Histogram) -> Iterator[tuple[int, int]]:
-    """(size, number of classes of that size)."""
+    """Yield pairs of a size and the number of classes of this size."""
     sizes, classes = np.unique(release.counts, return_counts=True)
     return zip(sizes.tolist(), classes.tolist(), strict=True)
 
 
 def class_sizes(release: Histogram) -> dict[str, float]:
-    """Mean size of a class, and quantiles over the classes. Empty for an empty release."""
+    """Return the mean size of a class, and quantiles over the classes. Empty for an empty release."""
     if not len(release):
         return {}
     found = np.quantile(release.counts, QUANTILES, method="inverted_cdf").tolist()
@@ -90,7 +91,8 @@ def class_sizes(release: Histogram) -> dict[str, float]:
 
 
 def margin_errors(release: Histogram, full: Histogram, beta: Fraction, most: int = 2) -> list[MarginError]:
-    """The errors of all margins of one to `most` columns (1 or 2). What `release` counts must occur in `full`."""
+    """Return the errors of all margins of one to `most` columns (1 or 2). The tuples of `release` must occur in
+    `full`."""
     singles = [(name,) for name in full.names]
     wanted = singles + (list(combinations(full.names, 2)) if most > 1 else [])
     groups = [full.names[i::3] for i in range(3)]
@@ -116,7 +118,7 @@ def _margin_error(small: Histogram, large: Histogram, beta: Fraction) -> MarginE
 
 
 def _pair_key(histogram: Histogram) -> Integers:
-    """One number per tuple of one or two columns, in their order."""
+    """Return one number per tuple of one or two columns, in their order."""
     key = np.zeros(len(histogram), dtype=np.int64)
     for column, size in zip(histogram.codes, histogram.sizes, strict=True):
         key = key * size + column

@@ -1,1 +1,1 @@
-"""Mechanisms: what protects, each with what a policy says of it (`spec`). A folder for each kind of release."""
+"""Mechanisms that protect the data, each with its part of a policy (`spec`). A folder for each kind of release."""

@@ -1,1 +1,1 @@
-"""Noisy numbers of a release of any kind: what its manifest says of them, and how who verifies recounts them."""
+"""Noisy numbers of a release of any kind: their manifest entries, and their recount in verification."""

@@ -1,4 +1,4 @@
-"""What does not hold of a budget of noise by itself: the parts of its queries, and the guarantee that it keeps."""
+"""Checks of a noise budget: the parts of its queries, and the guarantee that it keeps."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,7 +12,8 @@ NEAR = Fraction(1, 10**9)
 
 
 def budget_problems(said: NoiseFields) -> Iterator[str]:
-    """The queries spend what the budget's split gives them, and no more than all of it."""
+    """Yield a problem unless the queries spend exactly what the budget's split gives them, in total at most the
+    budget."""
     if sum(query.cells for query in said.queries) > MOST_NUMBERS:
         yield f"more than {MOST_NUMBERS} noisy numbers"
         return
@@ -33,7 +34,7 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
 
 
 def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
-    """How many standard errors hold any sum of the noise on counts, from format 2 on."""
+    """Yield a problem if the interval width for sums of the noise on counts is wrong, from format 2 on."""
     counted = [at for at, query in enumerate(said.queries) if query.grid is None]
     cells = sum(said.queries[at].cells for at in counted)
     due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
@@ -42,7 +43,7 @@ def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
 
 
 def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Iterator[str]:
-    """What the noise spends, on a sample of rate beta, keeps the stated epsilon and delta."""
+    """Yield a problem if the noise, on a sample of rate beta, does not keep the stated epsilon and delta."""
     assert said.spend is not None, "asked before"
     gaussian = said.noise_kind == "gaussian"
     inner = min(delta / beta, 1 - Fraction(1, 10**9)) if gaussian else Fraction(0)

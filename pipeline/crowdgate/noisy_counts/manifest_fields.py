@@ -1,4 +1,4 @@
-"""What a manifest says of noisy vectors: the budget of the noise, and of every query what a privacy unit can change."""
+"""The part of a manifest on noisy vectors: the budget of the noise, and the sensitivity of each query."""
 
 from fractions import Fraction
 from typing import Annotated, Literal
@@ -14,12 +14,12 @@ Integer = Annotated[int, Field(ge=-(1 << 62), le=1 << 62)]
 
 
 class GridFields(ManifestFields):
-    """The whole numbers that one row can add to a sum; a value of the column is `offset` and so many `unit`."""
+    """The whole numbers that one row can add to a sum; a value of the column is `offset` + `unit` times the number."""
 
     unit: Exact
-    """What one step is worth."""
+    """The value of one step."""
     offset: Exact
-    """What 0 stands for."""
+    """The value represented by 0."""
     low: Integer
     """The least whole number."""
     high: Integer
@@ -32,58 +32,58 @@ class GridFields(ManifestFields):
 
 
 class QueryFields(ManifestFields):
-    """A noisy vector: its axes, what a privacy unit can change, and what its noise spends (epsilon or rho), by a stated
-    share or as `split` says. A query without a grid counts rows."""
+    """A noisy vector: its axes, its sensitivity to a privacy unit, and the privacy cost of its noise (epsilon or rho),
+    by a stated share or by `split`. A query without a grid counts rows."""
 
     name: Label
-    """The query in words."""
+    """A description of the query."""
     levels: dict[Label, Label]
-    """Its axes, columns with their levels."""
+    """The axes of the query, columns with their levels."""
     cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
-    """How many numbers it has."""
+    """The number of cells of the query."""
     sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
-    """By how much a privacy unit can change the vector."""
+    """The largest change of the vector by a privacy unit."""
     epsilon: Exact | None = None
-    """What its Laplace noise spent."""
+    """The epsilon spent on Laplace noise."""
     rho: Exact | None = None
-    """What its Gaussian noise spent."""
+    """The rho spent on Gaussian noise."""
     share: Exact | None = None
     """The share of the budget that the policy states."""
     grid: GridFields | None = None
-    """The whole numbers that one row can add, of a sum; without it rows are counted."""
+    """The whole numbers that one row can add to a sum; without it the query counts rows."""
 
     @property
     def query(self) -> Query:
-        """As the accounting knows it."""
+        """The query as used in `accounting`."""
         return Query(self.name, self.cells, self.contribution, self.share)
 
     @property
     def contribution(self) -> int:
-        """What one row can add, at least 1."""
+        """The largest contribution of one row, at least 1."""
         return 1 if self.grid is None else max(1, abs(self.grid.low), abs(self.grid.high))
 
 
 class NoiseFields(ManifestFields):
-    """Discrete noise of a budget, `epsilon` or `rho`, on every query. The budget is split equally or for the least
-    variance among queries without a share. `width` is how many standard errors the interval of a count has to either
-    side of its unbiased estimate (format 1: 1.96 of the value)."""
+    """Discrete noise of a budget, `epsilon` or `rho`, on each query. The budget is split equally or for the least
+    variance among queries without a share. `width` is half the width of a count's interval around its unbiased
+    estimate, in standard errors (format 1: 1.96, around the value)."""
 
     noise: Literal["discrete laplace", "discrete gaussian"]
-    """The law of the noise."""
+    """The distribution of the noise."""
     epsilon: Exact | None = None
-    """The budget of all queries together, of Laplace noise."""
+    """The total budget of all queries, for Laplace noise."""
     rho: Exact | None = None
-    """The budget of all queries together, of Gaussian noise."""
+    """The total budget of all queries, for Gaussian noise."""
     queries: Annotated[tuple[QueryFields, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
     """The noisy vectors."""
     split: Literal["equal", "least-variance"]
-    """How the budget was divided between queries without a share."""
+    """The division of the budget between queries without a share."""
     width: Exact | None = None
-    """How many standard errors the interval of a count has to either side of its unbiased estimate."""
+    """Half the width of a count's interval around its unbiased estimate, in standard errors."""
 
     @property
     def noise_kind(self) -> NoiseKind:
-        """The noise as the accounting names it."""
+        """The name of the noise in `accounting`."""
         return "laplace" if self.noise == "discrete laplace" else "gaussian"
 
     @property
@@ -92,11 +92,11 @@ class NoiseFields(ManifestFields):
         return self.epsilon if self.noise_kind == "laplace" else self.rho
 
     def spent(self, query: QueryFields) -> Fraction | None:
-        """Epsilon or rho of one query."""
+        """Return epsilon or rho of one query."""
         return query.epsilon if self.noise_kind == "laplace" else query.rho
 
     def law_of(self, at: int, rows: int) -> Law:
-        """The law of the noise on every cell of a query, where a privacy unit has at most that many rows."""
+        """Return the noise distribution on each cell of a query, if a privacy unit has at most `rows` rows."""
         query = self.queries[at]
         spent = self.spent(query)
         assert spent is not None, "every query states its spend"

@@ -1,4 +1,4 @@
-"""Noisy counts as drawn, as an attacker sees them."""
+"""Noisy counts as drawn, as an attacker observes them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables
 @dataclass(frozen=True, eq=False)
 class NoisyCounts:
     """Noisy counts of rows in the cells of `levels` (their shape), as drawn: of a Bernoulli sample at rate `beta`, with
-    noise of that variance in each."""
+    noise of variance `variance` in each."""
 
     levels: Mapping[str, Level]
     counts: Integers
@@ -21,7 +21,7 @@ class NoisyCounts:
 
 
 def noisy_counts_of(mechanism: DpTables, noisy: Sequence[Integers]) -> tuple[NoisyCounts, ...]:
-    """The tables of counts among the noisy vectors of one draw."""
+    """Return the tables of counts among the noisy vectors of one run."""
     lines = zip(mechanism.queries, mechanism.laws, noisy, strict=True)
     return tuple(
         NoisyCounts(linear.levels, values.reshape(linear.shape), law.variance, mechanism.beta)

@@ -1,6 +1,6 @@
-"""Recount consistent counts: standard errors from the plan, intervals from what is published, sums against margins.
+"""Recount consistent counts: standard errors from the plan, intervals from published numbers, sums against margins.
 
-The equations behind the standard errors and the order of margins are the maker's: what they say is tested elsewhere.
+The equations of standard errors and the order of margins are those of the release code; they are tested elsewhere.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from crowdgate.mechanisms.tables.consistency import Axes, variances_after
 from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
 
 SOLVED = 1e-6
-"""Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
+"""Relative tolerance: standard errors solve equations in floats, in an order that varies between machines."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountCells:
-    """The numbers of a table of counts as published, flat; NaN where they are left empty."""
+    """The numbers of a table of counts as published, flat; NaN for empty ones."""
 
     value: Floats
     unbiased: Floats
@@ -31,15 +31,15 @@ class CountCells:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no number is empty or infinite."""
+        """True if no number is empty or infinite."""
         return all(np.isfinite(each).all() for each in (self.value, self.unbiased, self.error, self.lower, self.upper))
 
 
 @dataclass(frozen=True, eq=False)
 class CountsPlan:
-    """What the plan tells of counts that were made consistent: names and axes of all of them, those behind quantiles
-    included, the laws of their noise, the sampling rate, and how many standard errors an interval has to either side of
-    the unbiased estimate."""
+    """The plan of counts that were made consistent: names and axes of all of them, including those behind quantiles,
+    their noise distributions, the sampling rate, and half the width of an interval around the unbiased estimate, in
+    standard errors."""
 
     names: Sequence[str]
     axes: Sequence[Axes]
@@ -49,11 +49,11 @@ class CountsPlan:
 
     @cached_property
     def lattice(self) -> MarginLattice:
-        """Which of them are margins of which."""
+        """The lattice of the tables' margins."""
         return MarginLattice.of(self.axes)
 
     def problems(self, published: Mapping[int, CountCells]) -> Iterator[str]:
-        """What does not hold of tables, by their places."""
+        """Yield the problems of tables, by their places."""
         spread, _ = variances_after(self.axes, [law.variance for law in self.laws])
         for at, each in published.items():
             for problem in self._cell_problems(each, spread[at].reshape(-1)):
@@ -95,7 +95,7 @@ class CountsPlan:
     def _disagreeing_tables(
         self, ranks: Ranks, holders: Sequence[int], tables: Mapping[int, Floats], near: float
     ) -> Iterator[tuple[int, int]]:
-        """Tables that have another margin than the first; cells with an empty part can't be told."""
+        """Yield tables with another margin than the first; cells with an empty part are ignored."""
         found = {at: self._margin(ranks, at, tables[at]) for at in holders}
         for at in holders[1:]:
             first, own = found[holders[0]], found[at]
@@ -107,7 +107,8 @@ class CountsPlan:
         return np.bincount(cells, values, self.lattice.size(ranks)).astype(np.float64)
 
     def _published_margins(self, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Tables with the finest other one that is a margin of theirs, or that one's, until it is published."""
+        """Yield each table with its finest margin among the other tables or, if that is unpublished, the next coarser
+        one."""
         known = {self._ranks[at]: at for at in reversed(places)}
         for at in places:
             above = self.lattice.parent(self._ranks[at])

@@ -1,4 +1,4 @@
-"""What is said of a mechanism of noisy numbers."""
+"""Manifest fields of a mechanism of noisy numbers."""
 
 from crowdgate.mechanisms.tables.dp_tables import DpTables
 from crowdgate.mechanisms.tables.sums import IntegerGrid
@@ -6,7 +6,7 @@ from crowdgate.noisy_counts.manifest_fields import GridFields, QueryFields
 
 
 def noise_fields(made: DpTables, split: str) -> dict[str, object]:
-    """The fields of `NoiseSaid`: the noise, its budget, and every query with what it spends."""
+    """Return the fields of `NoiseFields`: the noise, its budget, and each query with its spend."""
     unit = "epsilon" if made.budget.noise == "laplace" else "rho"
     queries = tuple(_query(made, at, unit) for at in range(len(made.queries)))
     return {"noise": f"discrete {made.budget.noise}", unit: made.budget.spend, "queries": queries, "split": split,

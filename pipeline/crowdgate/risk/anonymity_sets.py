@@ -1,4 +1,5 @@
-"""Anonymity sets: how many people share a combination of values, for every subset of attributes at every named level.
+"""Anonymity sets: the number of people who share a combination of values, for each subset of attributes at each named
+level.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), chapter 3, Tables 3.2 to 3.5. Few wide histograms cover all
 subsets (`cover`); smaller subsets and coarser levels are sums of them, since levels nest.
@@ -49,14 +50,14 @@ __all__ = [
 ]
 
 CUBE_CELLS = 1 << 17
-"""Cells up to which a covering histogram is made wider: 1 MiB, which a cache holds."""
+"""Number of cells up to which a covering histogram is extended: 1 MiB, which fits into a cache."""
 DENSE_SUBSET = 1 << 20
-"""Cells of a subset that is counted with a counter for every cell: 8 MiB, and there may be a hundred of these."""
+"""Number of cells of a subset that may have a counter for each cell: 8 MiB, and there may be a hundred of these."""
 SEEDS = 100
-"""Subsets that a covering histogram is grown from; the best one is taken."""
+"""Number of subsets from which a covering histogram is grown; the best one is used."""
 
 Levels = Mapping[str, Sequence[Level]]
-"""Of each attribute the levels that are looked at, finest first."""
+"""The levels of each attribute to measure, finest first."""
 Cube = Integers
 Subset = tuple[str, ...]
 Sized = tuple[tuple[int, ...], SizeSummary]
@@ -65,22 +66,22 @@ Sized = tuple[tuple[int, ...], SizeSummary]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Attributes with the name of a level each, and the sizes of the sets that these make."""
+    """Attributes with the name of a level each, and the sizes of their sets."""
 
     levels: Mapping[str, str]
     summary: SizeSummary
 
 
 def groupings(levels: Levels, up_to: int) -> int:
-    """How many groupings there are: subsets of 1 to `up_to` attributes, each attribute at each of its levels."""
+    """Return the number of groupings: subsets of 1 to `up_to` attributes, each attribute at each of its levels."""
     counts = [len(each) for each in levels.values()]
     return sum(prod(chosen) for size in range(1, up_to + 1) for chosen in combinations(counts, size))
 
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """What to count: every subset of at most `up_to` attributes lies in one of the dense `cubes` at finest levels, but
-    for the `wide` ones, which have too many cells for that."""
+    """The views to count: each subset of at most `up_to` attributes lies in one of the dense `cubes` at finest levels,
+    except for the `wide` ones, which have too many cells."""
 
     levels: Levels
     up_to: int
@@ -94,10 +95,10 @@ class Cover:
 
 
 def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE_SUBSET) -> Cover:
-    """A greedy cover: each next cube is the one that covers the most subsets that none covers yet.
+    """Return a greedy cover: each next cube is the one that covers the most subsets that none covers yet.
 
-    A cube is grown from an uncovered subset by the attribute that adds the most, while it has at most `cells` cells;
-    a subset of more is a cube of its own, up to `most`.
+    A cube is grown from an uncovered subset by the attribute that adds the most, while it has at most `cells` cells; a
+    larger subset is a cube of its own, up to `most`.
     """
     sizes = {name: len(each[0]) for name, each in levels.items()}
     every = [frozenset(each) for size in range(1, up_to + 1) for each in combinations(levels, size)]
@@ -115,7 +116,7 @@ def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE
 
 
 def _maximal_subsets(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
-    """Those that lie in no other: what covers them covers all."""
+    """Return the subsets that lie in no other: a cover of these covers all."""
     inside = {other - {name} for other in subsets for name in other}
     return {subset for subset in subsets if subset not in inside}
 
@@ -148,8 +149,8 @@ def _key(names: Subset) -> str:
 def measure_groupings(
     cover: Cover, cubes: Mapping[str, Histogram], whole: Histogram | None = None
 ) -> Iterator[Grouping]:
-    """All groupings of a cover whose views were counted: by number of attributes, then in the order of attributes and
-    levels. Wide subsets are sums of `whole`, a histogram of all their attributes at finest levels."""
+    """Yield all groupings of a counted cover: by number of attributes, then in the order of attributes and levels. Wide
+    subsets are sums of `whole`, a histogram of all their attributes at finest levels."""
     known = _finest(cover, cubes)
     for size in range(1, cover.up_to + 1):
         for names in combinations(cover.levels, size):
@@ -168,7 +169,7 @@ def _make_grouping(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iter
 
 
 def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
-    """All subsets that are not wide at their finest levels, summed cube by cube."""
+    """Return all subsets that are not wide at their finest levels, summed cube by cube."""
     every = [each for size in range(1, cover.up_to + 1) for each in combinations(cover.levels, size)]
     found: dict[Subset, Cube] = {}
     for names in sorted(cover.cubes, key=lambda names: prod(len(cover.levels[name][0]) for name in names)):
@@ -178,14 +179,14 @@ def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
 
 
 def dense(histogram: Histogram) -> Cube:
-    """A counter for every cell, an axis for every column."""
+    """Return an array with a counter for each cell and an axis for each column."""
     cube = np.zeros(histogram.sizes, dtype=np.int64)
     cube[tuple(histogram.codes)] = histogram.counts
     return cube
 
 
 class CubeSums:
-    """A cube and what was summed of it: one attribute after another, the one of the fewest values last."""
+    """A cube and its sums so far: one attribute after another is summed out, the one of the fewest values first."""
 
     def __init__(self, names: Subset, cube: Cube) -> None:
         self._names = names
@@ -193,7 +194,7 @@ class CubeSums:
         self._known = {names: cube}
 
     def over(self, names: Subset) -> Cube:
-        """The counts of some of the cube's attributes, in its order."""
+        """Return the counts of some of the cube's attributes, in its order."""
         if names not in self._known:
             dropped = min((name for name in self._names if name not in names), key=self._sizes.__getitem__)
             wider = tuple(name for name in self._names if name in names or name == dropped)
@@ -202,7 +203,7 @@ class CubeSums:
 
 
 def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
-    """The sizes of the sets at all combinations of levels, of which the first ones are chosen."""
+    """Yield the sizes of the sets at all combinations of levels, of which the first ones are chosen."""
     if len(at) == len(levels):
         yield at, summary(cube[cube > 0])
         return
@@ -213,7 +214,7 @@ def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, 
 
 
 def _coarser(cube: Cube, axis: int, parents: AnyIntegers) -> Cube:
-    """The cube in which the codes of an axis are added up by their parents."""
+    """Return the cube in which the codes of an axis are added up by their parents."""
     order = np.argsort(parents, kind="stable")
     starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
     if (order[1:] < order[:-1]).any():
@@ -222,7 +223,7 @@ def _coarser(cube: Cube, axis: int, parents: AnyIntegers) -> Cube:
 
 
 def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
-    """The same of tuples that occur; with a counter for every cell where these have become few."""
+    """Yield the sizes of the sets of a sparse histogram, with a counter for each cell once these are few."""
     if prod(cells.sizes) <= DENSE_SUBSET:
         yield from _dense_levels(dense(cells), levels, at)
     elif len(at) == len(levels):
@@ -241,16 +242,16 @@ def _coarser_tuples(cells: Histogram, axis: int, parents: AnyIntegers, size: int
 
 
 def people_by_cell(entries: Histogram, names: Subset) -> Histogram:
-    """How many people are in each cell of some columns, where a person may be in several. The first column of `entries`
-    is the person; a person counts once in a cell, however many rows there are."""
+    """Return the number of people in each cell of some columns, where a person may be in several. The first column of
+    `entries` is the person; a person counts once in a cell, whatever the number of rows."""
     distinct = project(entries, (entries.names[0], *names))
     once = np.ones(len(distinct), dtype=np.int64)
     return collapse(names, distinct.sizes[1:], distinct.codes[1:], once)
 
 
 def measure_groupings_of_people(entries: Histogram, levels: Levels, up_to: int) -> Iterator[Grouping]:
-    """All groupings, in the same order, where a person may be in several sets (see `of_people`). These do not add up,
-    so each is counted by itself."""
+    """Yield all groupings, in the order of `measure_groupings`, where a person may be in several sets (see
+    `summary_of_people`). These do not add up, so each grouping is counted individually."""
     for size in range(1, up_to + 1):
         for names in combinations(levels, size):
             own = [levels[name] for name in names]

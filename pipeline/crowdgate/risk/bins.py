@@ -1,4 +1,4 @@
-"""Bins: what k people fall into independently, each into a bin by its probability.
+"""Bins into which k people fall independently, each into a bin by its probability.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), chapters 4 and 5. Bins are equivalence classes, and
 probabilities are shares of a population.
@@ -22,11 +22,11 @@ _SUM_SLACK = Fraction(1, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Bins by their distinct probabilities, rising and all above 0, and how many bins have each; `empty` further bins
-    have probability 0. The probabilities of all bins add up to 1.
+    """Bins by their distinct probabilities, rising and all above 0, with the number of bins at each; `empty` further
+    bins have probability 0. The probabilities of all bins add up to 1.
 
-    Where bins were given their mean, `ends` are the least and the greatest probability that these had; without it none
-    were.
+    For merged bins, which have the mean of their probabilities, `ends` holds the least and the greatest of these; None
+    if no bins were merged.
     """
 
     probabilities: Floats
@@ -41,7 +41,7 @@ class Bins:
 
     @cached_property
     def log_complements(self) -> Floats:
-        """ln(1 - p); of the one bin that may hold more than half, by the sum of all others, which loses no digit."""
+        """ln(1 - p); for the one bin that may hold more than half, by the sum of all others, which loses no digit."""
         p = self.probabilities
         with np.errstate(divide="ignore"):
             logs = np.log1p(-p)
@@ -51,7 +51,7 @@ class Bins:
 
     @property
     def lost(self) -> "GroupingLoss":
-        """What giving bins their mean lost."""
+        """The loss from giving bins their mean."""
         least, greatest = self.reach
         return GroupingLoss((greatest - least) / (greatest + least), self.counts)
 
@@ -62,17 +62,18 @@ class Bins:
 
     @classmethod
     def uniform(cls, n: Number) -> "Bins":
-        """`n` bins of probability 1/n."""
+        """Return `n` bins of probability 1/n."""
         return _bins({Fraction(1, whole("n", n, 1)): whole("n", n, 1)})
 
     @classmethod
     def of(cls, probabilities: Sequence[Number]) -> "Bins":
-        """One bin for each probability. Raises ValueError unless they add up to 1 within 1e-9."""
+        """Return one bin for each probability. Raises ValueError unless they add up to 1 within 1e-9."""
         return _bins(Counter(probability("probabilities", p) for p in probabilities))
 
     @classmethod
     def grouped(cls, alpha: Sequence[Number], sizes: Sequence[Number]) -> "Bins":
-        """sizes[i] bins of probability alpha[i] / sum(sizes): alpha is how much likelier than average a bin is."""
+        """Return sizes[i] bins of probability alpha[i] / sum(sizes): alpha is a bin's probability relative to the
+        average."""
         if len(alpha) != len(sizes):
             raise ValueError(f"alpha and sizes must be equally long, not {len(alpha)} and {len(sizes)}")
         many = [whole("sizes", size, 0) for size in sizes]
@@ -84,8 +85,9 @@ class Bins:
 
     @classmethod
     def from_counts(cls, counts: ArrayLike, empty: Number = 0) -> "Bins":
-        """A bin for each number of people (expected ones need not be whole), as likely as its share of them; `empty`
-        more have nobody. Raises ValueError for a number that is negative or not finite, or if there is nobody."""
+        """Return a bin for each number of people (expected ones need not be whole), as likely as its share of them;
+        `empty` more have nobody. Raises ValueError for a number that is negative or not finite, or if there are no
+        people."""
         people = np.asarray(counts, dtype=np.float64).ravel()
         if not np.isfinite(people).all() or (people < 0).any():
             raise ValueError("counts must be finite numbers of at least 0")
@@ -96,7 +98,8 @@ class Bins:
         return cls(distinct / math.fsum(distinct * many), many.astype(np.float64), nobody)
 
     def compressed(self, most: int) -> "Bins":
-        """At most `most` distinct probabilities: groups that lie within a constant factor are given their mean."""
+        """Return at most `most` distinct probabilities: groups that lie within a constant factor are given their
+        mean."""
         if len(self.probabilities) <= most:
             return self
         low, high = np.log(self.probabilities[[0, -1]])
@@ -104,7 +107,7 @@ class Bins:
         return self.merged(np.flatnonzero(np.diff(place, prepend=-1)))
 
     def merged(self, first: Integers) -> "Bins":
-        """Groups of neighbours, which begin at these places, are given their mean."""
+        """Return bins in which groups of neighbours, which begin at these places, are given their mean."""
         least, greatest = self.reach
         counts = np.add.reduceat(self.counts, first)
         means = np.add.reduceat(self.counts * self.probabilities, first) / counts
@@ -114,8 +117,8 @@ class Bins:
 
 @dataclass(frozen=True, eq=False)
 class GroupingLoss:
-    """What grouping lost: `apart` is (h - l) / (h + l) for bins of probabilities l to h that were given their mean, of
-    which there are `counts`."""
+    """The loss from grouping: `apart` is (h - l) / (h + l) for bins of probabilities l to h that were given their mean;
+    `counts` are the numbers of these bins."""
 
     apart: Floats
     counts: Floats

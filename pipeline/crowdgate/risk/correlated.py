@@ -1,4 +1,4 @@
-"""Two Normal numbers that go together, asked for in intervals.
+"""Two correlated Normal numbers, asked in intervals.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.4. Categorical attributes, which it leaves open
 (section 6.5), are counted by joint figures.
@@ -15,21 +15,22 @@ from crowdgate.risk.bins import Bins
 
 MOST_CELLS = 4 * 10**6
 MOST_EFFORT = 5 * 10**7
-"""Numbers of x at which Y's conditional law is taken, times the ends of its intervals: a second or two."""
+"""Bound on the values of x at which Y's conditional distribution is computed, times the limits of its intervals: a
+second or two."""
 NODES = 12
 NEAR = 41
-"""Ends of pieces about an end of Y's intervals."""
+"""Number of piece limits near a limit of Y's intervals."""
 CHUNK = 1 << 20
 _REACH = 8.5
-"""Standard deviations to either side: one person falls beyond with a probability of 2e-17."""
+"""Standard deviations to either side: one person falls outside with a probability of 2e-17."""
 
 
 def bivariate_normal(
     sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, mx: Number = 0, my: Number = 0
 ) -> Bins:
-    """(X, Y) bivariate Normal in rectangles of the grid of dx by dy. Each is an integral over its x of Y's conditional
-    law, by Gauss and Legendre's rule, within 1e-12. ValueError for too many rectangles, and where they are too many
-    beside such a correlation."""
+    """Return bins for a bivariate Normal (X, Y) in rectangles of the grid of dx by dy. Each is an integral over its x
+    of Y's conditional distribution, by the Gauss-Legendre rule, within 1e-12. Raises ValueError for too many
+    rectangles, also for the given correlation."""
     scales = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("sx", sx), ("sy", sy))]
     steps = [float(exact(name, each, 0, 10**15, open_low=True)) for name, each in (("dx", dx), ("dy", dy))]
     means = [float(exact(name, each, -(10**15), 10**15)) for name, each in (("mx", mx), ("my", my))]
@@ -47,12 +48,12 @@ def bivariate_normal(
 
 
 def rectangle(x: tuple[float, float], y: tuple[float, float], rho: float) -> float:
-    """The probability that X and Y, both Normal with mean 0 and variance 1, are between these ends."""
+    """Return the probability that X and Y, both Normal with mean 0 and variance 1, are within these limits."""
     return max(0.0, float(_column(*x, np.array(y), rho)[0]))
 
 
 def _grid(mean: float, scale: float, step: float) -> Floats:
-    """Ends of intervals in standard deviations from the mean."""
+    """Return limits of intervals in standard deviations from the mean."""
     low, high = (math.floor((mean + side * _REACH * scale) / step) for side in (-1, 1))
     if high - low > MOST_CELLS:
         raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
@@ -60,9 +61,9 @@ def _grid(mean: float, scale: float, step: float) -> Floats:
 
 
 def _piece_ends(low: float, high: float, y: Floats, rho: float) -> Floats:
-    """The ends of pieces of an interval of x, each half a conditional standard deviation of Y or narrower where an end
-    of Y's intervals is within ten of them. Elsewhere the law is a constant: where ends are few, pieces there are half a
-    standard deviation of X."""
+    """Return the limits of pieces of an interval of x, each at most half a conditional standard deviation of Y wide
+    where a limit of Y's intervals is within ten of these. Elsewhere the conditional distribution is constant: if limits
+    are few, pieces there are half a standard deviation of X."""
     rest = _conditional_deviation(rho)
     if 4 * _REACH / rest < NEAR * y.size:
         return _even(low, high, rest / 2)
@@ -75,7 +76,7 @@ def _even(low: float, high: float, width: float) -> Floats:
 
 
 def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
-    """The probability of each interval of Y and one of X."""
+    """Return the probability of each interval of Y and one of X."""
     low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
     if low >= high:
         return np.zeros(y.size - 1)
@@ -90,14 +91,14 @@ def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
 
 
 def _conditional(x: Floats, y: Floats, rho: float) -> Floats:
-    """The probability of each interval of Y at every x."""
+    """Return the probability of each interval of Y at each x."""
     from scipy.special import ndtr
 
     return np.asarray(np.diff(ndtr((y - rho * x[:, None]) / _conditional_deviation(rho)), axis=1))
 
 
 def _conditional_deviation(rho: float) -> float:
-    """The conditional standard deviation."""
+    """Return the conditional standard deviation."""
     return math.sqrt((1 - rho) * (1 + rho))
 
 

@@ -1,7 +1,7 @@
-"""How large a group must be for few of it to be alone, and at which size most people are, for a cost of each group.
+"""Group sizes: the least with a small share of singletons, and the one with most singletons for a cost of each group.
 
-M. Koot, Measuring and predicting anonymity (thesis, 2012), Example 5.6, for any bins. The thesis takes exp(-k/N) for
-the share of people alone in a group of k, here it is exact.
+M. Koot, Measuring and predicting anonymity (thesis, 2012), Example 5.6, for any bins. The thesis uses exp(-k/N) for the
+share of singletons in a group of k; here it is exact.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def singleton_share(bins: Bins, k: Number) -> float:
-    """The expected share of `k` people who are alone in their bin; it falls with k."""
+    """Return the expected share of singletons among `k` people; it falls with k."""
     people = whole("k", k, 1)
     return expected(bins, people) / people
 
 
 def least_group(bins: Bins, share: Number, most: Number) -> int | None:
-    """The least group of at most `most` people of whom at most that share is expected to be alone; None if even of
-    `most` more are."""
+    """Return the least group, of at most `most` people, whose expected share of singletons is at most `share`; None if
+    there is none."""
     limit, high, low = float(probability("share", share)), whole("most", most, 1), 0
     if singleton_share(bins, high) > limit:
         return None
@@ -35,12 +35,11 @@ def least_group(bins: Bins, share: Number, most: Number) -> int | None:
 
 
 def best_group_size(bins: Bins, cost: Number, most: Number) -> int:
-    """The k from 1 to `most` for which E S(k) / k - cost / k is greatest: singletons for each person, less what a group
-    costs, in singletons. The least where several are.
+    """Return the k from 1 to `most` that maximises E S(k) / k - cost / k: singletons for each person, minus the cost of
+    a group in singletons. The least k if several are equal.
 
-    The first term falls with k and the second rises: on [low, high] none is above E S(low) / low - cost / high.
-    Searched by that bound, so that what is found is the greatest of all. It is `most` where no group is worth its
-    cost.
+    The first term falls with k and the second rises: on [low, high] the sum is at most E S(low) / low - cost / high.
+    The search uses this bound, so that the result is the global maximum. It is `most` if no group is worth its cost.
     """
     charge, last = float(exact("cost", cost, 0, 10**15)), whole("most", most, 1)
 

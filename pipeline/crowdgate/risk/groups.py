@@ -1,7 +1,7 @@
 """Groups of j: bins that hold exactly j of k people (doubletons, tripletons, j-tons), and the people in them.
 
-M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.2.3 and 6.2.1. All sums are of positive terms,
-but for the variance. The law of their number is `occupancy.law`.
+M. Koot, Measuring and predicting anonymity (thesis, 2012), sections 5.2.3 and 6.2.1. All sums have positive terms,
+except for the variance. The distribution of their number is `occupancy.law`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ if TYPE_CHECKING:
     from crowdgate.risk.bins import Bins
 
 MOST_PAIRED = 4096
-"""Distinct probabilities that a variance pairs with each other; more are put into groups, which changes it by about the
-square of a group's relative width."""
+"""Largest number of distinct probabilities that a variance pairs with each other. More are merged into groups, which
+changes the variance by about the square of a group's relative width."""
 _ROWS = 256
 
 
 def expected_groups(bins: Bins, k: Number, j: Number) -> float:
-    """eta_j: the expected number of bins that hold exactly `j` of `k` people, j at least 1 (section 6.2.1)."""
+    """Return eta_j: the expected number of bins that hold exactly `j` of `k` people, j at least 1 (section 6.2.1)."""
     people, size = whole("k", k, 0), whole("j", j, 1)
     return 0.0 if size > people else math.fsum(bins.counts * _mass(bins, people, size))
 
 
 def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
-    """The variance of that number; its rounding error is below 1e-13 of the mean.
+    """Return the variance of the number of bins with exactly `j` people; its rounding error is below 1e-13 of the mean.
 
     Proposition 5.9 for j = 1. Var = sum m (1 - m) + sum over pairs of m m' (e^r - 1), where m is a bin's probability to
-    hold j, and r the logarithm of what holding j in one does to the other: no large terms are taken from each other.
+    hold j, and r is the logarithm of the factor by which j people in one bin change this probability for the other. So
+    no large terms are subtracted from each other.
     """
     people, size = whole("k", k, 0), whole("j", j, 1)
     if size > people:
@@ -50,13 +51,13 @@ def variance_of_groups(bins: Bins, k: Number, j: Number) -> float:
 
 
 def share_in_groups_of(bins: Bins, k: Number, j: Number) -> float:
-    """phi_j: the expected share of `k` people, at least 1, who are in a bin of exactly `j` (6.1)."""
+    """Return phi_j: the expected share of `k` people, at least 1, who are in a bin of exactly `j` (6.1)."""
     people, size = whole("k", k, 1), whole("j", j, 1)
     return size / people * expected_groups(bins, people, size)
 
 
 def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
-    """phi_1 + ... + phi_j: the expected share of `k` people, at least 1, who are in a bin of at most `j`."""
+    """Return phi_1 + ... + phi_j: the expected share of `k` people, at least 1, who are in a bin of at most `j`."""
     people, size = whole("k", k, 1), whole("j", j, 1)
     if size >= people:
         return 1.0
@@ -68,7 +69,8 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
 
 
 def _mass(bins: Bins, k: int, j: int) -> Floats:
-    """P(Bin(k, p) = j), from logarithms: C(k, j) term by term, so that no large ones are taken from each other."""
+    """Return P(Bin(k, p) = j), from logarithms: C(k, j) term by term, so that no large ones are subtracted from each
+    other."""
     p = bins.probabilities
     logs = sum((np.log(p * ((k - i) / (i + 1))) for i in range(j)), np.zeros_like(p))
     with np.errstate(under="ignore"):
@@ -77,7 +79,7 @@ def _mass(bins: Bins, k: int, j: int) -> Floats:
 
 
 def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, j: int) -> Floats:
-    """For every distinct probability, by its odds and ln(1 - p), the covariances of its bins with all others."""
+    """Return for each distinct probability, by its odds and ln(1 - p), the covariances of its bins with all others."""
     if k < 2 * j:  # two bins can't both hold j
         weight = math.fsum(counts * m)
         return -counts * m * (weight - m)

@@ -1,8 +1,8 @@
 """A joint distribution of several attributes, from tables of some of them: iterative proportional fitting.
 
-Of all joint tables with these margins it is the one that is nearest to a base in relative entropy (Csiszar 1975): with
-all two-way tables known and a base of independent attributes, the one of greatest entropy, without interactions of
-three and more attributes.
+Of all joint tables with these margins it is the nearest to a base in relative entropy (Csiszar 1975). With all two-way
+tables known and a base of independent attributes, it is the one of greatest entropy, without interactions of three or
+more attributes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from crowdgate.arrays import AnyIntegers, Floats, Integers
 
 ROUNDS = 60
 NEAR = 1e-3
-"""Of a person on average over the cells of a table: where no table is further from the fit, it has converged."""
+"""Convergence tolerance: the mean distance, in persons for each cell, of each table from the fit."""
 
 
 @dataclass(frozen=True, eq=False)
 class KnownMargin:
     """Counts of a table with the variance of their noise (0: exact). `axes` maps places of the joint table's axes to
-    the table's code of every code there; `counts` has the axes' order."""
+    the table's code for each code there; `counts` has the axes' order."""
 
     axes: Mapping[int, AnyIntegers]
     counts: Floats
@@ -29,10 +29,11 @@ class KnownMargin:
 
 
 def fitted(base: Floats, tables: Sequence[KnownMargin]) -> Floats:
-    """The joint table nearest to `base` (not negative) with these tables as margins, as far as noise lets them agree.
+    """Return the joint table nearest to `base` (not negative) with these tables as margins, as far as noise lets them
+    agree.
 
-    Tables come in by their number of attributes. What noise may have made is taken out of each first, by what the
-    tables before it say already (`shrunk`).
+    Tables enter by their number of attributes. Each is first shrunk (`shrunk`) towards its expectation by the earlier
+    tables, to remove noise.
     """
     joint = np.asarray(base, dtype=np.float64)
     targets: list[tuple[KnownMargin, Floats]] = []
@@ -44,7 +45,7 @@ def fitted(base: Floats, tables: Sequence[KnownMargin]) -> Floats:
 
 
 def margin(joint: Floats, table: KnownMargin) -> Floats:
-    """The table that a joint table has in place of a known one."""
+    """Return the margin of a joint table over the axes of a known table."""
     others = tuple(at for at in range(joint.ndim) if at not in table.axes)
     kept = joint.sum(axis=others)
     sizes = table.counts.shape
@@ -55,9 +56,9 @@ def margin(joint: Floats, table: KnownMargin) -> Floats:
 
 
 def shrunk(table: KnownMargin, expected: Floats) -> Floats:
-    """Counts with noise, drawn to expected ones, as far as their distance is that of the noise alone.
+    """Return noisy counts shrunk towards expected ones, as far as their distance can be due to noise alone.
 
-    Cells of like expectation in standard errors are drawn together, by the share of noise in their squared distance
+    Cells of similar expectation in standard errors are shrunk together, by the share of noise in their squared distance
     (James, Stein 1961). Never below 0.
     """
     spread = np.broadcast_to(table.variance, expected.shape)
@@ -73,7 +74,7 @@ def shrunk(table: KnownMargin, expected: Floats) -> Floats:
 
 
 def _cells(table: KnownMargin, shape: tuple[int, ...]) -> Integers:
-    """For every cell of the joint table's axes (flat) the cell of the table."""
+    """Return for each cell of the joint table's axes (flat) the cell of the table."""
     out = np.zeros(shape, dtype=np.int64)
     for at, (codes, size) in enumerate(zip(_ordered(table), table.counts.shape, strict=True)):
         along = [1] * len(shape)
@@ -101,7 +102,7 @@ def _scaled(joint: Floats, targets: Sequence[tuple[KnownMargin, Floats]]) -> Flo
 
 
 def spread(ratio: Floats, table: KnownMargin, shape: tuple[int, ...]) -> Floats:
-    """A table's values, as an array that is broadcast to a joint table of this shape: each cell has its cell's."""
+    """Return a table's values as an array that broadcasts to a joint table of this shape."""
     kept = tuple(size if at in table.axes else 1 for at, size in enumerate(shape))
     own = tuple(size for at, size in enumerate(shape) if at in table.axes)
     return (ratio if ratio.shape == own else ratio.reshape(-1)[_cells(table, own)]).reshape(kept)

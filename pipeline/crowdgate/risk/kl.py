@@ -1,9 +1,10 @@
-"""How far a law over N bins is from the uniform one: the Kullback-Leibler distance and the excess of collisions.
+"""Distance of a distribution over N bins from the uniform one: the Kullback-Leibler distance and the excess of
+collisions.
 
-M. Koot, Measuring and predicting anonymity (thesis, 2012), section 4.3.2. A bin of probability alpha / N stands for a
-share f of the bins. The thesis calls kappa = sum f alpha ln alpha what its expansions contain; what they do contain is
-chi = (sum f alpha^2 - 1) / 2, half the excess of the probability that two people collide, N sum p^2. The two agree only
-to second order in alpha - 1. An empty bin adds 1 / N to the first and 1 / (2N) to the second.
+M. Koot, Measuring and predicting anonymity (thesis, 2012), section 4.3.2. A share f of the bins has probability alpha /
+N each. The thesis states that its expansions contain kappa = sum f alpha ln alpha. Actually they contain chi = (sum f
+alpha^2 - 1) / 2, half the excess of the probability that two people collide, N sum p^2. The two agree only to second
+order in alpha - 1. An empty bin adds 1 / N to the first and 1 / (2N) to the second.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ def collision_excess(bins: Bins) -> float:
 
 
 class SamplingPlan(NamedTuple):
-    """How many groups to sample, and the number of hits at which sampling may stop instead."""
+    """The number of groups to sample, and the number of hits at which sampling may stop instead."""
 
     groups: int
     hits: int
 
 
 def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = "0.95") -> SamplingPlan:
-    """How many sampled groups a claim needs: section 4.4.1, corrected.
+    """Return the necessary number of sampled groups: section 4.4.1, corrected.
 
-    `share` is the probability that a group is a hit (in the thesis: that all its people are unique), above 0; the
-    two-sided confidence interval's half-width is to be at most `relative` times the share. t sqrt(p (1 - p) / n) <= r p
-    gives n = t^2 (1 - p) / (r^2 p) groups; whatever the share, t^2 / r^2 hits are enough: 385 for 10 % at 95 %. The
-    thesis prints t sigma / n < r, and calls n "about 400", which is the number of hits. A Normal approximation.
+    `share` is the probability that a group is a hit (in the thesis: that all its people are unique), above 0; the half
+    width of the two-sided confidence interval must be at most `relative` times the share. t sqrt(p (1 - p) / n) <= r p
+    gives n = t^2 (1 - p) / (r^2 p) groups; for each share, t^2 / r^2 hits are enough: 385 for 10 % at 95 %. The thesis
+    prints t sigma / n < r, and calls n "about 400", which is the number of hits. A Normal approximation.
     """
     from scipy.special import ndtri
 
@@ -60,10 +61,10 @@ def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = 
 
 
 def _relative(bins: Bins) -> tuple[Floats, Floats]:
-    """alpha and f of the bins that are not empty."""
+    """Return alpha and f of the bins that are not empty."""
     return bins.probabilities * bins.cells, bins.counts / bins.cells
 
 
 def _entropy_terms(alpha: Floats) -> Floats:
-    """alpha ln alpha - alpha + 1, for alpha > 0."""
+    """Return alpha ln alpha - alpha + 1, for alpha > 0."""
     return np.asarray(np.maximum(alpha * np.log(alpha) - (alpha - 1), 0.0))

@@ -1,43 +1,44 @@
-"""The three sums over a confidential table's cells that its KL distance and collision quantity are made of, drawn
-with noise.
+"""The three sums over a confidential table's cells that determine its KL distance and collision quantity, with noise.
 
 With c people in a cell, of M cells: n = sum c, A = sum c ln c, B = sum c^2, and
 
-    KL to uniform = ln M - ln n + A / n  (nats),    collision quantity = (M B / n^2 - 1) / 2.
+    KL to uniform = ln M - ln n + A / n  (nats),   collision quantity = (M B / n^2 - 1) / 2.
 
-Sensitivity. One row more moves one cell from c to c + 1. Let N be a public bound on the rows.
+Sensitivity. One row more changes one cell from c to c + 1. Let N be a public bound on the rows.
 
-- n moves by 1.
-- c ln c is convex, so it moves most at the greatest c: for c + 1 <= N by at most N ln N - (N - 1) ln(N - 1)
-  = ln N + (N - 1) ln(1 + 1/(N - 1)) <= 1 + ln N.
-- c^2 moves by 2 c + 1 <= 2 N - 1.
+- n changes by 1.
 
-Above N both go on in a straight line, with the slope of the step from N - 1 to N. So the sensitivities hold for every
-table, also where the bound is broken: then the figures are wrong, and the guarantee is not. A person of m rows is m
-rows one after another, wherever they lie, and each moves the sums as said: m times as much, at most.
+- c ln c is convex, so it changes most at the greatest c: for c + 1 <= N by at most N ln N - (N - 1) ln(N - 1) = ln N +
+(N - 1) ln(1 + 1/(N - 1)) <= 1 + ln N.
 
-Grid. Each cell's term is a whole number of steps, rounded down: floor(s g(c)), s a power of two. If g moves by x, then
-floor(s g) moves by at most ceil(s x), and by one more at most where s g is itself off by less than a half before it is
-rounded down. ln is worked out in 60 digits, correctly rounded: s g is off by less than 1e-20. Each sum is limited to
+- c^2 changes by 2 c + 1 <= 2 N - 1.
+
+Above N both continue linearly, with the slope of the step from N - 1 to N. So the sensitivities hold for each table,
+also if the bound is violated: then the figures are wrong, but the guarantee holds. A person of m rows is m rows one
+after another, in any cells, and each changes the sums as stated: at most m times as much.
+
+Grid. Each cell's term is a whole number of steps, rounded down: floor(s g(c)), s a power of two. If g changes by x,
+then floor(s g) changes by at most ceil(s x), and by at most one more if s g itself has an error below a half before
+rounding down. ln is computed to 60 digits, correctly rounded: the error of s g is below 1e-20. Each sum is clamped to
 2^62, which moves no two tables further apart.
 
-Ends. The noise of one sum is above its quantile q at level alpha/3 with probability alpha/3 at most, and below -q
-likewise: so with probability 1 - alpha all of n >= n' - q_n, A <= A' + q_A and B <= B' + q_B hold, and KL, which falls
-in n and rises in A, is at most its value at that corner; so is the collision quantity. The lower ends are the other
-corner's, with probability 1 - alpha. (The number of rows has two ends of its own, each at level alpha/3.) What every
-table of M cells keeps narrows them, on the same event: KL and the collision quantity in their ranges, A >= 0 (so
-KL >= ln M - ln n), B >= n, and the curves between which KL lies for a collision quantity (`risk.kl_ranges`): a lower
-end is raised by the lower end of the other alone, and an upper one lowered by the upper one, so each pair stays on its
-event.
+Confidence limits. The noise of one sum exceeds its quantile q at level alpha/3 with probability at most alpha/3, and is
+below -q likewise. So with probability 1 - alpha all of n >= n' - q_n, A <= A' + q_A and B <= B' + q_B hold, and KL,
+which falls in n and rises in A, is at most its value at this corner; so is the collision quantity. The lower limits are
+those of the opposite corner, with probability 1 - alpha. (The number of rows has two limits of its own, each at level
+alpha/3.) Properties of all tables of M cells narrow them, on the same event: the ranges of KL and of the collision
+quantity, A >= 0 (so KL >= ln M - ln n), B >= n, and the curves between which KL lies for a collision quantity
+(`risk.kl_ranges`). A lower limit is raised by the lower limit of the other figure alone, and an upper one lowered by
+the upper one, so each pair stays on its event.
 
-Noise that is far off can leave no table between the ends; that has probability 2 alpha at most, since then one of the
-two events failed. Nobody can say which, so such a draw's ends are all that a table of so many rows can have.
+Extreme noise can leave no table between the limits; this has probability at most 2 alpha, since then one of the two
+events failed. It is unknown which, so the limits of such a draw are the range of all tables with this number of rows.
 
-That is of all draws. An entry is withheld where the lower end of the number of rows is below 1,000 people, by the noise
-that its ends are made of. Of what is published the ends hold less often near that limit: of a table of fewer rows it is
-published with probability alpha/3 at most, and then that end is always too high. A table whose rows exceed the limit by
-2 q_n is published but for alpha/3, so of its published ends each pair fails with probability alpha / (1 - alpha/3) at
-most: .0509.
+This coverage is for all draws. An entry is withheld if the lower limit of the number of rows is below 1,000 people, by
+the noise that its limits use. Among published entries the coverage is lower near this threshold: a table of fewer rows
+is published with probability at most alpha/3, and then this limit is always too high. A table whose rows exceed the
+threshold by 2 q_n is published except with probability alpha/3, so each pair of its published limits fails with
+probability at most alpha / (1 - alpha/3): .0509.
 """
 
 from collections.abc import Iterable
@@ -53,12 +54,12 @@ from crowdgate.noise import CountNoise, laplace_quantile
 from crowdgate.risk.kl_ranges import greatest_collision, least_collision, least_kl, most_collision, most_kl
 
 PARTS = 3
-"""Sums, each of which takes the same share of epsilon."""
+"""Number of sums, each of which costs an equal share of epsilon."""
 ALPHA = 0.05
 FINEST = 1 << 16
-"""Steps of a nat, or of a square."""
+"""Number of steps of a nat, or of a square."""
 GREATEST = 1 << 60
-"""What a table of as many rows as the bound allows comes to, in steps."""
+"""Largest sum, in steps, of a table with as many rows as the bound allows."""
 LIMIT = 1 << 62
 _DIGITS = Context(prec=60)
 _OUTWARDS = 1e-12
@@ -66,7 +67,7 @@ _OUTWARDS = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and its ends."""
+    """A figure and its confidence limits."""
 
     value: float
     low: float
@@ -75,7 +76,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class CellSums:
-    """n in rows, A and B in steps of a grid: as they are, or with noise."""
+    """n in rows, A and B in steps of a grid: exact, or with noise."""
 
     rows: int
     logs: int
@@ -84,7 +85,7 @@ class CellSums:
 
 @dataclass(frozen=True)
 class NoisyFigures:
-    """What may be said of a table: a noisy number of rows with its ends, KL in nats and the collision quantity."""
+    """Published figures of a table: a noisy number of rows with its limits, KL in nats and the collision quantity."""
 
     rows: Interval
     kl: Interval
@@ -109,26 +110,26 @@ class SumGrid:
 
     @cached_property
     def log_steps(self) -> int:
-        """Steps of a nat."""
+        """Number of steps of a nat."""
         most = ceil(self.rows * log(self.rows)) + 1
         return min(FINEST, 1 << ((GREATEST // most).bit_length() - 1))
 
     @cached_property
     def square_steps(self) -> Fraction:
-        """Steps of a square; below 1 for large tables."""
+        """Number of steps of a square; below 1 for large tables."""
         over = (self.rows**2).bit_length() - GREATEST.bit_length() + 1
         return Fraction(FINEST) if over <= -16 else Fraction(2) ** -over
 
     @property
     def sensitivities(self) -> CellSums:
-        """How far one person moves each sum, at most, in its steps."""
+        """The largest change of each sum by one person, in its steps."""
         log_step = ceil(Decimal(self.log_steps) * (1 + _DIGITS.ln(Decimal(self.rows)))) + 1
         square_step = ceil(self.square_steps * (2 * self.rows - 1))
         each = self.rows_each
         return CellSums(each, each * log_step, each * square_step)
 
     def sums(self, counts: Iterable[tuple[int, int]]) -> CellSums:
-        """The sums over cells: pairs of a number of rows and how many cells have it."""
+        """Return the sums over cells, given as pairs of a number of rows and the number of cells with it."""
         held = list(counts)
         totals = (
             sum(cells * count for count, cells in held),
@@ -151,7 +152,7 @@ class SumGrid:
 
 
 def noisy_sums(grid: SumGrid, sums: CellSums, epsilon: Fraction, noise: CountNoise) -> CellSums:
-    """The sums with discrete Laplace noise, epsilon/3 for each: epsilon in all."""
+    """Return the sums with discrete Laplace noise, epsilon/3 for each: epsilon in total."""
     step, each = grid.sensitivities, epsilon / PARTS
     return CellSums(
         noise(sums.rows, step.rows, each),
@@ -161,17 +162,17 @@ def noisy_sums(grid: SumGrid, sums: CellSums, epsilon: Fraction, noise: CountNoi
 
 
 def rows_interval(grid: SumGrid, noisy: CellSums, epsilon: Fraction) -> Interval:
-    """The noisy number of rows with its ends, each at one-sided level .05/3, between 0 and the bound."""
+    """Return the noisy number of rows with its limits, each at one-sided level .05/3, between 0 and the bound."""
     reach = laplace_quantile(grid.sensitivities.rows, epsilon / PARTS, ALPHA / PARTS)
     value, low, high = (min(max(noisy.rows + by, 0), grid.rows) for by in (0, -reach, reach))
     return Interval(value, low, high)
 
 
 def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction) -> NoisyFigures:
-    """The figures of a table of so many cells by its noisy sums, with ends that hold jointly at one-sided 95 %: the
-    upper ones of KL and of the collision quantity, and the lower ones.
+    """Return the figures of a table of `cells` cells from its noisy sums, with joint one-sided 95 % limits: the upper
+    ones of KL and of the collision quantity, and the lower ones.
 
-    They hold where the bound on rows does. Raises ValueError for noisy sums that leave room for an empty table.
+    The limits are valid if the bound on rows is. Raises ValueError for noisy sums that do not exclude an empty table.
     """
     rows = rows_interval(grid, noisy, epsilon)
     if rows.low < 1:
@@ -185,13 +186,14 @@ def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction)
 
 
 def _limits_of_any_table(cells: int, rows: Interval, kl: float, collision: float) -> tuple[Interval, Interval]:
-    """Both figures with the ends that every table of so many rows keeps: what a draw tells that contradicts itself."""
+    """Return both figures with the limits of all tables with this number of rows: for draws that contradict
+    themselves."""
     first = Interval(kl, _least_kl_of(cells, rows), log(cells))
     return consistent(cells, first, Interval(collision, _least_collision_of(cells, rows), greatest_collision(cells)))
 
 
 def _sum_limits(grid: SumGrid, noisy: CellSums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
-    """A in nats and B in squares."""
+    """Return A in nats and B in squares, with their limits."""
     step, each = grid.sensitivities, epsilon / PARTS
     of_logs, of_squares = (laplace_quantile(size, each, ALPHA / PARTS) for size in (step.logs, step.squares))
     logs = Interval(*((noisy.logs + by) / grid.log_steps for by in (0, -of_logs, of_logs + occupied)))
@@ -233,9 +235,9 @@ def _least_collision_of(cells: int, rows: Interval) -> float:
 
 
 def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval, Interval]:
-    """Both, where the figures and each pair of ends are such that a table can have them (`risk.kl_ranges`): the lower
-    end of one raises that of the other, the upper end lowers it. Where no table has figures between the ends, the upper
-    ones are raised."""
+    """Return both figures, clamped so that a table can have them and each pair of limits (`risk.kl_ranges`): the lower
+    limit of one raises that of the other, the upper limit lowers it. If no table has figures between the limits, the
+    upper ones are raised."""
     top, most = log(cells), greatest_collision(cells)
     wide = _OUTWARDS * (1 + top)
     kl_low = min(max(kl.low, least_kl(min(collision.low, most), cells) - wide), top)
@@ -248,14 +250,14 @@ def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval,
 
 
 def _raised_collision(collision: float, kl: float, cells: int) -> float:
-    """At least what a table of this KL can have."""
+    """Return a lower bound on the collision quantity of a table with this KL."""
     if most_kl(collision, cells) >= kl:
         return collision
     return max(collision, least_collision(kl, cells) * (1 - _OUTWARDS) - _OUTWARDS)
 
 
 def _lowered_collision(collision: float, kl: float, cells: int) -> float:
-    """At most what a table of this KL can have."""
+    """Return an upper bound on the collision quantity of a table with this KL."""
     if least_kl(collision, cells) <= kl:
         return collision
     return min(collision, most_collision(kl, cells) * (1 + _OUTWARDS) + _OUTWARDS)

@@ -1,14 +1,14 @@
-"""Linkage: how many rows of a release match few people of a register that names them.
+"""Linkage: the number of rows of a release that match few people of a register with names.
 
 The second criterion of Opinion 05/2014 of the Article 29 Working Party; M. Koot, Measuring and predicting anonymity
-(thesis, 2012), sections 3.2.3 to 3.4. A match is no proof: who is not in the register, and whoever is written down
-there wrongly, is matched to somebody else or to nobody.
+(thesis, 2012), sections 3.2.3 to 3.4. A match is no proof: people who are missing from the register, or recorded there
+wrongly, are matched to somebody else or to nobody.
 
-How many matches are right can't be told from the two tables: a row that matches one person may be of somebody else, who
-is not in the register, and how many such people there are nothing tells. What holds whatever the register lacks or has
-wrong is a bound. Of c people who match r rows each is the right one of m rows at most (m: the rows that a person may
-have), so at most min(r, m c) of these rows have their own person among the c, and who takes one of the c at random is
-right for min(r, m c) / c of them at most, in expectation.
+The two tables do not determine how many matches are right: a row that matches one person may belong to another one who
+is not in the register, and the number of such people is unknown. A bound holds whatever the register lacks or has
+wrong. Of c people who match r rows each is the right one of at most m rows (m: the largest number of rows of a person).
+So at most min(r, m c) of these rows have their own person among the c, and a random choice among the c is right for at
+most min(r, m c) / c of them, in expectation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ from crowdgate.hierarchy import INVALID_LABEL, Level
 from crowdgate.histogram import Histogram, collapse
 
 AT_MOST = (1, 5, 10, 50, 100)
-"""Rows are counted that match at most so many people of the register, and at least one."""
+"""Limits on the number of matching people in the register, at least one, for which rows are counted."""
 
 
 @dataclass(frozen=True)
 class Matches:
-    """How many rows of the release match at least one and few records of the register, and how many of its people they
-    match."""
+    """The number of rows of the release that match at least one and few records of the register, and the number of its
+    people that they match."""
 
     rows: int
     people: int
@@ -38,15 +38,13 @@ class Matches:
 
 @dataclass(frozen=True)
 class Linkage:
-    """A release against a register on `attributes`. `matches_within` and `people_within` hold, for every one of
-    AT_MOST, how many rows of the release match at most so many people of the register, and how many people these are.
-
-    `correct_at_most`: a bound on how many rows somebody links rightly in expectation who takes one of the matching
-    people at random, whatever the register lacks or has wrong; `correct_alone_at_most`: the same of the rows that match
-    exactly one. `found`: the probability that a row matches what the register says of its person: the register covers
-    the person and no attribute is wrong there. Nobody links more than `found_rows` of the rows rightly in expectation
-    over such registers: `found` times all rows.
-    """
+    """A release against a register on `attributes`. `matches_within` and `people_within` hold, for each number in
+    AT_MOST, how many rows of the release match at most this number of people of the register, and how many people these
+    are. `correct_at_most` bounds the expected number of rows that an attacker links rightly by a random choice among
+    the matching people, whatever the register lacks or has wrong; `correct_alone_at_most` bounds it for the rows that
+    match exactly one. `found` is the probability that a row matches its person's record: the register covers the person
+    and no attribute is wrong there. No attacker links more than `found_rows` rows rightly, in expectation over such
+    registers: `found` times all rows."""
 
     attributes: tuple[str, ...]
     rows: int
@@ -61,7 +59,8 @@ class Linkage:
 
 
 def matches(release: Histogram, register: Histogram, at_most: int) -> Matches:
-    """The released rows that equal at least one and at most `at_most` records of the register, and these records.
+    """Return the released rows that equal at least one and at most `at_most` records of the register, and these
+    records.
 
     Raises ValueError for other columns, and for `at_most` below 1.
     """
@@ -80,11 +79,11 @@ def linkage(
     coverage: Number = 1,
     rows_each: int = 1,
 ) -> Linkage:
-    """Match the rows of a release with the people of a register, both on the same columns with the same codes.
+    """Match the rows of a release with the people of a register, both on equal columns with equal codes.
 
-    `wrong`: for an attribute the probability that it is wrong in the register, independent of others (left out: 0).
-    `coverage`: the probability that a released person is in the register. `rows_each`: how many rows of the release a
-    person may have. Raises ValueError for other columns, unknown attributes and numbers outside 0 to 1.
+    `wrong`: for an attribute the probability that it is wrong in the register, independent of others (missing: 0).
+    `coverage`: the probability that a released person is in the register. `rows_each`: the largest number of rows of a
+    person in the release. Raises ValueError for other columns, unknown attributes and numbers outside 0 to 1.
     """
     _check_columns(release, register)
     whole("rows_each", rows_each, 1)
@@ -108,7 +107,8 @@ def linkage(
 
 
 def usable(register: Histogram, levels: Mapping[str, Level]) -> int:
-    """How many records of a register have a value of every column, at these levels: none is `(invalid)`."""
+    """Return the number of records of a register with a valid value of each column, at these levels: none is
+    `(invalid)`."""
     whole_ones = np.ones(len(register), dtype=np.bool_)
     for name, codes in zip(register.names, register.codes, strict=True):
         valid = np.array([label != INVALID_LABEL for label in levels[name].labels], dtype=np.bool_)
@@ -129,7 +129,7 @@ def _detection_probability(names: Sequence[str], wrong: Mapping[str, Number], co
 
 
 def _side_by_side(release: Histogram, register: Histogram) -> tuple[Integers, Integers]:
-    """For every tuple of either, how many rows of the release and how many people of the register have it."""
+    """Return for each tuple of either table the number of rows of the release and of people of the register with it."""
     side = [np.repeat([0, 1], [len(release), len(register)]).astype(np.int8)]
     codes = [np.concatenate(pair) for pair in zip(release.codes, register.codes, strict=True)]
     sizes, names = (*release.sizes, 2), (*release.names, "")

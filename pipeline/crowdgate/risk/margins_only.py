@@ -1,18 +1,18 @@
-"""How many singletons there can be when only margins are known: bounds over all joint laws with these margins.
+"""Bounds on the number of singletons when only margins are known, over all joint distributions with these margins.
 
 A cell's probability p is unknown. One person of k is in a group of at most m with B(p) = P(Bin(k - 1, p) <= m - 1),
 which falls with p; for m = 1 that is (1 - p)^(k - 1). The share of people in such groups is the sum of p B(p), and k
 times that, for m = 1, is the expected number of singletons.
 
-Below. A cell has at most the probability r of each of its values, so that a person in it is in a small group with at
-least the greatest B(r) of his values. Whatever the joint law, P(max_i X_i > t) >= max_i P(X_i > t); so the share is at
-least the integral over t of max_i P(B(r_i) > t). (Each margin's own singletons are one of these: joining an attribute
-never makes fewer.)
+Lower bound. A cell has at most the probability r of each of its values, so that a person in it is in a small group with
+at least the greatest B(r) of the person's values. For each joint distribution, P(max_i X_i > t) >= max_i P(X_i > t); so
+the share is at least the integral over t of max_i P(B(r_i) > t). (Each margin's own singletons are one of these: a
+further attribute never reduces them.)
 
-Above. Let h be concave and nowhere below p B(p). For any multipliers u_i of the margins' entries, by duality, the sum
-of h over all cells is at most sum u_i r_i + sum over cells of max_p (h(p) - p (sum of its u_i)). h is the concave hull
-of points above p B(p): on [x, y], p B(p) <= p B(x), which is linear in p. Any multipliers give a bound; good ones are
-looked for.
+Upper bound. Let h be concave and nowhere below p B(p). For any multipliers u_i of the margins' entries, by duality, the
+sum of h over all cells is at most sum u_i r_i + sum over cells of max_p (h(p) - p (sum of its u_i)). h is the concave
+hull of points above p B(p): on [x, y], p B(p) <= p B(x), which is linear in p. Any multipliers give a bound; good ones
+are found by optimisation.
 """
 
 import math
@@ -29,29 +29,31 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_up_to
 
 MOST_CELLS = 100_000
-"""Up to here multipliers of all margins are looked for; beyond, those of one margin at a time."""
+"""Up to this number of cells multipliers of all margins are optimised; beyond, those of one margin at a time."""
 _POINTS = 600
 _SLACK = 1e-9
-"""Relative, for the rounding of floats."""
+"""Relative tolerance for the rounding of floats."""
 
 
 class MarginBounds(NamedTuple):
-    """The truth is not below `low` nor above `high`."""
+    """Lower and upper bound of the true value."""
 
     low: float
     high: float
 
 
 def singletons_bounds(margins: Sequence[Sequence[Number]], people: Number) -> MarginBounds:
-    """Expected singletons among `people`, whatever the joint law with these margins (each adds up to 1)."""
+    """Return bounds on the expected singletons among `people`, for all joint distributions with these margins (each
+    adds up to 1)."""
     many = whole("people", people, 0)
     shares = share_bounds(margins, many, 1)
     return MarginBounds(shares.low * many, shares.high * many)
 
 
 def share_bounds(margins: Sequence[Sequence[Number]], people: Number, at_most: Number) -> MarginBounds:
-    """The expected share of people in groups of at most so many, whatever the joint law with these margins; that share
-    twice where at most one of them has several values with people, and there is but one law."""
+    """Return bounds on the expected share of people in groups of at most `at_most`, for all joint distributions with
+    these margins. Both bounds are equal if at most one margin has several values with people, as there is only one
+    distribution."""
     tables, k, m = _tables(margins), whole("people", people, 0), whole("at_most", at_most, 1)
     if k <= m:
         return MarginBounds(float(k > 0), float(k > 0))
@@ -73,7 +75,7 @@ def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
 
 
 def _small(p: Floats, k: int, m: int) -> Floats:
-    """B(p) = P(Bin(k - 1, p) <= m - 1)."""
+    """Return B(p) = P(Bin(k - 1, p) <= m - 1)."""
     from scipy.special import betaincc
 
     with np.errstate(under="ignore", divide="ignore"):
@@ -83,7 +85,8 @@ def _small(p: Floats, k: int, m: int) -> Floats:
 
 
 def _least(laws: Sequence[tuple[Floats, Floats]]) -> float:
-    """The integral over t >= 0 of max_i P(X_i > t), for laws given as (probabilities, values from 0 to 1)."""
+    """Return the integral over t >= 0 of max_i P(X_i > t), for distributions given as (probabilities, values from 0 to
+    1)."""
     levels = np.unique(np.concatenate([[0.0], *(values for _, values in laws)]))
     above = np.max([_survival(table, values, levels[:-1]) for table, values in laws], axis=0)
     return math.fsum(above * np.diff(levels))
@@ -103,7 +106,7 @@ class _Hull:
     y: Floats
 
     def conjugate(self, slope: Floats) -> tuple[Floats, Floats]:
-        """max_p (h(p) - p slope), and where."""
+        """Return max_p (h(p) - p slope), and its place."""
         falling = np.diff(self.y) / np.diff(self.x)
         at = np.searchsorted(-falling, -slope)
         return self.y[at] - slope * self.x[at], self.x[at]
@@ -113,7 +116,7 @@ class _Hull:
 
 
 def _hull(k: int, m: int) -> _Hull:
-    """The concave hull of points that lie above p B(p)."""
+    """Return the concave hull of points that lie above p B(p)."""
     middle = m / k
     x = np.unique(np.concatenate([[0.0, 1.0], np.minimum(1.0, middle * np.geomspace(1e-4, 1e3, _POINTS))]))
     chance = _small(x, k, m) * (1 + 1e-12)
@@ -131,7 +134,7 @@ def _hull(k: int, m: int) -> _Hull:
 
 
 def _turns_left(a: Floats, b: Floats, c: Floats) -> bool:
-    """Whether b is not above the line from a to c."""
+    """Return whether b is not above the line from a to c."""
     return bool((b[0] - a[0]) * (c[1] - a[1]) >= (c[0] - a[0]) * (b[1] - a[1]))
 
 
@@ -143,7 +146,7 @@ def _greatest(tables: list[Floats], k: int, m: int) -> float:
 
 
 def _dual(tables: list[Floats], hull: _Hull) -> float:
-    """The least dual bound found. Every value of the function minimised is a bound."""
+    """Return the least dual bound found. Each value of the minimised function is a bound."""
     from scipy.optimize import minimize
 
     ends = np.cumsum([table.size for table in tables])[:-1]

@@ -1,4 +1,4 @@
-"""How often a claim of membership is right, where members are as rare as they are.
+"""Precision and recall of membership claims, when members are rare.
 
 P. Francis, D. Wagner, section 5. A skew is the number of non-members for each member among the targets: 30 is 1:30.
 Rates do not change with it, precision does.
@@ -12,16 +12,16 @@ from crowdgate.accounting.numbers import Number, down, exact, probability, up, w
 from crowdgate.accounting.trials import trials_to_certify
 
 SKEWS = (1, 2, 5, 10, 30, 50, 240, 2400)
-"""The skews that every result is given at: balanced, those that section 5 recommends, and those of its Figure 9 with
-Texas at its own size."""
+"""The skews for which each result is reported: balanced, those that section 5 recommends, and those of its Figure 9
+with Texas at its own size."""
 MOST_SKEW = 10**15
 
 Limits = tuple[float, float]
-"""The lower and the upper end of an interval."""
+"""The lower and the upper confidence limit."""
 
 
 def precision(tpr: Number, fpr: Number, skew: Number) -> float:
-    """tpr / (tpr + skew fpr), from 0 to 1: Francis and Wagner, equation 11.
+    """Return tpr / (tpr + skew fpr), from 0 to 1: Francis and Wagner, equation 11.
 
     `skew` is the number of non-members for each member among the targets, above 0. Raises ValueError if both rates are
     0: an attack that claims nothing has no precision.
@@ -34,26 +34,27 @@ def precision(tpr: Number, fpr: Number, skew: Number) -> float:
 
 
 def recall(true_positives: Number, members: Number) -> float:
-    """The share of members that are claimed to be members, equations 7 and 9: the true positive rate, at any skew."""
+    """Return the share of members that are claimed to be members, equations 7 and 9: the true positive rate, at any
+    skew."""
     m = whole("members", members, 1)
     return whole("true_positives", true_positives, 0, m) / m
 
 
 def base_rate(skew: Number) -> float:
-    """1 / (1 + skew): the precision of claiming that everybody is a member, whose recall is 1."""
+    """Return 1 / (1 + skew): the precision of the blind attacker, who claims that all are members and has recall 1."""
     return float(1 / (1 + _skew(skew)))
 
 
 @dataclass(frozen=True)
 class Rates:
-    """The ends of the true positive rate, which are those of recall, and of the false positive rate."""
+    """Confidence limits of the true positive rate, which is the recall, and of the false positive rate."""
 
     tpr: Limits
     fpr: Limits
 
     def precision(self, skew: Number) -> Limits:
-        """The ends of precision at a skew, rounded outwards: the lower one from the least true and the greatest false
-        positive rate, the upper one the other way round. 0 and 1 where these ends are both 0."""
+        """Return the confidence limits of precision at a skew, rounded outwards: the lower one from the least true and
+        the greatest false positive rate, the upper one from the opposite limits. 0 and 1 if these limits are both 0."""
         ratio = _skew(skew)
         (least, most), (fewest, greatest) = (
             [probability(name, end) for end in ends] for name, ends in (("tpr", self.tpr), ("fpr", self.fpr))
@@ -66,11 +67,12 @@ class Rates:
 def pooled_limits(
     true_positives: Number, members: Number, false_positives: Number, non_members: Number, alpha: Number
 ) -> Rates:
-    """Exact ends of both rates (Clopper and Pearson, 1934), each wrong with probability at most alpha / 2: both lower
-    ends of precision and recall hold together with probability at least 1 - alpha, and so do both upper ends.
+    """Return exact confidence limits of both rates (Clopper and Pearson, 1934), each wrong with probability at most
+    alpha / 2. So the lower limits of precision and recall hold together with probability at least 1 - alpha, and so do
+    both upper limits.
 
-    For targets that are independent of each other. Those of one release, or of one model, are not: they share its
-    noise, and such intervals are too narrow for them.
+    For independent targets. Targets of one release, or of one model, are dependent: they share its noise, and such
+    intervals are too narrow for them.
     """
     each = probability("alpha", alpha, open_low=True, open_high=True) / 2
     m, n = whole("members", members, 0), whole("non_members", non_members, 0)
@@ -80,8 +82,8 @@ def pooled_limits(
 
 
 def non_members_needed(precision: Number, recall: Number, skew: Number, alpha: Number) -> int:
-    """How many non-members, none of them claimed, show at level alpha that an attack of this recall has more than this
-    precision at a skew: the false positive rate must be below recall (1 - precision) / (precision skew).
+    """Return how many non-members, none of them claimed, prove at level alpha that an attack of this recall has more
+    than this precision at a skew: the false positive rate must be below recall (1 - precision) / (precision skew).
 
     Precision and alpha between 0 and 1, recall above 0.
     """

@@ -1,8 +1,8 @@
-"""Minimal sample uniques: for each record the smallest sets of attributes in which nobody is like it; SUDA2 scores.
+"""Minimal sample uniques: for each record the smallest sets of attributes in which it is unique; SUDA2 scores.
 
-M. J. Elliot, A. M. Manning, R. W. Ford, A computational algorithm for handling the special uniques problem (2002);
-A. M. Manning, D. J. Haglin, J. A. Keane, A recursive search algorithm for statistical disclosure assessment (2008).
-Scores are those of `suda2` of sdcMicro, which differ between its versions: see `Scores`.
+M. J. Elliot, A. M. Manning, R. W. Ford, A computational algorithm for handling the special uniques problem (2002); A.
+M. Manning, D. J. Haglin, J. A. Keane, A recursive search algorithm for statistical disclosure assessment (2008). Scores
+are those of `suda2` of sdcMicro, which differ between its versions: see `Scores`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
 
 Scores = Literal["elliot", "ihsn"]
-"""What a minimal unique of i of M attributes, looked for up to size m, adds to its record's score. `elliot`: the
-product of M - j for j from i to m (M - 1, where all are looked at): the default of sdcMicro since 5.0.3. `ihsn`:
-(2^(M - i) - 1) i! (M - i)! / M!, its older one, of which the DIS-SUDA scores in its guide are."""
+"""The contribution to its record's score of a minimal unique of i of M attributes, searched up to size m. `elliot`: the
+product of M - j for j from i to m (M - 1, if all sizes are searched): the default of sdcMicro since 5.0.3. `ihsn`:
+(2^(M - i) - 1) i! (M - i)! / M!, its older method, which gives the DIS-SUDA scores in its guide."""
 DIS_FRACTION = 0.01
 """The sampling fraction that sdcMicro assumes."""
 
@@ -33,7 +33,8 @@ DIS_FRACTION = 0.01
 class MinimalUniques:
     """The minimal uniques of up to `up_to` of `names`. `records` are the places of the histogram's tuples of one
     record, the only ones that can have any; `found` has, for a subset of attributes (places in `names`), the places in
-    `records` of those whose minimal unique it is. `pairs` is how many records share their tuple with exactly one."""
+    `records` of those whose minimal unique it is. `pairs` is the number of records that share their tuple with exactly
+    one."""
 
     names: tuple[str, ...]
     up_to: int
@@ -43,7 +44,7 @@ class MinimalUniques:
 
     @property
     def sizes(self) -> Integers:
-        """A line for every record: how many minimal uniques it has of 1, 2, ... up to `up_to` attributes."""
+        """For each record a line: its numbers of minimal uniques of 1, 2, ... up to `up_to` attributes."""
         counts = np.zeros((len(self.records), self.up_to), dtype=np.int64)
         for subset, who in self.found.items():
             counts[who, len(subset) - 1] += 1
@@ -51,10 +52,10 @@ class MinimalUniques:
 
 
 def minimal_uniques(histogram: Histogram, up_to: int) -> MinimalUniques:
-    """All minimal uniques of up to `up_to` columns of a histogram.
+    """Return all minimal uniques of up to `up_to` columns of a histogram.
 
-    A set is minimal where the record is not unique in any part of it. Raises ValueError for `up_to` outside 1 to the
-    number of columns, and where more than MOST_SUBSETS sets would have to be looked at.
+    A set is minimal if the record is not unique in any proper subset. Raises ValueError for `up_to` outside 1 to the
+    number of columns, and if more than MOST_SUBSETS sets would be searched.
     """
     width = len(histogram.names)
     if not 1 <= up_to <= width:
@@ -70,10 +71,11 @@ def minimal_uniques(histogram: Histogram, up_to: int) -> MinimalUniques:
 
 
 class _Search:
-    """Sets of columns depth first, each refining the groups of the one before it by one more column.
+    """Depth-first search over sets of columns, each refining the groups of the one before it by one more column.
 
-    A tuple that is alone in its group stays alone in all that refine it, so only the others are carried on; so where
-    nobody is left, nothing below is looked at."""
+    A tuple that is unique in its group stays unique in all refinements, so only the others continue; if none remain,
+    the search stops there.
+    """
 
     def __init__(self, histogram: Histogram, up_to: int, records: AnyIntegers) -> None:
         self._histogram, self._up_to = histogram, up_to
@@ -83,7 +85,7 @@ class _Search:
         """Records that are unique in a set, but not already in the set without its last column."""
 
     def refine(self, subset: tuple[int, ...], groups: AnyIntegers, tuples: AnyIntegers) -> None:
-        """Sets that go on from `subset`, where `tuples` are left, each in its group."""
+        """Search the sets that extend `subset`, with the remaining `tuples`, each in its group."""
         if len(subset) == self._up_to or not len(tuples):
             return
         for column in range(subset[-1] + 1 if subset else 0, len(self._histogram.names)):
@@ -95,11 +97,11 @@ class _Search:
             self.refine((*subset, column), number[~unique], tuples[~unique])
 
     def order(self) -> Iterator[tuple[int, ...]]:
-        """The sets that were looked at, the smallest first."""
+        """Return the searched sets, the smallest first."""
         return iter(sorted(self._alone, key=lambda subset: (len(subset), subset)))
 
     def minimal(self, subset: tuple[int, ...]) -> AnyIntegers:
-        """Those who are unique in a set and in no set of one column less."""
+        """Return the records that are unique in a set and in no set of one column less."""
         who = self._alone[subset]
         if len(subset) > 1 and len(who):
             for left_out in range(len(subset) - 1):
@@ -107,7 +109,7 @@ class _Search:
         return who
 
     def _unique(self, subset: tuple[int, ...], who: AnyIntegers) -> Bools:
-        """Who of these records is unique in a set: since one of its beginnings, or not at all."""
+        """Return which of these records are unique in a set: already in a set of its first columns, or not at all."""
         unique = np.zeros(len(who), dtype=np.bool_)
         for size in range(1, len(subset) + 1):
             since = self._alone.get(subset[:size])
@@ -117,7 +119,7 @@ class _Search:
 
 
 def _renumber_groups(key: AnyIntegers, counts: Integers) -> tuple[AnyIntegers, Integers]:
-    """The group of each key, numbered from 0, and the counts of each group added up."""
+    """Return the group of each key, numbered from 0, and the counts of each group added up."""
     most = int(key.max()) + 1
     if most <= min(DENSE_CELLS, 8 * len(key)):
         totals = np.bincount(key, counts, most).astype(np.int64)
@@ -127,7 +129,7 @@ def _renumber_groups(key: AnyIntegers, counts: Integers) -> tuple[AnyIntegers, I
 
 
 def score_weights(attributes: int, up_to: int, scores: Scores = "elliot") -> Floats:
-    """What a minimal unique of 1, 2, ... up to `up_to` attributes adds to a score (see `Scores`)."""
+    """Return the contribution of a minimal unique of 1, 2, ... up to `up_to` attributes to a score (see `Scores`)."""
     sizes = range(1, up_to + 1)
     if scores == "ihsn":
         each = [(2.0 ** (attributes - i) - 1) / comb(attributes, i) for i in sizes]
@@ -142,7 +144,7 @@ class Suda:
     """Scores of the records that can have minimal uniques; all others have the scores 0.
 
     `scores`: SUDA; `dis`: DIS-SUDA, an estimate of the probability that a match with such a record is right; `shares`:
-    the share of each attribute in the sum of all scores (0 where that is 0).
+    the share of each attribute in the sum of all scores (0 if the sum is 0).
     """
 
     scores: Floats
@@ -151,13 +153,13 @@ class Suda:
 
 
 def suda(uniques: MinimalUniques, fraction: float = DIS_FRACTION, scores: Scores = "elliot") -> Suda:
-    """SUDA and DIS-SUDA scores as sdcMicro's `suda2` computes them. `fraction` is the sampling fraction, above 0 and
-    below 1.
+    """Return SUDA and DIS-SUDA scores as sdcMicro's `suda2` computes them. `fraction` is the sampling fraction, above 0
+    and below 1.
 
-    DIS = U f / (U f + P (1 - f)) of U records that are unique and P that come in pairs (C. J. Skinner, M. J. Elliot, A
-    measure of disclosure risk for microdata, 2002). It is spread over the records with a score s by 1 / (1 + (U / DIS -
-    U) / (s^q A)), where q = 1 + (8 - M) / 20 for M attributes and A is the sum of all s^-q. sdcMicro misses records
-    that are unique where the 16-bit hashes of two records agree; here they are all counted.
+    DIS = U f / (U f + P (1 - f)) for U records that are unique and P in pairs (C. J. Skinner, M. J. Elliot, A measure
+    of disclosure risk for microdata, 2002). It is distributed over the records with a score s by 1 / (1 + (U / DIS - U)
+    / (s^q A)), where q = 1 + (8 - M) / 20 for M attributes and A is the sum of all s^-q. sdcMicro misses records that
+    are unique if the 16-bit hashes of two records agree; here all are counted.
     """
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must be above 0 and below 1, not {fraction}")
@@ -173,7 +175,7 @@ def suda(uniques: MinimalUniques, fraction: float = DIS_FRACTION, scores: Scores
 
 
 def _dis_suda(scores: Floats, pairs: int, width: int, fraction: float) -> Floats:
-    """U / DIS - U = P (1 - f) / f: without pairs every match is right."""
+    """Return DIS-SUDA scores, by U / DIS - U = P (1 - f) / f: without pairs each match is right."""
     spread = np.zeros(len(scores))
     raised = scores[scores > 0] ** (1 + (8 - width) / 20)
     spread[scores > 0] = 1 / (1 + pairs * (1 - fraction) / fraction / (raised * (1 / raised).sum()))

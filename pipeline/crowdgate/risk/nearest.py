@@ -1,14 +1,15 @@
-"""The joint law that tables of some attributes mean, with a bound on how far a fit is from it.
+"""The joint distribution that tables of some attributes determine, with a bound on the distance of a fit from it.
 
-Of all laws with these tables as margins, J* is the one nearest to a base in relative entropy. A fit multiplies the base
-by a factor for each cell of each table: call it J. Let F be any law with these margins. Then KL(J*, J) <= KL(F, J):
-ln(J / base) is a sum of functions of the tables' cells, so its mean is the same under J* and F, and KL(J*, base) is at
-most KL(F, base) (Csiszar 1975, "I-divergence geometry"). By Pinsker's inequality sum |J* - J| <= sqrt(2 KL(F, J)).
+Of all distributions with these tables as margins, J* is the one nearest to a base in relative entropy. A fit multiplies
+the base by a factor for each cell of each table: call it J. Let F be any distribution with these margins. Then KL(J*,
+J) <= KL(F, J): ln(J / base) is a sum of functions of the tables' cells, so its mean is equal under J* and F, and KL(J*,
+base) is at most KL(F, base) (Csiszar 1975, "I-divergence geometry"). By Pinsker's inequality sum |J* - J| <= sqrt(2
+KL(F, J)).
 
-F is J (1 + x), where x is the least change (in sum J x^2) that gives J the margins; x is itself a sum of functions of
+F is J (1 + x), where x is the least change (in sum J x^2) that gives J the margins. x is itself a sum of functions of
 the tables' cells, so J exp(x) is a better fit (Newton's method on the dual problem), until the bound is small enough.
-Where tables contradict each other there is no F. Where they leave cells empty that none of them shows to be empty the
-fit nears it too slowly: that is not certified either.
+If tables contradict each other there is no F. If they imply empty cells that no single table shows to be empty, the fit
+converges too slowly: the result is not certified either.
 """
 
 from collections.abc import Sequence
@@ -19,18 +20,18 @@ from crowdgate.arrays import Floats
 from crowdgate.risk.joint import KnownMargin, fitted, margin, spread
 
 DISTANCE = 1e-12
-"""At most so far is the law from the one that is meant: the sum of absolute differences of shares."""
+"""Largest distance of a certified distribution from J*: the sum of absolute differences of shares."""
 STEPS = 20
 _ROUNDING = 1e-13
-"""By which margins in float64 may differ, in the sum over a table."""
+"""Tolerance for margins in float64, in the sum over a table."""
 _SOLVED = 1e-8
 _FAST = 10
-"""Steps at once, where a step does little but empty cells: by itself it leaves 1/e of them."""
+"""Steps taken at once if a step only empties cells: a single one leaves 1/e of them."""
 
 
 def nearest(base: Floats, tables: Sequence[KnownMargin]) -> Floats | None:
-    """The shares of the law with these exact tables as margins that is nearest to `base`, within DISTANCE; None where
-    this can't be certified."""
+    """Return the shares of the distribution with these exact tables as margins that is nearest to `base`, within
+    DISTANCE; None if this can't be certified."""
     law = fitted(base, tables)
     law /= law.sum()
     shares = [KnownMargin(table.axes, table.counts / table.counts.sum(), table.variance) for table in tables]
@@ -43,8 +44,8 @@ def nearest(base: Floats, tables: Sequence[KnownMargin]) -> Floats | None:
 
 
 def _next_law(law: Floats, change: Floats) -> Floats:
-    """The next law. Every law F with the margins has the same mean of x, so it gives the cells with x < -1/2 at most
-    2 (max x - mean); where that is rounding, they are left empty."""
+    """Return the next distribution. Each distribution F with the margins has an equal mean of x, so it gives the cells
+    with x < -1/2 at most 2 (max x - mean); if that is within rounding, they are set to 0."""
     gone, mean = change < -0.5, float((law * (1 + change) * change).sum())
     empty = 2 * (float(change.max()) - mean) <= _ROUNDING
     pace = _FAST if change.min() < -0.9 and change.max() < 1 / _FAST**2 else 1
@@ -57,14 +58,14 @@ def _has_margins(law: Floats, tables: Sequence[KnownMargin]) -> bool:
 
 
 def _distance_bound(law: Floats, change: Floats) -> float:
-    """Pinsker's bound on the distance. KL(law (1 + x), law) is the mean of (1 + x) ln(1 + x) - x."""
+    """Return Pinsker's bound on the distance. KL(law (1 + x), law) is the mean of (1 + x) ln(1 + x) - x."""
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(change > -1, (1 + change) * np.log1p(change) - change, 1.0)
     return float(np.sqrt(2 * max(float((law * each).sum()), 0.0)))
 
 
 def _change(law: Floats, tables: Sequence[KnownMargin]) -> Floats:
-    """The least relative change, by least squares, that gives a law the margins."""
+    """Return the least relative change, by least squares, that gives a distribution the margins."""
     root = np.sqrt(law)
     scales = [np.divide(1, np.sqrt(t.counts), out=np.zeros_like(t.counts), where=t.counts > 0) for t in tables]
     ends = np.cumsum([table.counts.size for table in tables])

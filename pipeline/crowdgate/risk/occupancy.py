@@ -1,4 +1,5 @@
-"""Further laws of k people in bins: how many bins hold exactly j, and what grouping bins does to a probability."""
+"""Further distributions of k people in bins: the number of bins that hold exactly j, and the effect of grouping
+bins."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
     from crowdgate.risk.bins import Bins, GroupingLoss
 
 MOST_APART = 0.5
-"""Of bins that are paired."""
+"""Largest `apart` of bins that are paired."""
 MOST_WORK = 1 << 26
-"""Terms of a law: roots of unity times nodes times distinct probabilities; some ten seconds."""
+"""Bound on the terms of a distribution: roots of unity times nodes times distinct probabilities; some ten seconds."""
 
 
 def law(bins: Bins, k: int, j: int) -> Floats:
-    """P(exactly s bins hold exactly j of k people) for s from 0 to k // j: the coefficients in z of
-    k! [x^k] of the product of e^(p x) + (z - 1) (p x)^j / j!, by roots of unity and Cauchy's integral over |x| = k.
+    """Return P(exactly s bins hold exactly j of k people) for s from 0 to k // j: the coefficients in z of k! [x^k] of
+    the product of e^(p x) + (z - 1) (p x)^j / j!, by roots of unity and Cauchy's integral over |x| = k.
 
-    Each is within 1e-13 + 1e-15 k. Raises ValueError where this takes too many terms: for large k with many distinct
-    probabilities the mean, the variance and the two extreme probabilities can be told.
+    Each has an error of at most 1e-13 + 1e-15 k. Raises ValueError if this needs too many terms: for large k with many
+    distinct probabilities only the mean, the variance and the two extreme probabilities are available.
     """
     roots = k // j + 1
     if roots == 1:
@@ -40,7 +41,7 @@ def law(bins: Bins, k: int, j: int) -> Floats:
 
 
 def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
-    """The expectation of z^S at the roots of unity of the upper half circle; the others are their conjugates."""
+    """Return the expectation of z^S at the roots of unity of the upper half circle; the others are their conjugates."""
     y = bins.probabilities / math.fsum(bins.counts * bins.probabilities) * k
     z = np.exp(-2j * math.pi * np.arange(roots // 2 + 1) / roots)
     with np.errstate(divide="ignore"):
@@ -62,13 +63,13 @@ def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
 
 
 def _most(x: Complex) -> Floats:
-    """The logarithm of |1 - e^x| + |e^x|, which no |1 + (z - 1) e^x| with |z| = 1 exceeds."""
+    """Return the logarithm of |1 - e^x| + |e^x|, an upper bound of |1 + (z - 1) e^x| with |z| = 1."""
     near = np.exp(np.where(x.real > 30, 0, x))
     return np.where(x.real > 30, x.real + math.log(2) + 1e-9, np.log(np.abs(1 - near) + np.abs(near)))
 
 
 def _log_one_plus_exp(x: Complex) -> Complex:
-    """ln(1 + e^x), also where e^x is too large for a float."""
+    """Return ln(1 + e^x), also where e^x is too large for a float."""
     large = x.real > 30
     if not large.any():
         return log1p(np.exp(x))
@@ -76,7 +77,7 @@ def _log_one_plus_exp(x: Complex) -> Complex:
 
 
 def log_each_bin_one(bins: Bins, k: int) -> LogProbability:
-    """As many people as bins, each with one: ln (k! times the product of all p)."""
+    """Return ln (k! times the product of all p): as many people as bins, each bin with one."""
     p = bins.probabilities / math.fsum(bins.counts * bins.probabilities)
     logs = bins.counts * np.log(p * k)
     value = stirling(k) - k + math.fsum(logs)
@@ -84,23 +85,25 @@ def log_each_bin_one(bins: Bins, k: int) -> LogProbability:
 
 
 def none_error_bound(lost: GroupingLoss, k: int) -> float:
-    """A bound on what grouping changed of ln P(no singleton).
+    """Return a bound on the change of ln P(no singleton) by grouping.
 
-    Bins a <= mean <= b are made (mean, a + b - mean), one pair after the other, at most once less than there are bins.
-    The coefficients of (e^(ax) - ax)(e^(bx) - bx) are positive, and with the sum of a and b kept each changes by at
-    most what `_none_pair` says; so does the probability, which is a sum of them with positive weights. And every
-    coefficient rises with every p, so that scaling all p bounds it as well.
+    Bins a <= mean <= b become (mean, a + b - mean), one pair after the other, at most once less than there are bins.
+    The coefficients of (e^(ax) - ax)(e^(bx) - bx) are positive, and with the sum of a and b fixed each changes by at
+    most `_none_pair_change`. So does the probability, which is a sum of them with positive weights. Each coefficient
+    also rises with each p, so that scaling all p gives another bound.
     """
     return min(_paired(lost, _none_pair_change), _scaled(lost, k))
 
 
 def unique_error_bound(lost: GroupingLoss, k: int) -> float:
-    """The same of ln P(all unique): of (1 + ax)(1 + bx) only the last coefficient changes, by 1 - apart^2."""
+    """Return a bound on the change of ln P(all unique) by grouping: of (1 + ax)(1 + bx) only the last coefficient
+    changes, by 1 - apart^2."""
     return min(_paired(lost, lambda apart: -math.log1p(-(apart**2))), _scaled(lost, k))
 
 
 def _paired(lost: GroupingLoss, change: Callable[[float], float]) -> float:
-    """The changes of all pairs; `apart` is rounded up to one of few values, with which a change rises."""
+    """Return the sum of the changes of all pairs; `apart` is rounded up to one of few values, as a change rises with
+    it."""
     some = (lost.apart > 0) & (lost.counts > 1)
     rounded = np.exp2(np.ceil(np.log2(lost.apart[some]) * 16) / 16)
     apart, of = np.unique(rounded, return_inverse=True)
@@ -111,17 +114,18 @@ def _paired(lost: GroupingLoss, change: Callable[[float], float]) -> float:
 
 
 def _scaled(lost: GroupingLoss, k: int) -> float:
-    """All p lie within the factor (1 + apart) / (1 - apart) of their group's mean."""
+    """Return a bound from all p lying within the factor (1 + apart) / (1 - apart) of their group's mean."""
     widest = float(lost.apart.max(initial=0.0))
     return math.inf if widest >= 1 else k * (math.log1p(widest) - math.log1p(-widest))
 
 
 def _none_pair_change(apart: float) -> float:
-    """The greatest change of a logarithm of a coefficient of (e^(ax) - ax)(e^(bx) - bx), a, b = (1 +- apart) s / 2.
+    """Return the greatest change of a logarithm of a coefficient of (e^(ax) - ax)(e^(bx) - bx), a, b = (1 +- apart) s /
+    2.
 
-    m! / s^m times that of x^m is 1 - m ab (a^(m-2) + b^(m-2)) / s^m for m > 2, and (1 + apart^2) / 4 for m = 2. Up to
-    an apart of 1/2 each of them rises or each falls with it. Beyond the terms that are looked at the change is as small
-    as m ((1 + apart) / 2)^m, below 1e-14 times that of m = 3.
+    m! / s^m times the coefficient of x^m is 1 - m ab (a^(m-2) + b^(m-2)) / s^m for m > 2, and (1 + apart^2) / 4 for m =
+    2. Up to an apart of 1/2 each of them is monotone in it. Beyond the computed terms the change is below m ((1 +
+    apart) / 2)^m, less than 1e-14 times that of m = 3.
     """
     m = np.arange(3, 203)
     change = np.abs(np.log(_pair_coefficient(m, apart) / _pair_coefficient(m, 0.0)))

@@ -1,4 +1,4 @@
-"""What a law on bins foretells of a group of people, before anybody is asked."""
+"""Prediction for a group of people from a distribution on bins, before any of them is asked."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from crowdgate.risk.saddle import LogProbability
 
 SIZES = (1, 5, 10, 50, 100)
-"""Of small groups, as in Koot's Table 3.3."""
+"""Sizes of small groups, as in Koot's Table 3.3."""
 
 ABOVE_ZERO, BELOW_ONE = nextafter(0.0, 1.0), nextafter(1.0, 0.0)
-"""Probabilities nearer to 0 and 1 than these are given as these."""
+"""Bounds for probabilities that are nearer to 0 and 1 than floats can show."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """`people` fall independently into `cells` bins. Whoever is alone in a bin is known by it to anybody who knows that
-    the person is in the data.
+    """`people` fall independently into `cells` bins. A singleton, alone in its bin, is identified by it to anybody who
+    knows that the person is in the data.
 
-    `singletons` are expected, with the standard deviation `spread`; `none` is the probability that there is none,
-    `all_unique` that all are, as logarithms with a bound on their error, which holds also where bins were given their
-    mean. `shares` gives, for sizes of groups, the expected share of people whose bin holds at most so many.
+    `singletons` are expected, with the standard deviation `spread`; `none` is the probability of no singleton,
+    `all_unique` of all people being singletons, as logarithms with a bound on their error, which also covers merged
+    bins. `shares` maps group sizes to the expected share of people whose bin holds at most this number.
     """
 
     people: int
@@ -42,8 +42,8 @@ class Prediction:
 
     @property
     def at_least_one(self) -> float:
-        """The probability of at least one singleton; 1 only where nothing else can be. Where the logarithm can't tell,
-        it is at most the mean (Markov) and at least what mean and spread leave (Cauchy-Schwarz)."""
+        """The probability of at least one singleton; 1 only if certain. If the logarithm is too imprecise, the value is
+        kept between the mean as an upper bound (Markov) and a lower bound from mean and spread (Cauchy-Schwarz)."""
         if not self.singletons:
             return 0.0
         least = 1 / (1 + (self.spread / self.singletons) ** 2)
@@ -52,14 +52,14 @@ class Prediction:
 
     @property
     def all_singletons(self) -> float:
-        """The probability that all are singletons: 0 and 1 only where nothing else can be."""
+        """The probability that all people are singletons; 0 and 1 only if certain."""
         if self.people == 1 or self.all_unique.value == -inf:
             return float(self.people == 1)
         return min(max(exp(self.all_unique.value), ABOVE_ZERO), BELOW_ONE)
 
 
 def predict_singletons(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
-    """The prediction for a group of 1 to 1e15 people, in about a second."""
+    """Return the prediction for a group of 1 to 1e15 people, in about a second."""
     k = whole("people", people, 1)
     shares = {size: share_in_groups_up_to(bins, k, size) for size in sizes}
     none, unique = none_within(bins, k), all_unique_within(bins, k)

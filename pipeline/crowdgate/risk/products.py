@@ -13,11 +13,11 @@ _MOST_OF_ONE = 1000
 
 
 def product(parts: Iterable[Bins]) -> Bins:
-    """The bins of independent attributes together: a bin for every combination.
+    """Return the bins of independent attributes together: a bin for each combination.
 
     Above 1,000 distinct probabilities of one attribute, or MOST_DISTINCT of the combinations, neighbouring ones are
-    given their mean: the sum of all stays 1, and `Bins.lost` says how far apart they were, over all attributes. A
-    combination whose probability is no double above 0 counts as empty.
+    given their mean: the sum of all stays 1, and `Bins.lost` states their distance, over all attributes. A combination
+    whose probability is no double above 0 counts as empty.
     """
     return reduce(_times, parts, Bins.uniform(1))
 

@@ -1,4 +1,4 @@
-"""What sampling and suppression leave of a table, expected from public figures alone."""
+"""Expected retention of a table under sampling and suppression, from public figures alone."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,12 @@ from crowdgate.arrays import Floats
 
 
 def expected_retained_share(shares: Floats, people: Number, k: Number, beta: Number) -> float:
-    """Expected share of the sampled rows that stay when classes below k are suppressed, between 0 and 1.
+    """Return the expected share of the sampled rows that are retained when classes below k are suppressed, between 0
+    and 1.
 
     `shares` are the probabilities of the classes (they add up to 1), into which `people` fall independently. A class of
-    probability p has Bin(people, beta p) rows in the sample, so the rows that stay are people beta p P(Bin(people - 1,
-    beta p) >= k - 1) in expectation.
+    probability p has Bin(people, beta p) rows in the sample, so the expected number of retained rows is people beta p
+    P(Bin(people - 1, beta p) >= k - 1).
     """
     if whole("k", k, 1) == 1:
         return 1.0
@@ -22,7 +23,8 @@ def expected_retained_share(shares: Floats, people: Number, k: Number, beta: Num
 
 
 def retention_probabilities(shares: Floats, people: Number, k: Number, beta: Number) -> Floats:
-    """For a sampled row of a class of each probability, the probability P(Bin(people - 1, beta p) >= k - 1) to stay."""
+    """Return for a sampled row of a class of each probability the retention probability P(Bin(people - 1, beta p) >= k
+    - 1)."""
     from scipy.special import bdtrc  # takes a quarter of a second to import
 
     count, least, rate = whole("people", people, 1), whole("k", k, 1), up(probability("beta", beta))
@@ -33,11 +35,13 @@ def retention_probabilities(shares: Floats, people: Number, k: Number, beta: Num
 
 
 def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Floats]:
-    """For classes of N ~ Poisson(mean) people: how many the estimate misses on average, and the variance of its error.
+    """Return mean and variance of the estimate's error for classes of N ~ Poisson(mean) people; the mean is the missing
+    number of people.
 
-    The estimate is J 1(J >= k) / beta with J ~ Bin(N, beta), its error that less N. Classes are independent, so both
-    add up over the classes of a cell. J and the N - J who are not sampled are independent Poisson numbers of means
-    m = beta mean and mean - m; E[J; J >= k] = m P(J >= k - 1) and E[J (J - 1); J >= k] = m^2 P(J >= k - 2).
+    The estimate is J 1(J >= k) / beta with J ~ Bin(N, beta), its error the estimate minus N. Classes are independent,
+    so both add up over the classes of a cell. J and the number N - J of unsampled people are independent Poisson
+    numbers of means m = beta mean and mean - m; E[J; J >= k] = m P(J >= k - 1) and E[J (J - 1); J >= k] = m^2 P(J >= k
+    - 2).
     """
     from scipy.special import pdtrc
 
@@ -54,9 +58,9 @@ def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Fl
 
 @dataclass(frozen=True, eq=False)
 class SampledRetention:
-    """Of classes with known numbers of people, over the coins alone: the share of sampled rows that stay, how many
-    classes stay, each with its standard deviation, and for every class what the estimate J 1(J >= k) / beta misses on
-    average, and its variance."""
+    """Retention of classes with known numbers of people, over the sampling alone: the share of retained sampled rows,
+    the number of retained classes, each with its standard deviation, and for each class the mean of people missing from
+    the estimate J 1(J >= k) / beta, and the estimate's variance."""
 
     share: float
     share_deviation: float
@@ -67,8 +71,8 @@ class SampledRetention:
 
 
 def sampled_retention(counts: Floats, k: Number, beta: Number) -> SampledRetention:
-    """What stays of classes of so many people when J ~ Bin(count, beta) of each are sampled, and classes below k are
-    suppressed.
+    """Return the retention of classes of these sizes when J ~ Bin(count, beta) of each are sampled, and classes below k
+    are suppressed.
 
     E[J; J >= k] = n beta P(Bin(n - 1, beta) >= k - 1) and E[J (J - 1); J >= k] = n (n - 1) beta^2 P(Bin(n - 2, beta) >=
     k - 2). The share is a ratio of expectations, its deviation that of the linearised ratio.
@@ -90,7 +94,7 @@ def sampled_retention(counts: Floats, k: Number, beta: Number) -> SampledRetenti
 
 
 def _binomial_tail(least: int, n: Floats, rate: float) -> Floats:
-    """P(Bin(n, rate) >= least)."""
+    """Return P(Bin(n, rate) >= least)."""
     from scipy.special import bdtrc
 
     if least <= 0:

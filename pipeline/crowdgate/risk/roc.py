@@ -18,8 +18,8 @@ class RocPoint:
 
 @dataclass(frozen=True)
 class PointAtSkew:
-    """A point at a skew: how many of its predictions are right, for which share of the members; and the shares of all
-    targets, members or not, that are rightly claimed to be members, and that are claimed at all."""
+    """A point at a skew: the share of its claims that are right, the share of the members that it finds; and the shares
+    of all targets, members or not, that are rightly claimed to be members, and that are claimed at all."""
 
     precision: float
     recall: float
@@ -28,7 +28,7 @@ class PointAtSkew:
 
 
 def at_skew(point: RocPoint, skew: Number) -> PointAtSkew:
-    """The point where there are `skew` non-members for each member: equation 11."""
+    """Return the point for `skew` non-members for each member: equation 11."""
     ratio = exact("skew", skew, 0, MOST_SKEW, open_low=True)
     tpr, fpr = probability("tpr", point.tpr), probability("fpr", point.fpr)
     right, claimed = tpr / (1 + ratio), (tpr + ratio * fpr) / (1 + ratio)
@@ -36,7 +36,7 @@ def at_skew(point: RocPoint, skew: Number) -> PointAtSkew:
 
 
 def from_balanced_precision(recall: Number, precision: Number) -> RocPoint:
-    """The rates behind a precision measured on as many members as non-members: fpr = recall (1 - p) / p.
+    """Return the rates for a precision measured on as many members as non-members: fpr = recall (1 - p) / p.
 
     Raises ValueError for a precision of 0, or for one below recall / (1 + recall), which no false positive rate gives.
     """
@@ -45,7 +45,7 @@ def from_balanced_precision(recall: Number, precision: Number) -> RocPoint:
 
 
 def from_balanced_accuracy(tpr: Number, accuracy: Number) -> RocPoint:
-    """The rates behind an accuracy (tpr + 1 - fpr) / 2 on as many members as non-members.
+    """Return the rates for an accuracy (tpr + 1 - fpr) / 2 on as many members as non-members.
 
     Raises ValueError for an accuracy outside tpr / 2 to (1 + tpr) / 2, which no false positive rate gives.
     """
@@ -74,7 +74,7 @@ def greatest_recall(points: Sequence[RocPoint], wanted: Number, skew: Number) ->
 
 
 def _concave_hull(points: Sequence[RocPoint]) -> list[tuple[Fraction, Fraction]]:
-    """The vertices, from (0, 0) to (1, 1), of the least concave curve on or above all points."""
+    """Return the vertices, from (0, 0) to (1, 1), of the least concave curve on or above all points."""
     nobody, everybody = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
     hull = [nobody]
     for fpr, tpr in [*sorted((point.fpr, point.tpr) for point in points), everybody]:
@@ -88,6 +88,6 @@ def _concave_hull(points: Sequence[RocPoint]) -> list[tuple[Fraction, Fraction]]
 def _below(
     middle: tuple[Fraction, Fraction], before: tuple[Fraction, Fraction], after: tuple[Fraction, Fraction]
 ) -> bool:
-    """Whether a point lies on or below the line between two others."""
+    """Return whether a point lies on or below the line between two others."""
     rise, run = after[1] - before[1], after[0] - before[0]
     return (middle[1] - before[1]) * run <= rise * (middle[0] - before[0])

@@ -1,10 +1,10 @@
-"""k! [x^k] of a product of power series: the probability that k people keep a rule in every bin.
+"""k! [x^k] of a product of power series: the probability that k people satisfy a rule in each bin.
 
-Such a product is the generating function of k people in bins if each bin's series has k! p^k x^k / k! for every number
+Such a product is the generating function of k people in bins if each bin's series has k! p^k x^k / k! for each number
 of people that the rule allows. The coefficient is Cauchy's integral over the circle through the saddle point, where the
-mean of the tilted numbers of people is k (Daniels 1954; for occupancies Hwang and Janson 2008); with few people it is
-the convolution of the tilted laws, in which all terms are positive. Up to 1e15 people and 5,000 distinct probabilities
-either takes about a second: nodes where the integrand is surely nothing are not looked at.
+mean of the tilted numbers of people is k (Daniels 1954; for occupancies Hwang and Janson 2008). With few people it is
+the convolution of the tilted distributions, in which all terms are positive. Up to 1e15 people and 5,000 distinct
+probabilities either takes about a second, as nodes with a negligible integrand are skipped.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 Complex = NDArray[np.complex128]
 
 CONVOLVED = 128
-"""People up to whom the tilted laws are convolved."""
+"""Largest number of people for which the tilted distributions are convolved."""
 SPREADS = 40
-"""The trapezoidal rule has nodes for so many square roots of k. What it leaves out is the tilted chance of numbers that
-far from k, e^-200 and less."""
+"""Number of square roots of k for which the trapezoidal rule has nodes. The omitted part is the tilted probability of
+numbers this far from k, at most e^-200."""
 DEAD = -60.0
-"""The logarithm of a share of the integrand's greatest value; what is smaller adds nothing to 16 digits."""
+"""The logarithm of a share of the integrand's greatest value; smaller values add nothing to 16 digits."""
 GREATEST = 1e250
-"""Of a probability times the radius; floats end at 1e308."""
+"""Greatest probability times the radius; floats end at 1e308."""
 CHUNK = 1 << 18
 BLOCK = 1 << 14
-"""Factors that are worked out at once: few enough to stay in a processor's own memory."""
+"""Number of factors computed at once: few enough for a processor's cache."""
 PAIRED = 100
-"""Numbers of people of a bin that bound how its factor falls; a likelier bin has a bound of its own."""
+"""Numbers of people of a bin that bound the fall of its factor; a likelier bin has a bound of its own."""
 ROUNDING = 2.0**-50
 """Relative error of one term, a few roundings of float64."""
 
@@ -56,49 +56,50 @@ class LogProbability:
 
 
 class Rule(ABC):
-    """How many people a bin may have. `y` is a bin's probability times the radius, above 0, `u` = y e^(i theta)."""
+    """The allowed numbers of people of a bin. `y` is a bin's probability times the radius, above 0, `u` = y e^(i
+    theta)."""
 
     @abstractmethod
     def mean(self, y: Floats) -> Floats:
-        """y f'(y) / f(y): the mean number of people under the tilted law."""
+        """Return y f'(y) / f(y): the mean number of people under the tilted distribution."""
 
     @abstractmethod
     def log(self, y: Floats) -> Floats:
-        """ln f(y), less y where y is `linear`."""
+        """Return ln f(y), minus y where y is `linear`."""
 
     @abstractmethod
     def log_at(self, u: Complex, y: Floats) -> Complex:
-        """The same of complex numbers."""
+        """Return the values of `log` at complex numbers."""
 
     @abstractmethod
     def linear(self, y: Floats) -> Bools:
-        """Where f is so near to e^y that y is kept apart: it is as large as k, and needs no rounding."""
+        """Return where f is so near to e^y that y is separated: it is as large as k, and needs no rounding."""
 
     @abstractmethod
     def scale(self, y: Floats) -> Floats:
-        """The logarithm that `terms` are divided by besides, which keeps them below 1 where y is above 1."""
+        """Return the logarithm of a further divisor of `terms`, which keeps them below 1 where y is above 1."""
 
     @abstractmethod
     def terms(self, y: float, k: int) -> Floats:
-        """The terms of f(y) of 0 to k people, divided by e^y where y is `linear` and by `scale`; the first is 1 where y
-        is at most 1."""
+        """Return the terms of f(y) of 0 to k people, divided by e^y where y is `linear` and by `scale`; the first is 1
+        where y is at most 1."""
 
     @abstractmethod
     def falls(self, y: Floats) -> Callable[[float, float], Floats]:
-        """A bound on ln |f(u) / f(y)| by 1 - cos theta and 1 - cos 2 theta, that falls with either.
+        """Return a bound on ln |f(u) / f(y)| by 1 - cos theta and 1 - cos 2 theta, which falls with either.
 
-        By the tilted law q of a bin's people, |f(u) / f(y)|^2 = 1 - 2 sum over i < j of q_i q_j (1 - cos (j - i)theta):
-        some of these terms make one.
+        By the tilted distribution q of a bin's people, |f(u) / f(y)|^2 = 1 - 2 sum over i < j of q_i q_j (1 - cos (j -
+        i)theta): some of these terms give a bound.
         """
 
     def nodes(self, y: Floats, counts: Floats, k: int) -> int:
-        """How many the trapezoidal rule needs."""
+        """Return the number of nodes that the trapezoidal rule needs."""
         del y, counts
         return circle_nodes(k)
 
 
 class NotOne(Rule):
-    """No bin has exactly one: f(y) = e^y - y."""
+    """The rule that no bin has exactly one person: f(y) = e^y - y."""
 
     def mean(self, y: Floats) -> Floats:
         return -y * np.expm1(-y) / (1 - y * np.exp(-y))
@@ -142,7 +143,7 @@ class NotOne(Rule):
 
 
 class AtMostOne(Rule):
-    """No bin has more than one: f(y) = 1 + y."""
+    """The rule that no bin has more than one person: f(y) = 1 + y."""
 
     def mean(self, y: Floats) -> Floats:
         return 1 / (1 + 1 / y)
@@ -169,14 +170,14 @@ class AtMostOne(Rule):
         return lambda once, _: np.log(np.maximum(1 - 2 * one * once, np.finfo(float).tiny)) / 2
 
     def nodes(self, y: Floats, counts: Floats, k: int) -> int:
-        """A sum of independent bins of none or one keeps to its own spread (Bernstein's inequality), which is small
-        where nearly all are taken."""
+        """Return the number of nodes. A sum of independent bins of none or one stays within its own spread (Bernstein's
+        inequality), which is small if nearly all bins are taken."""
         return circle_nodes(min(k, math.ceil(math.fsum(counts * (y / (1 + y) / (1 + y)))) + 100))
 
 
 def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
-    """The logarithm of the probability that `k` people, at least 1, keep the rule in every bin. It must be possible
-    and leave the number of people in the bins free, so that the tilted mean can be k."""
+    """Return the logarithm of the probability that `k` people, at least 1, satisfy the rule in each bin. This must be
+    possible and leave the number of people in the bins free, so that the tilted mean can be k."""
     p = bins.probabilities / math.fsum(bins.counts * bins.probabilities)
     log_radius = _log_radius(p, bins.counts, k, rule)
     with np.errstate(over="ignore", under="ignore"):
@@ -194,7 +195,7 @@ def log_probability(bins: Bins, k: int, rule: Rule) -> LogProbability:
 
 
 def _radius_terms(k: int, log_radius: float, linear: float, rest: float) -> tuple[float, float]:
-    """ln k! - k ln radius + `linear`, whose sum with `rest` is the radius where that is near k, and a bound on its
+    """Return ln k! - k ln radius + `linear`, whose sum with `rest` is the radius if that is near k, and a bound on its
     error."""
     log_over = log_radius - math.log(k)
     over = math.expm1(log_over) if log_over < 1 else math.inf
@@ -223,19 +224,19 @@ def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
 
 
 def stirling(k: int) -> float:
-    """ln k! - k ln k + k, for k at least 1."""
+    """Return ln k! - k ln k + k, for k at least 1."""
     if k < 64:
         return float(lazy_libraries.special.gammaln(k + 1)) - k * math.log(k) + k
     return 0.5 * math.log(2 * math.pi * k) + 1 / (12 * k) - 1 / (360 * k**3) + 1 / (1260 * k**5)
 
 
 def circle_nodes(k: int) -> int:
-    """Nodes of the whole circle, an even number."""
+    """Return the number of nodes of the whole circle, an even number."""
     return 2 * (32 + SPREADS // 2 * math.ceil(math.sqrt(k)))
 
 
 def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, float]:
-    """The logarithm of the coefficient of x^k, radius and linear parts taken out, and a bound on its error."""
+    """Return the logarithm of the coefficient of x^k, without radius and linear parts, and a bound on its error."""
     nodes = rule.nodes(y, counts, k)
     total = size = 0.0
     for m in _relevant_nodes(nodes, rule.falls(y), counts):
@@ -253,8 +254,8 @@ def _integral(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, flo
 
 
 def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts: Floats) -> Iterator[Integers]:
-    """The nodes of the upper half circle, but those that are surely as good as 0. What is left lies at 1 and, where
-    most bins hold even numbers, at -1."""
+    """Yield the nodes of the upper half circle, without those where the integrand is negligible. The rest lies near 1
+    and, if most bins hold even numbers, near -1."""
 
     def live(once: float, twice: float) -> bool:
         with np.errstate(under="ignore", divide="ignore"):
@@ -272,8 +273,8 @@ def _relevant_nodes(nodes: int, falls: Callable[[float, float], Floats], counts:
 
 
 def _integrand(m: Integers, nodes: int, y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[Integers, Complex]:
-    """Its logarithm at the nodes where it is not as good as 0. No bin's factor is above 1 in size, so they come in
-    blocks, those with most people first, and a node that is small stays so."""
+    """Return the integrand's logarithm at the nodes where it is not negligible. No bin's factor exceeds 1 in size, so
+    factors come in blocks, those with most people first, and a small node stays small."""
     linear = rule.linear(y)
     x = math.fsum((counts * y)[linear])
     theta = 2 * math.pi * m / nodes
@@ -292,15 +293,15 @@ def _integrand(m: Integers, nodes: int, y: Floats, counts: Floats, k: int, rule:
 
 
 def _factors(theta: Floats, y: Floats, counts: Floats, rule: Rule) -> Complex:
-    """The logarithms of some bins' factors, one row each, at these nodes."""
+    """Return the logarithms of some bins' factors, one row each, at these nodes."""
     here = np.broadcast_to(y, (len(y), len(theta)))
     straight = np.where(rule.linear(y), 2 * y * np.sin(theta / 2) ** 2, 0.0)
     return _times(counts, rule.log_at(here * np.exp(1j * theta), here) - rule.log(y) - straight)
 
 
 def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, float]:
-    """The same by products of polynomials, each raised to its number of bins by squaring: all terms are positive, and
-    the first of those that are many is 1."""
+    """Return the result of `_integral` by products of polynomials, each raised to its number of bins by squaring: all
+    terms are positive, and the first of those with large powers is 1."""
     powers = (_power(rule.terms(float(each), k), int(many)) for each, many in zip(y, counts, strict=True))
     chance = float(reduce(lambda a, b: np.convolve(a, b)[: k + 1], powers)[k])
     scale = counts * rule.scale(y)
@@ -309,7 +310,7 @@ def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, fl
 
 
 def _power(terms: Floats, many: int) -> Floats:
-    """The polynomial to the power `many`, at least 1, up to the degree of the given one."""
+    """Return the polynomial to the power `many`, at least 1, up to the degree of the given one."""
     found, square = None, terms
     while many:
         if many & 1:
@@ -322,7 +323,7 @@ def _power(terms: Floats, many: int) -> Floats:
 
 
 def _beyond_linear(u: Complex) -> Complex:
-    """e^u - 1 - u, without loss where u is small."""
+    """Return e^u - 1 - u, without loss where u is small."""
     series = np.ones_like(u)
     for n in range(12, 2, -1):
         series = 1 + u / n * series
@@ -330,7 +331,7 @@ def _beyond_linear(u: Complex) -> Complex:
 
 
 def log1p(z: Complex) -> Complex:
-    """ln(1 + z), without the loss that numpy's has where z is small."""
+    """Return ln(1 + z), without the loss of numpy's function where z is small."""
     large = np.abs(z) > 1e8
     if not large.any():
         return _near_log1p(z)
@@ -347,7 +348,7 @@ def _near_log1p(z: Complex) -> Complex:
 
 
 def _times(many: Floats, z: Complex) -> Complex:
-    """Real times complex, part by part: 0 times an infinite part is none of it."""
+    """Return real times complex, part by part: 0 times an infinite part is 0 in the other part."""
     out = np.empty_like(z)
     out.real, out.imag = many * z.real, many * z.imag
     return out

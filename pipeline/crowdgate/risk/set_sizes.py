@@ -1,4 +1,4 @@
-"""Sizes of anonymity sets, summed up: over all sets, and by the values of an attribute.
+"""Summaries of sizes of anonymity sets: over all sets, and by the values of an attribute.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), chapter 3, Tables 3.2 to 3.5.
 """
@@ -13,16 +13,16 @@ from crowdgate.histogram import Histogram
 from crowdgate.keys import Packing
 
 SIZES = (1, 5, 10, 50, 100)
-"""People are counted who are in sets of at most so many."""
+"""Set sizes up to which people are counted."""
 
 
 @dataclass(frozen=True)
 class SizeSummary:
     """Sizes of anonymity sets, over sets: each counts once, however many people it holds. Quartiles are of type 7 of
-    R's `quantile`, the one of its `summary`: linear between order statistics. None where there is no set.
+    R's `quantile`, as in its `summary`: linear between order statistics. None if there is no set.
 
-    `within` holds for every one of SIZES how many of the `people` are in sets of at most that size. Who is in several
-    sets is one of the people, and counts by the smallest of them.
+    `within` holds for each of SIZES how many of the `people` are in sets of at most this size. A person in several sets
+    counts once, by the smallest of them.
     """
 
     people: int
@@ -38,7 +38,7 @@ class SizeSummary:
 
 @dataclass(frozen=True)
 class ValueGroup:
-    """One value of an attribute: how many people have it, and the sizes of the anonymity sets among them."""
+    """One value of an attribute: its number of people, and the sizes of the anonymity sets among them."""
 
     value: str
     people: int
@@ -46,7 +46,7 @@ class ValueGroup:
 
 
 def summary(sizes: Integers) -> SizeSummary:
-    """The summary of sets of these sizes (positive, in any order)."""
+    """Return the summary of sets of these sizes (positive, in any order)."""
     ordered = np.sort(sizes)
     sets, held = len(ordered), np.concatenate([[0], np.cumsum(ordered)])
     within = tuple(held[np.searchsorted(ordered, SIZES, side="right")].tolist())
@@ -58,7 +58,7 @@ def summary(sizes: Integers) -> SizeSummary:
 
 
 def summary_of_people(entries: Histogram) -> SizeSummary:
-    """The summary of sets of people who may be in several: distinct tuples of a person, which is the first column, and
+    """Return the summary of sets of people who may be in several: distinct tuples of a person, in the first column, and
     of a set."""
     words = Packing.of(entries.sizes[1:]).pack(iter(entries.codes[1:]), len(entries))
     order = np.lexsort(words[::-1])
@@ -73,15 +73,16 @@ def summary_of_people(entries: Histogram) -> SizeSummary:
 
 
 def quartile(ordered: Integers, number: int) -> float:
-    """Of sizes in rising order, at least one: between those around (n - 1) number / 4, counted from 0."""
+    """Return a quartile of sizes in rising order, at least one: between those around (n - 1) number / 4, counted from
+    0."""
     at, rest = divmod((len(ordered) - 1) * number, 4)
     below = int(ordered[at])
     return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)
 
 
 def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[ValueGroup, ...]:
-    """The sets of each value of the second column of `entries`, in the order of its codes, which `labels` name. The
-    first column is the person, who may have several values and be in several sets of each."""
+    """Return the sets of each value of the second column of `entries`, in the order of its codes, with names from
+    `labels`. The first column is the person, who may have several values and be in several sets of each."""
     order = np.argsort(entries.codes[1], kind="stable")
     codes, starts = np.unique(entries.codes[1][order], return_index=True)
     groups = []
@@ -94,8 +95,8 @@ def by_value_of_people(entries: Histogram, labels: Sequence[str]) -> tuple[Value
 
 
 def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tuple[ValueGroup, ...]:
-    """The sets of each value of the first column of `cells`, in the order of its codes, which `labels` name. `people`
-    is the histogram of that column alone."""
+    """Return the sets of each value of the first column of `cells`, in the order of its codes, with names from
+    `labels`. `people` is the histogram of that column only."""
     starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))
     held = np.split(cells.counts, starts[1:]) if len(starts) else []
     many = dict(zip(people.codes[0].tolist(), people.counts.tolist(), strict=True))
@@ -104,8 +105,8 @@ def by_value(cells: Histogram, people: Histogram, labels: Sequence[str]) -> tupl
 
 
 def correlation(groups: Sequence[ValueGroup]) -> float | None:
-    """Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None where one of the
-    two does not vary."""
+    """Return Pearson's correlation of the groups' numbers of people with the median sizes of their sets; None if either
+    does not vary."""
     people = np.array([group.people for group in groups], dtype=np.float64)
     medians = np.array([group.summary.median or 0 for group in groups], dtype=np.float64)
     if len(groups) < 2 or not np.ptp(people) or not np.ptp(medians):

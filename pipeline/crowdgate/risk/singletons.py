@@ -1,7 +1,7 @@
 """Singletons: people who are alone in their bin when k people fall independently into bins of known probability.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), chapters 4 and 5. Where the thesis approximates, these are
-exact: what the law of the numbers of people needs is a coefficient of a power series (`saddle`, `occupancy`).
+exact: probabilities are coefficients of power series (`saddle`, `occupancy`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ __all__ = [
 ]
 
 MOST_DISTINCT = 5000
-"""Distinct probabilities of a coefficient, some tenths of a second; more are put into groups first."""
+"""Largest number of distinct probabilities for a coefficient, some tenths of a second; more are merged into groups
+first."""
 
 
 def expected(bins: Bins, k: Number) -> float:
-    """Expected number of singletons among `k` people: the sum over bins of k p (1 - p)^(k - 1), with 0^0 = 1.
+    """Return the expected number of singletons among `k` people: the sum over bins of k p (1 - p)^(k - 1), with 0^0 =
+    1.
 
     Proposition 5.1.
     """
@@ -43,32 +45,33 @@ def expected(bins: Bins, k: Number) -> float:
 
 
 def variance(bins: Bins, k: Number) -> float:
-    """Variance of the number of singletons among `k` people.
+    """Return the variance of the number of singletons among `k` people.
 
-    Proposition 5.9, where (5.7) prints F^2 for F (F - 1), and the homogeneous form before it an exponent 2k - 4 for
-    2k - 2.
+    Proposition 5.9, where (5.7) prints F^2 for F (F - 1), and the homogeneous form before it an exponent 2k - 4 for 2k
+    - 2.
     """
     return groups.variance_of_groups(bins, k, 1)
 
 
 def distribution(bins: Bins, k: Number) -> Floats:
-    """The probability of each number of singletons, from 0 to `k`, each within 1e-12. Raises as `occupancy.law`."""
+    """Return the probability of each number of singletons, from 0 to `k`, each within 1e-12. Raises as
+    `occupancy.law`."""
     return occupancy.law(bins, whole("k", k, 0), 1)
 
 
 def probability_none(bins: Bins, k: Number) -> float:
-    """The probability that nobody among `k` people is alone in a bin: zeta of section 5.4."""
+    """Return the probability of no singletons among `k` people: zeta of section 5.4."""
     return math.exp(log_probability_none(bins, k))
 
 
 def log_probability_none(bins: Bins, k: Number) -> float:
-    """Its natural logarithm, -inf where it can't be."""
+    """Return the natural logarithm of the probability of no singletons, -inf if it is 0."""
     return none_within(bins, k).value
 
 
 def none_within(bins: Bins, k: Number) -> LogProbability:
-    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped; the bound holds what that
-    changes, and what was grouped before (`Bins.lost`)."""
+    """Return the logarithm of the probability of no singletons, with a bound on its error. More than 5,000 distinct
+    probabilities are grouped; the bound covers this and earlier grouping (`Bins.lost`)."""
     people = whole("k", k, 0)
     if people == 0:
         return saddle.LogProbability(0.0, 0.0)
@@ -82,18 +85,18 @@ def none_within(bins: Bins, k: Number) -> LogProbability:
 
 
 def probability_all_unique(bins: Bins, k: Number) -> float:
-    """The probability that every one of `k` people is alone in a bin: pi of section 4.2."""
+    """Return the probability that each of `k` people is alone in a bin: pi of section 4.2."""
     return math.exp(log_probability_all_unique(bins, k))
 
 
 def log_probability_all_unique(bins: Bins, k: Number) -> float:
-    """Its natural logarithm, -inf where there are more people than bins."""
+    """Return the natural logarithm of the probability that all are unique, -inf if there are more people than bins."""
     return all_unique_within(bins, k).value
 
 
 def all_unique_within(bins: Bins, k: Number) -> LogProbability:
-    """The same with a bound on its error. More than 5,000 distinct probabilities are grouped; the bound holds what that
-    changes, and what was grouped before (`Bins.lost`)."""
+    """Return the logarithm of the probability that all are unique, with a bound on its error. More than 5,000 distinct
+    probabilities are grouped; the bound covers this and earlier grouping (`Bins.lost`)."""
     people, used = whole("k", k, 0), math.fsum(bins.counts)
     if people <= 1:
         return saddle.LogProbability(0.0, 0.0)

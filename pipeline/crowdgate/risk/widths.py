@@ -1,8 +1,8 @@
-"""Numbers asked for in intervals [i Delta, (i + 1) Delta): the bins that they make, and which width to ask for.
+"""Numbers asked in intervals [i Delta, (i + 1) Delta): their bins, and the best width.
 
 M. Koot, Measuring and predicting anonymity (thesis, 2012), section 6.3. With these bins everything in `risk` is exact:
-mean, variance, groups. A smaller width never makes fewer singletons where it divides the larger one: merging two bins
-of probabilities p and q takes k p (1-p)^(k-1) + k q (1-q)^(k-1) to k (p+q) (1-p-q)^(k-1), which is not more.
+mean, variance, groups. A smaller width never gives fewer singletons if it divides the larger one: merging two bins of
+probabilities p and q changes k p (1-p)^(k-1) + k q (1-q)^(k-1) to k (p+q) (1-p-q)^(k-1), which is not more.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 MOST_INTERVALS = 2 * 10**6
 _NOTHING = 1e-33
-"""Probability of an exponential's tail that is left out, for one person: of 10^15 people any is there with 1e-18."""
+"""Probability of an exponential's tail that is omitted, for one person: for 10^15 people the probability of anyone in
+the tail is 1e-18."""
 
 
 def uniform(A: Number, Delta: Number) -> Bins:
-    """X uniform on [0, A]. The last interval is what is left of A, if less than Delta."""
+    """Return bins of X uniform on [0, A]. The last interval is the rest of A, if less than Delta."""
     length, width = (exact(name, value, 0, 10**15, open_low=True) for name, value in (("A", A), ("Delta", Delta)))
     full = whole("A / Delta", length // width, 0)
     rest = length - full * width
@@ -40,14 +41,14 @@ def uniform(A: Number, Delta: Number) -> Bins:
 
 
 def exponential(lam: Number, Delta: Number) -> Bins:
-    """X exponential with mean 1 / lam: interval i has L^i (1 - L), L = e^(-lam Delta)."""
+    """Return bins of X exponential with mean 1 / lam: interval i has L^i (1 - L), L = e^(-lam Delta)."""
     step = _positive("lam", lam) * _positive("Delta", Delta)
     last = _intervals(-math.log(_NOTHING) / step)
     return Bins.from_counts(_bins_of_masses(np.exp(-step * np.arange(last)) * -np.expm1(-step)))
 
 
 def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins:
-    """X Normal. Tails are left out in which any of `people` falls with a probability below 1e-15."""
+    """Return bins of X Normal, without tails in which any of `people` falls with a probability below 1e-15."""
     from scipy.special import ndtr, ndtri_exp
 
     mean, scale, width = float(exact("mu", mu, -(10**15), 10**15)), _positive("sigma", sigma), _positive("Delta", Delta)
@@ -61,7 +62,8 @@ def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins
 
 
 def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
-    """A numeric column by its histogram: counts[i] people spread evenly from edges[i] to edges[i + 1]."""
+    """Return bins of a numeric column from its histogram: counts[i] people spread evenly from edges[i] to edges[i +
+    1]."""
     ends, many = np.asarray(edges, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     if ends.ndim != 1 or many.shape != (ends.size - 1,) or not (np.diff(ends) > 0).all():
         raise ValueError("edges must rise, and counts be one fewer than edges")
@@ -75,9 +77,10 @@ def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
 
 
 def best_width(make: Callable[[Number], Bins], widths: Sequence[Number], people: Number, most: Number) -> Number | None:
-    """The least of these widths for which at most `most` of `people` are expected to be singletons; None if none is.
+    """Return the least of these widths for which at most `most` of `people` are expected to be singletons; None if none
+    is.
 
-    `make` gives a width's bins, as `lambda width: normal(170, 7, width)`.
+    `make` returns a width's bins, such as `lambda width: normal(170, 7, width)`.
     """
     limit = float(exact("most", most, 0, 10**15))
     sizes = sorted(widths, key=lambda width: exact("widths", width, 0, 10**15, open_low=True))

@@ -10,16 +10,17 @@ from math import comb
 from crowdgate.accounting.numbers import Number, whole
 
 MOST = 300
-"""People: the recursion takes k^2 N steps. `risk.singletons.probability_none` goes further, in floats."""
+"""Largest number of people: the recursion takes k^2 N steps. `risk.singletons.probability_none` permits more, in
+floats."""
 
 
 def zeta(k: Number, N: Number) -> Fraction:
-    """P(S = 0), exactly, for 0 <= k <= 300 people in N >= 1 bins.
+    """Return P(S = 0), exactly, for 0 <= k <= 300 people in N >= 1 bins.
 
-    Section 5.4.1: a person's bin has j >= 1 of the other k - 1, and nobody of the rest may be alone in the other N - 1
-    bins: zeta(k, N) = sum_j C(k - 1, j) N^-j (1 - 1/N)^(k - 1 - j) zeta(k - 1 - j, N - 1). zeta(0, N) = 1,
-    zeta(1, N) = 0; for k >= 2, zeta(k, 1) = 1. Here the recursion runs over the bins that are used, of which there are
-    at most k / 2, and then their choice among N is counted.
+    Section 5.4.1: a person's bin has j >= 1 of the other k - 1, and none of the rest may be alone in the other N - 1
+    bins: zeta(k, N) = sum_j C(k - 1, j) N^-j (1 - 1/N)^(k - 1 - j) zeta(k - 1 - j, N - 1). zeta(0, N) = 1, zeta(1, N) =
+    0; for k >= 2, zeta(k, 1) = 1. Here the recursion runs over the occupied bins, of which there are at most k / 2, and
+    then their choice among N is counted.
     """
     people, bins = whole("k", k, 0, MOST), whole("N", N, 1)
     used = min(bins, people // 2)
@@ -29,7 +30,7 @@ def zeta(k: Number, N: Number) -> Fraction:
 
 @cache
 def _onto(k: int, N: int) -> int:
-    """In how many ways k people fill all of N bins with at least two each."""
+    """Return the number of ways in which k people fill all of N bins with at least two each."""
     if N == 0 or k < 2 * N:
         return int(k == N == 0)
     return N * sum(comb(k - 1, j) * _onto(k - 1 - j, N - 1) for j in range(1, k))

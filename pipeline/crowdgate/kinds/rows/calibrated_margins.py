@@ -1,4 +1,4 @@
-"""From noisy margins to what is published of them: consistent tables, and weights of the released rows."""
+"""Turn noisy margins into published ones: consistent tables, and weights of the released rows."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ Levels = dict[tuple[str, str], Level]
 def calibrated_margins(
     beta: Fraction, candidate: RowsCandidate, drawn: DrawnMargins, contract: Contract
 ) -> CalibratedMargins:
-    """The margins made consistent, and the weights that the released rows get by them: post-processing of both."""
+    """Return consistent margins and the weights of the released rows: post-processing of noisy margins and rows."""
     answers = consistent_answers(drawn.mechanism, drawn.noisy, RELATIVE)
     margins = tuple(_margin(each) for each in answers if isinstance(each, TableAnswer))
     released, used = candidate.static.levels, _margin_levels(drawn)
@@ -42,5 +42,5 @@ def _margin(answer: TableAnswer) -> PublishedMargin:
 
 
 def _margin_levels(drawn: DrawnMargins) -> Levels:
-    """Every column at the level that margins have it at."""
+    """Return each column at the level that it has in the margins."""
     return {(n, level.name): level for linear in drawn.mechanism.queries for n, level in linear.levels.items()}

@@ -1,4 +1,4 @@
-"""The candidate of a release of rows, and what its files hold."""
+"""The candidate of a release of rows, and the content of its files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
 Lookup = Mapping[tuple[str, str], Codes]
-"""For every column at a level that margins have it at: the value's place there, for every value of the rows."""
+"""Maps a column and its level in the margins to an array: the code of each released value at that level."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowsCandidate(Candidate):
-    """Released rows with noisy margins, if there are any; with the table and the sample at the released levels."""
+    """Released rows, noisy margins if any, and the table and the sample at the released levels."""
 
     rows: Histogram
     table: Histogram
@@ -28,15 +28,15 @@ class RowsCandidate(Candidate):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PublishedMargin(CountCells):
     """A published table of counts of the full table, whose axes are columns at levels. Its cells are whole numbers,
-    with the least-squares estimates before they were cut at 0 and rounded, standard errors and 95 % intervals."""
+    with the least-squares estimates before clipping at 0 and rounding, standard errors and 95 % intervals."""
 
     levels: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedMargins:
-    """Margins of the full table, the weight of every class of rows in `UNIT`s, and the levels of the margins that are
-    not those of the rows: their values, and which value of a row belongs to which."""
+    """Margins of the full table, the weight of each class of rows in `UNIT`s, and the levels that only margins have:
+    their values, and the value there of each value of the rows."""
 
     margins: tuple[PublishedMargin, ...]
     weights: Integers
@@ -48,7 +48,7 @@ class CalibratedMargins:
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
     """Rows by class, with the columns and all their values; which columns are numbers or days in order; margins and
-    weights, where they were bought."""
+    weights, if the policy has margins."""
 
     rows: Histogram
     columns: tuple[DictionaryEntry, ...]
@@ -57,5 +57,5 @@ class PublishedRows:
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The values of every column, in the order of their codes."""
+        """The values of each column, in the order of their codes."""
         return {column.column: column.labels for column in self.columns}

@@ -1,5 +1,5 @@
-"""What a release of rows tells of how many people there are: its margins, as later plans take them. Bare rows tell
-nothing of the people whose rows are suppressed."""
+"""Counts that later plans read from a release of rows: its margins. A release without margins gives no counts, as it
+says nothing of the people whose rows are suppressed."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from crowdgate.kinds.rows.margins import labels_of
 
 
 def counts_for_planning(_: RowsManifest, held: PublishedRows) -> Iterator[ReportedCounts]:
-    """All margins with the variance that each cell states; nothing where none were bought."""
+    """Yield all margins with the variance of each cell; nothing for a release without margins."""
     labels = labels_of(held)
     for margin in () if held.weighting is None else held.weighting.margins:
         axes = {column: tuple(labels[column, level]) for column, level in margin.levels.items()}

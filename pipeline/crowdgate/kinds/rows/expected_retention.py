@@ -1,4 +1,4 @@
-"""What is expected to stay of a table when it is sampled and small classes are suppressed."""
+"""Expected retention of a table that is sampled and whose small classes are suppressed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,16 +20,17 @@ from crowdgate.risk.retention import (
 )
 
 SHARE_SLACK, CLASSES_SLACK, CLASSES_SHARE = 0.01, 2.0, 0.04
-"""The least half width of the range of the kept share, and of the classes: a number and a share of them."""
+"""The least half width of the range of the retained share; that of the number of classes, as a number and a share of
+it."""
 COINS = 3
-"""Standard deviations of the coins that a range of a known table holds."""
+"""Standard deviations of the sampling randomness on either side in the range for a known table."""
 ERROR_FACTOR = 1.5
-"""How far the root mean square error of a table's cells may be from the expected one, either way."""
+"""Factor, either way, between the root mean square error of a table's cells and the expected one."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedRetention:
-    """Classes below k suppressed in a Bernoulli(beta) sample of the people that are expected."""
+    """Retention in a Bernoulli(beta) sample of the expected people, with classes below k suppressed."""
 
     joint: ExpectedCounts
     k: int
@@ -41,13 +42,13 @@ class ExpectedRetention:
 
     @property
     def expected(self) -> float:
-        """The share of the sampled rows that stay, without its range."""
+        """The expected share of the sampled rows that are retained, without its range."""
         counted = self.joint.basis is Basis.COUNTED
         return self._retention_moments.share if counted else retained_share(self.joint.people, self.k, self.beta)
 
     @cached_property
     def share(self) -> ExpectedRange:
-        """The share of the sampled rows that stay."""
+        """The expected share of the sampled rows that are retained, with its range."""
         if self.joint.basis is Basis.COUNTED:
             found, wide = self._retention_moments.share, COINS * self._retention_moments.share_deviation
             return ExpectedRange(found, max(0.0, found - wide), min(1.0, found + wide))
@@ -55,7 +56,7 @@ class ExpectedRetention:
 
     @property
     def classes(self) -> ExpectedRange:
-        """The number of classes that stay."""
+        """The expected number of retained classes, with its range."""
         most = float(np.count_nonzero(self.joint.people))
         if self.joint.basis is Basis.COUNTED:
             found = self._retention_moments.classes
@@ -68,13 +69,13 @@ class ExpectedRetention:
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
-        """For every class, how many people the estimate (released rows over beta) misses, and its variance."""
+        """For each class, how many people the estimate (released rows over beta) misses, and its variance."""
         if self.joint.basis is Basis.COUNTED:
             return self._retention_moments.missing, self._retention_moments.variance
         return estimate_moments(self.joint.people, self.k, self.beta)
 
     def errors(self, axes: Axes) -> CellErrors | None:
-        """Expected errors of a table of the released rows; None where they don't tell it."""
+        """Return the expected errors of a table of the released rows; None if an axis is not among their levels."""
         own = self.joint.axes
         if any(name not in own or own[name].name != level.name for name, level in axes.items()):
             return None
@@ -85,7 +86,7 @@ class ExpectedRetention:
         return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)), ERROR_FACTOR)
 
     def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
-        """All tables of one and of two attributes of several values, with their errors."""
+        """Yield all tables of one and of two attributes with at least two values, with their errors."""
         names = [name for name, level in self.joint.axes.items() if len(level) > 1]
         for chosen in (each for ways in (1, 2) for each in combinations(names, ways)):
             axes = {name: self.joint.axes[name] for name in chosen}
@@ -95,23 +96,25 @@ class ExpectedRetention:
 
 
 def retained_share(people: Floats, k: int, beta: Fraction) -> float:
-    """The expected share of the sampled rows that stay, of classes with these expected numbers of people."""
+    """Return the expected share of the sampled rows that are retained, by the expected number of people of each
+    class."""
     cells = people[people > 0]
     return expected_retained_share(cells / cells.sum(), _whole_people(people), k, beta)
 
 
 def retention_probabilities(kept: ExpectedRetention) -> Floats:
-    """For every class the probability that it stays."""
+    """Return for each class the probability that it is retained."""
     return _retention_probability(kept.joint.people, kept.k, kept.beta)
 
 
 def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:
-    """That k people or more are in the sample: the probability that one person more would stay."""
+    """Return the probability that the sample holds k people or more of each class. It equals the probability that one
+    further person is retained at k + 1."""
     return retention.retention_probabilities(people / people.sum(), _whole_people(people) + 1, k + 1, beta)
 
 
 def table_errors(kept: "ExpectedRetention | None") -> Errors:
-    """The errors of tables made of the rows; of none where too little is known."""
+    """Return the errors of tables made of the rows; no errors if too little is known."""
     return no_errors if kept is None else kept.errors
 
 

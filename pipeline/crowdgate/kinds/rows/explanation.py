@@ -1,4 +1,4 @@
-"""How rows are protected, in plain words."""
+"""Explanation of how rows are protected, in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEMPLATE = "kinds/rows/explain.md.j2"
 
 
 def explanation(safe: SafeK) -> KindPage:
-    """Sample, levels, k and why it is no other, and margins."""
+    """Return the sample, the levels, k with the least possible k, and the margins."""
     values = {
         "inherited": safe.inherited,
         "beta": stated_number(safe.beta),

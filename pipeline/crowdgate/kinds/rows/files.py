@@ -1,4 +1,5 @@
-"""The files of a release of rows, made from its histogram and public levels alone: the same release, the same bytes."""
+"""The files of a release of rows, made from its histogram and public levels alone: one release always gives the same
+bytes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,8 +29,8 @@ COUNT_COLUMNS = ("column", "label", "at_least")
 
 
 def files(said: RowsManifest, held: PublishedRows, formats: Formats) -> Mapping[str, Writer]:
-    """The rows in every format, the dictionary of their columns, and what is known of the full table: margins and
-    estimates where they were bought, otherwise that it has at least the published rows."""
+    """Return the rows in each format, the dictionary of their columns, and counts of the full table: margins and
+    estimates if the policy has margins, otherwise the published rows as lower bounds."""
     columns = _columns(held, first=said.format == 1)
     data = {f"{rows.DATA}.{name}": _writer(each, held, columns) for name, each in formats.items()}
     if said.format == 1:
@@ -53,8 +54,7 @@ def _margin_files(held: PublishedRows, weighting: CalibratedMargins, formats: Fo
 
 
 def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:
-    """Every published value of every column with the number of published rows that have it: the full table has at least
-    as many."""
+    """Yield each published value of each column with its number of published rows: a lower bound for the full table."""
     for name, labels in held.labels.items():
         found = np.zeros(len(labels), dtype=np.int64)
         np.add.at(found, held.rows.codes[held.rows.names.index(name)], held.rows.counts)
@@ -65,7 +65,8 @@ def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:
 def schema(
     held_columns: Sequence[DictionaryEntry], ordered: Sequence[bool], *, first: bool, weighted: bool
 ) -> pa.Schema:
-    """Whole numbers as numbers (from format 2 on), other columns as labels, and the weight of every row."""
+    """Return the schema: whole numbers as numbers (from format 2 on), other columns as labels, and the weight of each
+    row."""
     fields = [*rows.schema(held_columns, [known and not first for known in ordered])]
     return pa.schema([*fields, *([pa.field(WEIGHT, pa.float64())] if weighted else [])])
 
@@ -75,7 +76,7 @@ def _columns(held: PublishedRows, *, first: bool) -> pa.Schema:
 
 
 def pieces(held: PublishedRows, columns: pa.Schema) -> Iterator[pa.Table]:
-    """The rows in pieces, so that memory does not grow with their number."""
+    """Yield the rows in pieces, so that memory does not grow with their number."""
     weights = None if held.weighting is None else held.weighting.weights / UNITS
     for part, classes in rows.parts(held.rows):
         made = [rows.column(part, each, columns.field(each.column).type) for each in held.columns]

@@ -1,8 +1,8 @@
-"""estimates.csv of releases of format 1, which had no margins: read to be verified, written no more.
+"""estimates.csv of releases of format 1, which had no margins: read for verification, no longer written.
 
-Every person was sampled with probability beta, so c published rows estimate c / beta persons, with standard error
-sqrt(c (1 - beta)) / beta from sampling. Suppression biases: rows of classes below k are missing, so an estimate is too
-small by what was suppressed of its cell, and the estimates of a column add up to too little.
+Each person was sampled with probability beta, so c published rows estimate c / beta persons, with standard error sqrt(c
+(1 - beta)) / beta from sampling. Suppression biases: rows of classes below k are missing, so an estimate is too small
+by the suppressed part of its cell, and the estimates of a column add up to too little.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,14 +41,14 @@ class PersonsEstimate:
 
 
 def files(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Writer]:
-    """Every published value of every column, with the number of persons that it stands for."""
+    """Return the file with each published value of each column and its estimated number of persons."""
     found = estimates(release, beta, labels)
     lines = [(each.column, each.label, each.count, each.persons, each.error) for each in found]
     return {"estimates.csv": lambda into: write_lines(into, COLUMNS, lines)}
 
 
 def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[PersonsEstimate]:
-    """The cells of every column that occur in the release, in the public order of their values."""
+    """Return the cells of each column that occur in the release, in the public order of their values."""
     return [found for name, own in labels.items() for found in _column_estimates(release, name, beta, own)]
 
 
@@ -64,7 +64,7 @@ def _column_estimates(
 
 
 def largest_cells(found: Iterable[PersonsEstimate], most: int = 3) -> list[PersonsEstimate]:
-    """The largest cell of each column, the largest first; at most so many."""
+    """Return the largest cell of each column, the largest first; at most `most`."""
     best: dict[str, PersonsEstimate] = {}
     for each in found:
         if each.column not in best or each.count > best[each.column].count:
@@ -73,7 +73,7 @@ def largest_cells(found: Iterable[PersonsEstimate], most: int = 3) -> list[Perso
 
 
 def example_line(each: PersonsEstimate) -> dict[str, object]:
-    """A line of the README's table."""
+    """Return a line of the README's table."""
     middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
     ends = f"{middle - half:.0f} to {middle + half:.0f}"
     return {"column": each.column, "label": each.label, "rows": each.count, "persons": each.persons,
@@ -81,7 +81,8 @@ def example_line(each: PersonsEstimate) -> dict[str, object]:
 
 
 def _root_hundredths(square: Fraction) -> int:
-    """100 sqrt(square), rounded exactly, halves up: floor((floor(2 x) + 1) / 2) is the nearest whole number to x."""
+    """Return 100 sqrt(square), rounded exactly, halves up: floor((floor(2 x) + 1) / 2) is the whole number nearest to
+    x."""
     return (isqrt(int(40000 * square)) + 1) // 2
 
 

@@ -1,4 +1,4 @@
-"""The chance that a gate passes where public counts tell the whole table: by rows that are drawn from these counts."""
+"""Probability that a gate passes, by simulated releases, if public counts determine the whole table."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 DRAWS = 1000
 MOST_CLASSES = 20_000
-"""More take too long to be drawn so often."""
+"""Larger tables take too long to simulate."""
 DRAWN = (OutputType.ROWS, OutputType.TABLE)
 
 
 def pass_probabilities(safe: SafeK, prior: Prior) -> GateOdds:
-    """The chances of the gates on released rows, and of the charged ones on the table; nothing where levels are chosen
-    from data, or counts do not tell the whole table."""
+    """Return the pass probabilities of gates on released rows and of charged gates on the table; none if levels are
+    chosen from data, or counts do not determine the whole table."""
     if safe.choice is not None:
         return no_pass_probability
     table = cache(lambda: exact_table(prior, safe.levels))

@@ -1,4 +1,4 @@
-"""What the manifest of a release of rows says beside what all manifests say."""
+"""The part of the manifest that is particular to a release of rows."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -13,32 +13,31 @@ from crowdgate.noisy_counts.manifest_fields import NoiseFields
 
 
 class ChoiceFields(ManifestFields):
-    """How levels of the columns `chosen` were chosen: on the full table or on the released sample, among how many
+    """The choice of the levels of the columns `chosen`: on the full table or on the released sample, among how many
     combinations, by which score (of `target`), for which epsilon."""
 
     chosen: Annotated[tuple[Label, ...], Field(max_length=1000)]
-    """The columns whose level was chosen."""
+    """The columns with a chosen level."""
     candidates: Annotated[int, Field(ge=1, le=MOST_CANDIDATES)]
-    """Among how many combinations of levels."""
+    """The number of combinations of levels to choose among."""
     score: Label
-    """By which score."""
+    """The name of the score."""
     target: Label | None = None
     """The attribute that the score predicts."""
     on: Literal["full", "sample"]
-    """Whether the full table or the released sample was looked at."""
+    """The table that the score reads: the full table or the released sample."""
     epsilon: Exact
-    """What the choice cost."""
+    """The privacy cost of the choice."""
 
 
 class MarginsFields(NoiseFields):
-    """Noisy counts of the full table, drawn with randomness of their own and made consistent. The weight of a row is a
-    whole multiple of `unit`, from `low` to `high`: of all such weights, one for all rows of a class, those that
-    `calibration` names."""
+    """Noisy counts of the full table, drawn with independent randomness and made consistent. All rows of a class have
+    one weight: a whole multiple of `unit` from `low` to `high`, found by `calibration`."""
 
     calibration: Literal["ridge"]
-    """How weights were made of the margins."""
+    """The method that makes weights from the margins."""
     unit: Exact
-    """Weights are whole multiples of it."""
+    """Weights are whole multiples of this unit."""
     low: Exact
     """The least weight."""
     high: Exact
@@ -46,78 +45,78 @@ class MarginsFields(NoiseFields):
 
 
 class RowsMechanism(MechanismFields):
-    """Rows kept with probability `beta` (or `inherited`: the table is the sample of that name and rate already), at the
-    levels of `attributes`, in classes of at least `k`; at most `rows` rows of a person.
-    `margins` of the full table stand beside them where they were bought."""
+    """Rows sampled with probability `beta` (or `inherited`: the table is already the sample of this name and rate), at
+    the levels of `attributes`, in classes of at least `k`; at most `rows` rows of a person. `margins` are noisy counts
+    of the full table, if the policy has any."""
 
     kind: Literal["safe_k_anonymity"]
     k: Annotated[int, Field(ge=1, le=GREATEST_K)]
-    """Classes of fewer rows are left out."""
+    """Classes of fewer rows are suppressed."""
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)] = 1
-    """The most rows of a person."""
+    """The largest number of rows of a person."""
     inherited: Label | None = None
-    """The name of the sample that the table already was."""
+    """The name of the sample that the table is."""
     attributes: dict[Label, Label]
-    """The columns with their levels."""
+    """The level of each column."""
     choice: ChoiceFields | None = None
-    """How levels were chosen."""
+    """The choice of levels."""
     margins: MarginsFields | None = None
     """The noisy counts of the full table."""
 
 
 class RowsColumnFields(ManifestFields):
-    """A column of the data: its level, how many values that has, and whether they are numbers or days in order."""
+    """A column of the data: its level, the number of its values, and whether they are numbers or days in order."""
 
     name: Label
-    """The column."""
+    """The name of the column."""
     level: Label
-    """Its level."""
+    """The level of the column."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
-    """How many values that has."""
+    """The number of values at this level."""
     ordered: bool
-    """Whether its values are numbers or days in order."""
+    """True if the values are numbers or days in order."""
 
 
 class RowsLevelFields(ManifestFields):
-    """A column at a level that only margins have, and how many values that has."""
+    """A column at a level that only margins have, and the number of values at this level."""
 
     name: Label
-    """The column."""
+    """The name of the column."""
     level: Label
-    """Its level."""
+    """The level of the column."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
-    """How many values that has."""
+    """The number of values at this level."""
 
 
 class MarginsData(ManifestFields):
-    """The cells of all margins; of these, how many have a released row, and how many of those the weighted rows meet:
-    their weights add up to a number inside the interval."""
+    """Number of cells of all margins; of these, those with a released row; and of those, the cells that the weighted
+    rows meet: their weights add up to a number inside the cell's interval."""
 
     levels: Annotated[tuple[RowsLevelFields, ...], FailFast(), Field(max_length=10_000)]
     """Columns at levels that only margins have."""
     cells: Count
-    """The cells of all margins."""
+    """The number of cells of all margins."""
     represented: Count
-    """How many of the cells have a released row."""
+    """The number of cells with a released row."""
     met: Count
-    """How many of these the weighted rows meet, by the cell's interval."""
+    """The number of these cells whose interval holds the sum of weights."""
 
 
 class RowsData(ManifestFields):
-    """What the data hold."""
+    """Columns and numbers of rows, classes and cells of the data files."""
 
     columns: Annotated[tuple[RowsColumnFields, ...], FailFast(), Field(min_length=1, max_length=10_000)]
     """The columns of the data."""
     rows: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
-    """How many rows were released."""
+    """The number of released rows."""
     classes: Annotated[int, Field(ge=0, le=MOST_RELEASED)]
-    """How many different rows were released."""
+    """The number of different released rows."""
     margins: MarginsData | None = None
-    """What is said of the margins beside the rows."""
+    """Summary of the margins and of their agreement with the weighted rows."""
 
 
 def released_columns(attributes: Mapping[str, str]) -> list[str]:
-    """Of attributes at levels those that are columns of the data: all but the ones at `any`, if there are others."""
+    """Return the attributes that are columns of the data: those not at `any`, or all if all are at `any`."""
     return [name for name, level in attributes.items() if level != ANY] or list(attributes)
 
 

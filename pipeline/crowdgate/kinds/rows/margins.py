@@ -1,4 +1,4 @@
-"""Margins as they are published: one tidy table of all of them, with what the released rows make of every cell."""
+"""Margins as they are published: one tidy table of all of them, with the released rows' sums for each cell."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ Labels = Mapping[tuple[str, str], Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class MarginFit:
-    """What the released rows make of the cells of a margin: rows, their weights added up (in units), and how far that
-    lies outside the interval: 0 inside, negative below; NaN where no row is released."""
+    """Sums of the released rows for the cells of a margin: rows, weights (in units), and the distance from the
+    interval: 0 inside, negative below, NaN if no row is released."""
 
     rows: Integers
     weighted: Integers
@@ -28,7 +28,7 @@ class MarginFit:
 
 
 def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Integers:
-    """For every class of rows the cell of a table that it belongs to."""
+    """Return for each class of rows the cell of a table that it belongs to."""
     out = np.zeros(len(rows), dtype=np.int64)
     for (name, level), size in zip(levels.items(), sizes, strict=True):
         out = out * size + lookup[name, level][rows.codes[rows.names.index(name)]]
@@ -36,13 +36,13 @@ def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Seq
 
 
 def labels_of(held: PublishedRows) -> Labels:
-    """The values of every column at every level that is published."""
+    """Return the values of each column at each published level."""
     entries = (*held.columns, *(() if held.weighting is None else held.weighting.entries))
     return {(each.column, each.level): each.labels for each in entries}
 
 
 def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
-    """What the rows make of a margin, in whole units: exact sums."""
+    """Return the released rows' sums for a margin: exact, in whole units."""
     weighting, labels = _calibrated_margins(held), labels_of(held)
     sizes = [len(labels[axis]) for axis in margin.levels.items()]
     cell = cells(held.rows, margin.levels, weighting.lookup, sizes)
@@ -54,7 +54,7 @@ def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
 
 
 def margins_schema(axes: int) -> pa.Schema:
-    """Of a table of all margins, with at most so many axes each."""
+    """Return the schema of a table of all margins, with at most `axes` axes each."""
     named = [(f"{what}_{at}", pa.string()) for at in range(1, axes + 1) for what in ("column", "label")]
     numbers = [(name, pa.float64()) for name in NUMBERS]
     made = [("rows", pa.int64()), ("weighted", pa.float64()), ("residual", pa.float64())]
@@ -62,7 +62,7 @@ def margins_schema(axes: int) -> pa.Schema:
 
 
 def margins_table(held: PublishedRows) -> pa.Table:
-    """All margins below each other: which table, the columns and labels of a cell, its numbers."""
+    """Return all margins in one table: number of the margin, columns and labels of a cell, its figures."""
     weighting = _calibrated_margins(held)
     axes = max((len(each.levels) for each in weighting.margins), default=0)
     columns = margins_schema(axes)
@@ -87,7 +87,7 @@ def _part(held: PublishedRows, at: int, margin: PublishedMargin, axes: int) -> p
 
 
 def one_way(held: PublishedRows) -> Iterator[list[object]]:
-    """The estimates of the margins of single columns: persons or rows of the full table."""
+    """Yield the estimates of the margins of single columns: persons or rows of the full table."""
     labels = labels_of(held)
     for margin in _calibrated_margins(held).margins:
         if len(margin.levels) != 1:
@@ -101,12 +101,12 @@ def one_way(held: PublishedRows) -> Iterator[list[object]]:
 
 
 def decimal_text(value: float) -> str:
-    """A number with two decimals at the most."""
+    """Return a number as text with at most two decimals."""
     return format_value(value, HUNDREDTHS)
 
 
 def limits_text(lower: float, upper: float) -> tuple[str, str]:
-    """The ends of an interval with two decimals at the most, rounded outwards."""
+    """Return the limits of an interval with at most two decimals, rounded outwards."""
     return decimal_text(np.floor(lower * 100) / 100), decimal_text(np.ceil(upper * 100) / 100)
 
 

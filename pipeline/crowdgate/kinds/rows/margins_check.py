@@ -1,4 +1,4 @@
-"""Check margins and weights from the files of a release: their price, their intervals, what they add up to."""
+"""Check margins and weights from the files of a release: their privacy cost, their intervals, their sums."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ from crowdgate.publish.levels import COARSER, CoarserLine, ReleasedDomains, doma
 
 
 def margins_problems(said: RowsManifest) -> Iterator[str]:
-    """What does not hold of margins by themselves: they are a part of the guarantee, and their noise keeps it."""
+    """Yield the problems of the margins: cost, noise, interval width, and queries."""
     bought = said.mechanism.margins
     part = {part.name: part for part in said.guarantee.guarantee.parts}.get(MARGINS_PART)
     if (bought is None) != (part is None) or (bought is None) != (said.data.margins is None):
@@ -70,7 +70,7 @@ def read_weighting(
     columns: Sequence[DictionaryEntry],
     further: Sequence[DictionaryEntry],
 ) -> CalibratedMargins:
-    """Margins and weights, as the files hold them. Raises VerificationFailed that lists what does not hold."""
+    """Return margins and weights as read from the files. Raises VerificationFailed that lists all problems."""
     coarser: list[CoarserLine] = read_coarser(folder / COARSER) if further else []
     domains, bought = domains_of([*columns, *further], coarser), said.mechanism.margins
     assert bought is not None, "margins were bought"
@@ -97,7 +97,7 @@ def _lookup(
 
 
 def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsFields) -> pa.Table:
-    """The file of the first format; the others must be what is written of the same numbers."""
+    """Return the table from the file of the first format; files in other formats must hold the same numbers."""
     end, form = next(iter(formats.items()))
     path = folder / f"{MARGINS}.{end}"
     if path.name not in said.files:
@@ -115,7 +115,7 @@ def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsFi
 
 
 def _margins(table: pa.Table, bought: MarginsFields, columns: Sequence[DictionaryEntry]) -> Iterator[PublishedMargin]:
-    """In the file's order; the axes of a margin are in the order of the columns."""
+    """Yield the margins in the file's order, with their axes in the order of the columns."""
     start = 0
     for query in bought.queries:
         part, levels = table.slice(start, query.cells), query.levels
@@ -127,7 +127,8 @@ def _margins(table: pa.Table, bought: MarginsFields, columns: Sequence[Dictionar
 def number_problems(
     bought: MarginsFields, margins: Sequence[PublishedMargin], rows: int, domains: ReleasedDomains
 ) -> Iterator[str]:
-    """Whole numbers of at least 0, with the errors and intervals of their noise, that agree."""
+    """Yield a problem for each number that is not finite, not a whole number of at least 0, disagrees with other
+    margins, or has another error or interval than its noise gives."""
     for query, found in zip(bought.queries, margins, strict=True):
         if not found.is_finite:
             yield f"{MARGINS}: {query.name}: a number that is none"

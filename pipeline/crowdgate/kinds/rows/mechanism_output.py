@@ -1,4 +1,4 @@
-"""What an attacker sees of a release of rows: the classes that stayed, and the margins as drawn."""
+"""The output of a release of rows that an attacker observes: retained classes, and margins as drawn."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,8 +12,8 @@ from crowdgate.noisy_counts.mechanism_output import noisy_counts_of
 
 
 def mechanism_output(safe: SafeK, counted: Mapping[str, Histogram], randomness: Randomness) -> MechanismOutput:
-    """Classes, levels and margins of one draw. An inherited sample is drawn here: what is attacked is the table before
-    it. Weights and estimates are made of these alone."""
+    """Return classes, levels and margins of one run. An inherited sample is drawn here, as the attacked table is the
+    one before sampling. Weights and estimates are computed from these alone."""
     full = counted[VIEW]
     if safe.inherited is not None:
         full = subsample(full, randomness.subsampler(safe.beta))

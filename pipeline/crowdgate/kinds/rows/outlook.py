@@ -1,4 +1,4 @@
-"""What a policy of rows promises and costs, from public figures alone, and its alternatives."""
+"""Forecast for a policy of rows from public figures alone, and alternatives to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0
 RIVAL_BETAS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
 GOOD_SHARE = 0.9
 LEAST_PEOPLE = 1e-6
-"""Expected in a class that can occur."""
+"""The least expected number of people in a class that counts as one."""
 Row = dict[str, Value]
 
 KEPT = (
@@ -53,7 +53,8 @@ ERRORS = (
 
 
 def outlook(safe: SafeK, prior: Prior) -> Forecast:
-    """Class size by both bounds, what other budgets and sampling rates would ask for, and how much stays."""
+    """Return the class size by both bounds, the least k of other budgets and sampling rates, and the expected
+    retention."""
     joint = prior.joint(safe.levels)
     kept = None if joint is None else ExpectedRetention(joint, safe.k, safe.beta)
     at_most = _retention_by_some(safe, prior) if joint is None else None
@@ -80,9 +81,8 @@ def _retention_text(beta: Fraction, kept: ExpectedRetention | None, at_most: Exp
 
 
 def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:
-    """What would stay by some of the attributes or at coarser levels, where classes by all have unknown shares or are
-    too many: no class of more attributes or finer levels is larger than its own of fewer or coarser ones, so at most as
-    much stays."""
+    """Return the retention by some attributes or coarser levels, if the classes by all have unknown shares or are too
+    many. It is an upper bound: a class never grows with more attributes or finer levels."""
     known = {name: found for name, level in safe.levels.items() if (found := prior.known_level(name, level))}
     axes: dict[str, Level] = {}
     for name in sorted(known, key=lambda name: -len(known[name])):
@@ -107,14 +107,14 @@ def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iter
 
 
 def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
-    """Rows of these attributes at these levels, at some sampling rates."""
+    """Return policies for rows of these attributes at these levels, one for each of some sampling rates."""
     attributes: dict[str, str | Candidates] = {name: level.name for name, level in levels.items()}
     rates = (SampleSource.model_validate({"beta": beta}) for beta in RIVAL_BETAS)
     return [SafeKAnonymity(kind="safe_k_anonymity", sampling=rate, attributes=attributes) for rate in rates]
 
 
 UNKNOWN = (Basis.MARGINS, Basis.PARTLY)
-"""What no range is known for."""
+"""Bases of a forecast for which no range is known."""
 INDEPENDENT = (
     "as if attributes were independent with the public margins. Related ones mostly keep more, but can keep less: of"
     " 540 policies on three public tables independence said up to .48 too little, and up to .04 too much; with --from"
@@ -148,7 +148,7 @@ def _figures(safe: SafeK, kept: ExpectedRetention | None, at_most: ExpectedReten
 
 
 def _named(safe: SafeK, name: str, level: Level) -> str:
-    """An attribute, with its level where that is coarser than the policy's."""
+    """Return an attribute's name, with its level if it is coarser than the policy's."""
     return name if len(level) == len(safe.levels[name]) else f"{name} ({level.name})"
 
 
@@ -175,7 +175,7 @@ def _error_row(axes: Axes, found: CellErrors) -> Row:
 
 
 def _theorem5(epsilon: Fraction, delta: Fraction, beta: Fraction) -> int | None:
-    """The least k by the published theorem, or None below its smallest epsilon, -ln(1 - beta)."""
+    """Return the least k by the published theorem, or None below its smallest epsilon, -ln(1 - beta)."""
     try:
         return safe_k.least_k(epsilon, delta, beta, bound="theorem5")
     except ValueError:
@@ -203,7 +203,7 @@ def _retention_listing(name: str, title: str, row: Row | None, note: str) -> Lis
 
 
 def _neighbours(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Iterator[Row]:
-    """All combinations that differ from the policy's in the level of one attribute."""
+    """Yield all combinations that differ from the policy's in the level of one attribute."""
     for name, own in safe.levels.items():
         for level in prior.levels(name):
             if level.name != own.name:
@@ -215,7 +215,7 @@ def _neighbours(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Iter
 
 
 def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
-    """Of all combinations at least as coarse as the policy's, the most informative that keeps 9 rows in 10."""
+    """Return the most informative combination, at least as coarse as the policy's, that retains 9 rows in 10."""
     if joint is None:
         return None
     return next((_row(safe, prior, found) for found in _most_informative(prior, joint)
@@ -223,8 +223,8 @@ def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) ->
 
 
 def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Axes | None:
-    """The most informative levels at which the low end of the kept share is enough (where no range is known, its
-    value), none of them `any`."""
+    """Return the most informative levels, none of them `any`, at which the lower prediction limit of the retained share
+    is enough (its value, if no range is known)."""
     for joint in _most_informative(prior, kept.joint):
         if any(len(level) == 1 < len(kept.joint.axes[name]) for name, level in joint.axes.items()):
             continue
@@ -235,8 +235,8 @@ def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Ax
 
 
 def _most_informative(prior: Prior, joint: ExpectedCounts) -> Iterator[ExpectedCounts]:
-    """The table at all combinations of its levels and coarser ones, the most informative first; nothing where they are
-    too many."""
+    """Yield the table at all combinations of its levels and coarser ones, the most informative first; nothing if there
+    are too many combinations."""
     ladders = [_upwards(prior, name, level) for name, level in joint.axes.items()]
     if prod(map(len, ladders)) > MOST_FORECASTS:
         return
@@ -251,13 +251,13 @@ def _upwards(prior: Prior, name: str, level: Level) -> tuple[Level, ...]:
 
 
 def _coarser(prior: Prior, joint: ExpectedCounts, axes: Axes) -> ExpectedCounts:
-    """The table at coarser levels: its sums, which are a product where attributes are independent."""
+    """Return the table at coarser levels: its sums, or a product if attributes are taken as independent."""
     product_of = prior.joint(axes) if joint.basis is Basis.MARGINS else None
     return product_of or joint.summed(axes)
 
 
 def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
-    """The expected kept share, or None where too little is known."""
+    """Return a listing row with the expected retained share, or None if too little is known."""
     if joint is None:
         return None
     names = {name: level.name for name, level in joint.axes.items()}
@@ -269,7 +269,7 @@ def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
 
 
 def _all_information(prior: Prior, axes: Axes) -> float:
-    """How much levels tell: 1 for each attribute at exact, 0 for each at any."""
+    """Return the information in levels: 1 for each attribute at exact, 0 for each at any."""
     return sum(_information(prior, name, level) for name, level in axes.items())
 
 

@@ -1,4 +1,4 @@
-"""What the README of a release of rows says: for the people who use the data."""
+"""The README of a release of rows, for the users of the data."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,12 +15,12 @@ from crowdgate.mechanisms.rows.choice import choice_sentence
 from crowdgate.number_text import decimal
 
 LISTED = 20
-"""Cells in the README at most; the others stand in the files."""
+"""The largest number of cells listed in the README; the files hold the others."""
 Cell = dict[str, object]
 
 
 def page(said: RowsManifest, held: PublishedRows) -> KindPage:
-    """Columns, what was done, how to use it, and an example with the release's own numbers."""
+    """Return the columns, the method, instructions for use, and an example with the release's numbers."""
     safe = said.mechanism
     values: dict[str, object] = {
         "columns": [{"name": each.name, "level": each.level, "values": each.values} for each in said.data.columns],
@@ -40,7 +40,7 @@ def _choice_text(choice: ChoiceFields, form: int) -> str:
 
 
 def _first_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
-    """What a README of format 1 says besides."""
+    """Return the further values of a README of format 1."""
     beta = said.mechanism.beta
     found = first_estimates.largest_cells(first_estimates.estimates(held.rows, beta, held.labels))
     return {
@@ -74,8 +74,8 @@ def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, 
 
 
 def effective_sample_size(counts: Integers, weights: Integers) -> int:
-    """How many equally weighted rows tell as much about a mean (Kish 1965), rounded down: (sum of weights)^2 / sum of
-    squares. Weights are whole units."""
+    """Return Kish's effective sample size (1965), rounded down: (sum of weights)^2 / sum of squared weights. This many
+    equally weighted rows estimate a mean as exactly. Weights are whole units."""
     pairs = list(zip(counts.tolist(), weights.tolist(), strict=True))
     squares = sum(rows * weight * weight for rows, weight in pairs)
     return int(sum(rows * weight for rows, weight in pairs) ** 2 // squares) if pairs else 0
@@ -90,14 +90,14 @@ def _bounds(bought: MarginsFields) -> dict[str, str]:
 
 
 def _largest(held: PublishedRows, weighting: CalibratedMargins, most: int = 3) -> Iterator[Cell]:
-    """The largest cell of each of the one-way margins with the largest ones."""
+    """Yield the largest cell of each of the `most` one-way margins whose largest cells are the largest."""
     one_way = [each for each in weighting.margins if len(each.levels) == 1 and len(each.value)]
     for margin in sorted(one_way, key=lambda each: -float(each.value.max()))[:most]:
         yield _cell(held, margin, int(margin.value.argmax()))
 
 
 def _absent(held: PublishedRows, weighting: CalibratedMargins) -> Iterator[Cell]:
-    """Cells of one-way margins that no released row has, though the noisy count says that somebody is there."""
+    """Yield cells of one-way margins without a released row whose interval excludes 0."""
     shown = 0
     for margin in weighting.margins:
         if len(margin.levels) == 1:

@@ -1,4 +1,4 @@
-"""Pictures of a release of rows: how large its classes are, and who was expected to be in small ones."""
+"""Pictures of a release of rows: sizes of its classes, and the expected number of people in small ones."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,7 +17,8 @@ SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
 
 def pictures(said: RowsManifest, held: PublishedRows) -> Sequence[Picture]:
-    """The classes of the release, and people in small groups of the whole table: expected, and measured with noise."""
+    """Return pictures of the classes of the release, and of people in small classes of the whole table: expected, and
+    measured with noise."""
     return [each for each in (_classes(said, held), _small_classes_picture(said)) if each is not None]
 
 
@@ -35,7 +36,7 @@ def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
 
 
 def _small_classes_picture(said: RowsManifest) -> Picture | None:
-    """Both are of the whole table at the finest levels, before anything is sampled or left out."""
+    """Return people in small classes of the whole table at the finest levels, before sampling and suppression."""
     expected, noisy = tuple(_expected(said)), tuple(_noisy(said))
     series = [("expected from public counts", expected, "joined"), ("measured, with noise", noisy, "marked")]
     made = tuple(Series(name, points, style) for name, points, style in series if points)  # type: ignore[arg-type]
@@ -54,7 +55,8 @@ def _k(said: RowsManifest) -> Limit:
 
 
 def _expected(said: RowsManifest) -> Iterator[PicturePoint]:
-    """None where no public counts are in the manifest, or the classes are too many."""
+    """Yield the expected numbers of people; nothing if the manifest has no public counts or there are too many
+    classes."""
     static, measure = static_before_data(said), EXPECTED_SHARE_IN_SETS_UP_TO
     if not static.levels or measure.of_static is None:
         return

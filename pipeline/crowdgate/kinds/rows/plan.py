@@ -1,4 +1,4 @@
-"""What a policy of rows will do: parts of the guarantee, class size, what is counted, and its words."""
+"""Plan of a policy of rows: parts of the guarantee, class size, counted views, and descriptions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ VIEW = "release"
 
 
 def gate_attributes(spec: SafeKAnonymity) -> Sequence[str]:
-    """Released attributes: the class key."""
+    """Return the released attributes: the class key."""
     return list(spec.attributes)
 
 
 def other_charges(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
-    """Epsilon of choosing levels, and of margins."""
+    """Return the epsilon of choosing levels, and of margins."""
     chosen = {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
     return chosen if spec.margins is None else {**chosen, "the margins": spec.margins.epsilon}
 
 
 def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: Allowance) -> Planning:
-    """Plan the mechanism of least k, the choice of levels where there is one, and the margins that are bought. The view
-    has the released levels, or the finest candidates."""
+    """Plan the mechanism of least k, the choice of levels and the margins, if the policy has them. The view has the
+    released levels, or the finest candidates."""
     epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost(allowance.delta)
     if delta and delta >= allowance.delta:
         stated = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
@@ -53,17 +53,17 @@ def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: All
 
 
 def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
-    """An attribute that would be taken for the weights of the rows, which margins give them."""
+    """Yield a finding if an attribute has the name of the column of weights, which rows with margins have."""
     if spec.margins is not None and WEIGHT in spec.attributes:
         found = f"{WEIGHT!r} is the column of weights that rows with margins have"
         yield ("attributes", WEIGHT), found, "attributes of other names, or no margins", None
 
 
 def guarantee_text(safe: SafeK, guarantee: Guarantee) -> list[str]:
-    """The guarantee in words: total, parts, and the form for users who take the number of people as known."""
+    """Return the guarantee in words: total, parts, and the form for users who take the number of people as known."""
     return guarantee_sentences(guarantee, safe.beta, safe.rows)
 
 
 def notes(safe: SafeK) -> list[str]:
-    """Which levels are chosen from data and at what price, in words; nothing when all are fixed."""
+    """Return sentences on which levels are chosen from data and at what privacy cost; none if all are fixed."""
     return [] if safe.choice is None else [safe.choice.words()]

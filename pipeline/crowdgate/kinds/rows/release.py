@@ -1,4 +1,4 @@
-"""The candidate of a release of rows, and what is said of it."""
+"""The candidate of a release of rows, and its entries in the manifest and the private record."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -37,7 +37,8 @@ from crowdgate.publish.dictionary import entries
 
 
 def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], randomness: Randomness) -> RowsCandidate:
-    """Choose the levels if they are open, sample with fresh coins, suppress; draw the margins that were bought."""
+    """Choose the levels if they are open, sample with fresh randomness, suppress small classes, and draw the
+    margins."""
     made = safe.protect(counted[VIEW], randomness.subsampler(safe.beta), randomness.select, randomness.vectors)
     static = replace(static, levels=made.levels)
     return RowsCandidate(
@@ -47,7 +48,8 @@ def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], rando
 
 
 def parameters(safe: SafeK) -> dict[str, Any]:
-    """What can be said of the mechanism before a release: what may be chosen stands for the level."""
+    """Return the mechanism's parameters as known before a release, with the candidates of levels that are to be
+    chosen."""
     stated = json_fields(_mechanism(safe, safe.levels))
     if safe.choice is not None:
         for name in safe.choice.chosen:
@@ -56,7 +58,7 @@ def parameters(safe: SafeK) -> dict[str, Any]:
 
 
 def mechanism_fields(safe: SafeK, candidate: RowsCandidate) -> RowsMechanism:
-    """What the manifest says of the mechanism, with the released levels."""
+    """Return the manifest's entry for the mechanism, with the released levels."""
     return _mechanism(safe, candidate.static.levels)
 
 
@@ -85,8 +87,8 @@ def _choice(choice: LevelSelection) -> ChoiceFields:
 
 
 def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
-    """The released rows, with every column at its level; margins and weights where they were bought. A column at `any`
-    has nothing to say and is left out."""
+    """Return the released rows with each column at its level, and margins and weights if the policy has margins. A
+    column at `any` holds no information and is left out."""
     levels, static = candidate.static.levels, candidate.static
     told = [name for name in levels if name in released_columns({n: level.name for n, level in levels.items()})]
     columns = entries([(contract.by_name[name], levels[name]) for name in told])
@@ -97,7 +99,7 @@ def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> Publis
 
 
 def data_fields(held: PublishedRows) -> RowsData:
-    """What the manifest says of the files: columns, rows, classes."""
+    """Return the manifest's entry for the files: columns, rows, classes."""
     columns = tuple(
         RowsColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
@@ -117,6 +119,6 @@ def _margins_data(held: PublishedRows, weighting: CalibratedMargins) -> MarginsD
 
 
 def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> Sections:
-    """What the curator may know: rows, and what the release is worth."""
+    """Return the custodian's private record: numbers of rows, and the utility of the release."""
     rows = {"table": candidate.table.rows, "sample": candidate.sample.rows}
     return {"rows": lambda: rows, "utility": lambda: utility(candidate, safe)}

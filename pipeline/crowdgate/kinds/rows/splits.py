@@ -1,8 +1,8 @@
-"""What margins cost the rows beside them, and which split of epsilon and which sampling rate serve tables best.
+"""Cost of margins for the rows beside them, and the split of epsilon and sampling rate with the least error of tables.
 
-Rows that are weighted to margins tell a cell as exactly as its margin does, if a row of it is released, and not at all
-if none is. So of every cell of two attributes the expected squared error is at least (1 - q) v + q n^2, for n people, a
-margin of variance v, and the probability q that no class of the cell stays.
+Rows weighted to margins estimate a cell as exactly as its margin does if a row of the cell is released, and not at all
+otherwise. So the expected squared error of a cell of two attributes is at least (1 - q) v + q n^2, for n people, a
+margin of variance v, and the probability q that no class of the cell is retained.
 """
 
 from __future__ import annotations
@@ -49,9 +49,10 @@ Row = dict[str, Value]
 
 
 def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
-    """The policy as it is, the same without margins, and the split and rate with the least error of weighted rows.
+    """Yield the policy unchanged, the policy without margins, and the split and rate with the least error of weighted
+    rows.
 
-    Nothing where the sample is inherited or levels are chosen, or where no two attributes have several values.
+    Yields nothing if the sample is inherited, levels are chosen, or fewer than two attributes have several values.
     """
     tables = _tables(safe)
     if safe.inherited is not None or safe.choice is not None or not any(len(axes) == 2 for axes in tables):
@@ -73,7 +74,7 @@ def _weighted(row: Row) -> float:
 
 
 def _tables(safe: SafeK) -> list[Axes]:
-    """The policy's margins, or the total and all tables of one and two attributes."""
+    """Return the policy's margins, or else the total and all tables of one and two attributes."""
     if safe.margins is not None:
         return [query.levels for query in safe.margins.tables(safe.levels).queries]
     names = [name for name, level in safe.levels.items() if len(level) > 1]
@@ -82,7 +83,8 @@ def _tables(safe: SafeK) -> list[Axes]:
 
 
 def _row(safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], bought: Fraction, beta: Fraction) -> Row | None:
-    """What that epsilon for margins and that sampling rate come to; None where no k keeps the rest."""
+    """Return the figures at this epsilon for margins and this sampling rate; None if no k reaches the remaining
+    guarantee."""
     now = Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
     left = (safe.part.epsilon + now.epsilon - bought, safe.part.delta + (Fraction(0) if bought else now.delta))
     try:
@@ -98,7 +100,8 @@ def _row(safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], bought: Fra
 def _errors(
     safe: SafeK, kept: ExpectedRetention, tables: Sequence[Axes], epsilon: Fraction, delta: Fraction
 ) -> tuple[float, float]:
-    """The root mean square error of the margins of two attributes, and at the least that of weighted rows."""
+    """Return the root mean square error of the margins of two attributes, and a lower bound of that of weighted
+    rows."""
     noise: NoiseKind = "laplace" if safe.margins is None else safe.margins.spec.noise
     queries = [Query(", ".join(axes), prod(map(len, axes.values()))) for axes in tables]
     spends = split_budget(queries, tables_budget(epsilon, delta, noise).spend, noise, "least-variance")
@@ -118,7 +121,7 @@ def _root_mean(squares: Sequence[Floats]) -> float:
 
 
 def _least(joint: ExpectedCounts, axes: Axes, absent: Floats, variance: Floats) -> Floats:
-    """The least expected squared error of every cell."""
+    """Return a lower bound of the expected squared error of each cell."""
     people, none = (coarsened(part, joint.axes, axes).reshape(-1) for part in (joint.people, absent))
     missing = np.exp(none)
     return np.asarray((1 - missing) * variance + missing * people**2)

@@ -1,5 +1,4 @@
-"""What other epsilons and sampling rates would ask for, and how much they would keep, as pictures with the plan's own
-point."""
+"""Pictures of the least k and the expected retention at other epsilons and sampling rates, with the plan's point."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -14,8 +13,8 @@ Row = Mapping[str, Value]
 
 
 def trade_offs(safe: SafeK, rows: Sequence[Row], kept: ExpectedRetention | None) -> Iterator[Picture]:
-    """The least k and, where enough is known of the attributes, the share of the sampled rows that would stay. `rows`
-    are those of the listing of trade-offs."""
+    """Yield pictures of the least k and, if enough is known of the attributes, of the expected share of retained rows.
+    `rows` are those of the listing of trade-offs."""
     x, chosen = "sampling rate beta", float(safe.beta)
     lines = tuple(Series(name, points, "joined") for name, points in _lines(rows, lambda k, _: float(k)))
     own = Series("this policy", (PicturePoint(chosen, float(safe.k)),), "chosen")
@@ -30,7 +29,7 @@ def trade_offs(safe: SafeK, rows: Sequence[Row], kept: ExpectedRetention | None)
 
 
 def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterator[tuple[str, tuple[PicturePoint, ...]]]:
-    """A line for each epsilon: what `of` makes of the least k and the sampling rate."""
+    """Yield a line for each epsilon: the value of `of` at the least k and the sampling rate."""
     for epsilon in sorted({Fraction(row["epsilon"]) for row in rows}):  # type: ignore[arg-type]
         own = [row for row in rows if row["epsilon"] == epsilon and row["exact"] is not None]
         points = [PicturePoint(json_value(row["beta"]), of(json_value(row["exact"]), row["beta"])) for row in own]  # type: ignore[arg-type]
@@ -38,6 +37,6 @@ def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterato
 
 
 def _share_range(kept: ExpectedRetention) -> tuple[float, float] | tuple[()]:
-    """The ends of what is expected, where something is known of them."""
+    """Return the prediction limits of the retained share; nothing if they are 0 and 1."""
     low, high = kept.share.low, kept.share.high
     return (low, high) if high - low < 1 else ()

@@ -1,6 +1,6 @@
-"""What a release is worth, for the curator: figures for the private record, of published and withheld runs alike.
+"""Utility of a release, for the custodian's private record, of published and withheld runs alike.
 
-All of it depends on the table and the sample, so none of it may enter anything public, nor decide anything.
+All figures depend on the table and the sample, so none may become public or decide anything.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,12 @@ from crowdgate.measures import utility as worth
 from crowdgate.mechanisms.rows.safe_k import SafeK
 
 MOST_TABLE = 1 << 22
-"""Cells of the largest two-way table of a classifier, and scores of one run of it; more is not tried."""
+"""Largest number of cells of a classifier's two-way table, and of scores in one run of the classifier."""
 
 
 def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
-    """Kept share, loss, class sizes, values before and after, margins and a classifier, all at the released levels."""
+    """Return retained share, information loss, class sizes, shares of values, margins and a classifier, at the released
+    levels."""
     output, sample, full = candidate.rows, candidate.sample, candidate.table
     levels = candidate.static.levels
     lost = worth.information_loss(output, levels, sample.rows)
@@ -55,7 +56,7 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
 
 
 def _share_changes(output: Histogram, full: Histogram, name: str, level: Level) -> dict[str, dict[str, float]]:
-    """Of the values of an attribute their shares of the table and of the release."""
+    """Return for each value of an attribute its shares of the table and of the release."""
     shares = {of: _shares(rows, name, len(level)) for of, rows in (("table", full), ("release", output))}
     return {label: {of: float(each[at]) for of, each in shares.items()} for at, label in enumerate(level.labels)}
 
@@ -70,7 +71,7 @@ def _mean(losses: dict[str, float]) -> float:
 
 
 def _targets(candidate: RowsCandidate) -> Iterator[str]:
-    """Released attributes that the contract calls sensitive, as far as their tables fit."""
+    """Yield the released attributes that the contract calls sensitive, as far as their tables fit."""
     static, full = candidate.static, candidate.table
     widest = max(map(len, static.levels.values()))
     for name, level in static.levels.items():
@@ -80,10 +81,11 @@ def _targets(candidate: RowsCandidate) -> Iterator[str]:
 
 
 def _classifier(candidate: RowsCandidate, target: str) -> dict[str, Any]:
-    """Naive Bayes that predicts the target, tested on the rows that the coins left out of the sample.
+    """Return the accuracy of naive Bayes that predicts the target, tested on the rows outside the sample.
 
-    These are a hold-out that neither model has seen. `original` is trained on the sample before suppression, at the
-    same levels: the difference is what suppression costs. `majority` always says the sample's most frequent value.
+    These rows are a hold-out that neither model has seen. `original` is trained on the sample before suppression, at
+    the same levels: the difference is the cost of suppression. `majority` always predicts the sample's most frequent
+    value.
     """
     sample, full = candidate.sample, candidate.table
     test = naive_bayes.difference(full, sample)

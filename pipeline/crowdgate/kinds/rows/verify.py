@@ -28,7 +28,7 @@ from crowdgate.publish.rows import DATA
 
 
 def manifest_problems(said: RowsManifest) -> Iterator[str]:
-    """What does not hold of the guarantee, the choice and the columns by themselves."""
+    """Yield the problems of the manifest's guarantee, choice, columns and public counts."""
     mechanism = said.mechanism
     guarantee = said.guarantee.guarantee
     rows = mechanism.rows
@@ -56,7 +56,8 @@ def manifest_problems(said: RowsManifest) -> Iterator[str]:
 
 
 def _margin_problems(said: RowsManifest) -> Iterator[str]:
-    """Public counts are those of released columns, one of each value, or of finer ones where levels were chosen."""
+    """Yield public counts that do not fit the released columns: one count of each value, or of finer values if levels
+    were chosen."""
     chosen = set() if said.mechanism.choice is None else set(said.mechanism.choice.chosen)
     values = dict.fromkeys(said.mechanism.attributes, 1) | {each.name: each.values for each in said.data.columns}
     stated = [(name, len(counts)) for name, counts in said.facts.margins.items()]
@@ -86,7 +87,8 @@ def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[s
 
 
 def _choice_is_paid(choice: ChoiceFields | None, parts: Mapping[str, Part]) -> bool:
-    """Whether the parts say of the choice what the mechanism says: none, one on the full table, one on the sample."""
+    """Return whether the parts of the guarantee match the mechanism's choice: none, one on the full table, or one on
+    the sample."""
     names = {"mechanism", CHOICE_PART, JOINT_PART} & set(parts)
     if choice is None:
         return names == {"mechanism"}
@@ -101,10 +103,9 @@ def _choice_is_paid(choice: ChoiceFields | None, parts: Mapping[str, Part]) -> b
 
 
 def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
-    """The rows by class, in the columns that dictionary.csv lists, with margins and weights where they were bought.
-    Raises VerificationFailed.
+    """Read the rows by class, in the columns that dictionary.csv lists, with margins and weights if there are any.
 
-    The smallest of the data files is read; the others must be what is written of the same rows.
+    Raises VerificationFailed. Reads the smallest of the data files; the others must hold the same rows.
     """
     listed, ordered = read_dictionary(folder / DICTIONARY), tuple(each.ordered for each in said.data.columns)
     columns, further = _split(said, listed)
@@ -130,7 +131,7 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
 def _split(
     said: RowsManifest, listed: Sequence[DictionaryEntry]
 ) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
-    """The columns of the rows, and those at levels that only margins have."""
+    """Return the columns of the rows, and those at levels that only margins have."""
     own = [(each.name, each.level, each.values) for each in said.data.columns]
     more = () if said.data.margins is None else said.data.margins.levels
     if [*own, *((each.name, each.level, each.values) for each in more)] != [
@@ -150,7 +151,7 @@ def _released(runs: "RowRuns", said: RowsManifest) -> Histogram:
 
 
 def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
-    """The rows as output measures read them, columns at `any` among them."""
+    """Return the candidate that output measures read: the rows, with columns at `any` added."""
     levels = {each.column: level_of(each.level, each.labels) for each in held.columns}
     facts = {each.column: ColumnFacts(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
     rows = held.rows

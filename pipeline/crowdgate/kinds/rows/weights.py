@@ -1,4 +1,4 @@
-"""Weights of released rows by their margins, made and recounted."""
+"""Weights of released rows by their margins: computed, and recomputed for verification."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -12,19 +12,19 @@ from crowdgate.kinds.rows.margins import cells
 from crowdgate.mechanisms.rows import calibration
 
 NEAR_UNITS, NEAR = 5, 1e-4
-"""How far weights may come out apart on two machines."""
+"""Tolerance of weights between two machines: units, and a share of the weight."""
 Sizes = Mapping[tuple[str, str], int]
 
 
 def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
-    """The least and the greatest weight of a row, where 1 / beta would be that of all."""
+    """Return the least and the greatest weight of a row; without margins each would be 1 / beta."""
     return calibration.LEAST / beta, calibration.MOST / beta
 
 
 def weights_of(
     rows: Histogram, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
 ) -> Integers:
-    """The weight of every class, in units; 1 / beta for all where the margins are too noisy for weights to be found."""
+    """Return the weight of each class, in units; 1 / beta for all if margins are too noisy to give weights."""
     try:
         return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
     except ArithmeticError:
@@ -34,7 +34,7 @@ def weights_of(
 def weights_problems(
     rows: Histogram, weights: Integers, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
 ) -> Iterator[str]:
-    """Whether weights are those that the released rows and the margins give."""
+    """Yield a problem if the weights differ from those that rows and margins give."""
     found = weights_of(rows, beta, margins, lookup, sizes)
     if (np.abs(weights - found) > NEAR_UNITS + NEAR * found).any():
         yield "the weights are not those that rows and margins give"

@@ -1,4 +1,5 @@
-"""Kind `dp_synthetic`: rows that are nobody's, drawn from a model of noisy tables, with a certificate of every pair."""
+"""Kind `dp_synthetic`: synthetic rows drawn from a model of noisy tables, with a certificate of each pair of
+columns."""
 
 from crowdgate.kinds.synthetic.kind import SYNTHETIC
 

@@ -1,17 +1,17 @@
-"""What noisy distances between rows and table say: of every pair a share with its limits, and of all together.
+"""Noisy distances between rows and table: for each pair of columns an error with its limits, and a summary.
 
-A distance is the sum of absolute differences between the cells of two tables of two columns, in rows. Half of it, in
-parts of the released rows N, is published; where as many rows are released as the table has, it is the total variation
-distance, and otherwise within half of the difference of both, in parts of N, of it. The noise is discrete Gaussian, so
-its limits are exact.
+A distance is the sum of absolute differences between the cells of two tables of two columns, in rows. Half of the
+distance, divided by the number N of released rows, is published. If N equals the number of the table's rows, this is
+the total variation distance; otherwise it differs by at most half of the difference of both numbers, divided by N. The
+noise is discrete Gaussian, so its limits are exact.
 
-Where the table was sampled first, distances are from the sample. Against the table, with every person counted as beta,
-half the sum of |sample - beta table| over K cells comes on top. With n people it is expected to be at most
-sqrt(K beta (1 - beta) n) / 2 (Cauchy, Schwarz), and as every coin changes at most 1/2 it exceeds that by more than
-sqrt(n l / 8) with probability e^-l at most (McDiarmid 1989). n is not known: but with probability e^-l each, the sample
-has at most 1/2 and sqrt(2 l) standard errors of the number of rows more than N (as if what is measured were fixed
-beforehand), and beta n is at most sqrt(2 l beta n) more (Chernoff). Half of what may fail is that of the distance's
-noise, and a sixth that of each of these three.
+If the table was sampled first, distances are from the sample. Against the table, with each person counted as beta, half
+the sum of |sample - beta table| over K cells is added. With n people its expectation is at most sqrt(K beta (1 - beta)
+n) / 2 (Cauchy, Schwarz). As each person's sampling changes it by at most 1/2, it exceeds that by more than sqrt(n l /
+8) with probability e^-l at most (McDiarmid 1989). n is unknown. But with probability 1 - e^-l each, the sample exceeds
+N by at most 1/2 and sqrt(2 l) standard errors of the number of rows (as if the measured tables were fixed beforehand),
+and beta n exceeds the sample by at most sqrt(2 l beta n) (Chernoff). Half of the failure probability goes to the
+distance's noise, and a sixth to each of these three bounds.
 """
 
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.candidate import Measurement, PairErrors
 
 MISS = 0.05
-"""Of limits: how often they do not hold."""
+"""Probability that an interval misses the true value."""
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Noisy `distances` in rows with noise of that squared sigma, between `rows` rows (a number with noise of variance
-    `rows_variance`) and a sample of rate `beta`; the number of `cells` of every pair. A pair is trustworthy whose upper
-    limit is at most `pair_error`."""
+    """Noisy `distances` in rows with noise of `squared_sigma`, between `rows` rows (a number with noise of variance
+    `rows_variance`) and a sample of rate `beta`; the number of `cells` of each pair. A pair is trustworthy if its upper
+    confidence limit is at most `pair_error`."""
 
     distances: Integers
     squared_sigma: Fraction
@@ -47,27 +47,27 @@ class Certificate:
 
     @property
     def errors(self) -> Floats:
-        """Of every pair, unbiased: negative where noise is larger than what there is to measure."""
+        """Unbiased error of each pair: negative if the noise exceeds the distance."""
         return self.distances / (2 * self.rows)
 
     @property
     def lower(self) -> Floats:
-        """Lower ends of 95 % intervals, each pair by itself."""
+        """Lower limits of 95 % confidence intervals, for each pair individually."""
         return np.maximum(self.errors - self._half(self._law.half_width(1 - self._miss)) - self.sampling_error, 0.0)
 
     @property
     def upper(self) -> Floats:
-        """Upper ends of 95 % intervals, each pair by itself."""
+        """Upper limits of 95 % confidence intervals, for each pair individually."""
         return np.maximum(self.errors + self._half(self._law.half_width(1 - self._miss)) + self.sampling_error, 0.0)
 
     @property
     def trustworthy(self) -> Bools:
-        """Pairs whose upper end is within the pair error."""
+        """For each pair, whether its upper confidence limit is within the pair error."""
         return np.asarray(self.upper <= float(self.pair_error))
 
     @property
     def sampling_error(self) -> Floats:
-        """What the coins of the sample can add for every pair; 0 without them."""
+        """Bound on the error that sampling adds to each pair; 0 without sampling."""
         if self.beta == 1:
             return np.zeros(len(self.cells))
         rate, sizes = float(self.beta), np.array(self.cells, dtype=np.float64)
@@ -78,20 +78,21 @@ class Certificate:
 
     @property
     def summed_up(self) -> PairErrors:
-        """What gates read, with ends that fail one in twenty times on either side."""
+        """Summary that gates read, with confidence limits that fail one in twenty times on either side."""
         return PairErrors(self._greatest(), self._mean(), float(self.trustworthy.mean()))
 
     def _greatest(self) -> Measurement:
-        """The pair that is farthest in truth lies below the greatest number but for its own noise; above the truth may
-        be the noise of any."""
+        """Return the greatest error with its limits. The pair with the truly greatest error can exceed the greatest
+        measured error only by its own noise; the measured error can exceed the truth by the noise of any pair."""
         one = self._half(self._law.half_width(1 - 2 * self._miss))
         any_one = self._half(self._law.half_width(1 - 2 * self._miss / len(self.distances)))
         lower, upper = self.errors - any_one - self.sampling_error, self.errors + one + self.sampling_error
         return _from_0(self.errors.max(), lower.max(), upper.max())
 
     def _mean(self) -> Measurement:
-        """Noises are independent, and `width` fails in half of its misses on either side, which leaves the other half
-        to the coins: their part is a mean of such parts, of which every coin changes as much."""
+        """Return the mean error with its limits. Noises are independent, and `width` fails in half of its misses on
+        either side, which leaves the other half to sampling. The sampling part is a mean of the pairs' sampling parts,
+        each of which changes by as much when one person's sampling changes."""
         number = len(self.distances)
         noise = float(width([self._law], number)) * self._law.variance**0.5 / sqrt(number)
         half = self._half(noise) + float(self.sampling_error.mean())

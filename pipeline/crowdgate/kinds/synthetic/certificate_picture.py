@@ -1,6 +1,6 @@
-"""The certificate as a picture: a square for every pair of columns, the darker the farther rows are from the table.
+"""The certificate as a picture: a square for each pair of columns, darker for a larger error.
 
-It is SVG, written by hand, so that the same release has the same bytes.
+The SVG is written by hand, so that one release always has the same bytes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,22 +12,22 @@ from typing import BinaryIO
 from crowdgate.kinds.synthetic.certificate import Certificate
 
 SIDE = 26
-"""Of a square."""
+"""Side of a square."""
 LETTER = 7
-"""The width of a letter, about."""
+"""Approximate width of a letter."""
 KEY = 400
-"""The least width, for the key."""
+"""Least width of the picture, which the key needs."""
 LONGEST = 24
-"""Letters of a name at most."""
+"""Largest number of letters of a name."""
 STEPS = ((0.01, "#edf8e9"), (0.02, "#c7e9c0"), (0.05, "#fee391"), (0.1, "#fe9929"), (0.2, "#d95f0e"), (9e9, "#993404"))
-"""Colours up to a limit."""
+"""Colour of the errors up to each limit."""
 DARK = 0.2
-"""Above it letters are white."""
+"""Letters are white above this error."""
 
 
 def write_picture(into: BinaryIO, names: Sequence[str], certified: Certificate | None) -> None:
-    """Columns down and across; each square tells the upper limit of its pair in percent, rounded up, and is framed
-    where that is too far to be trustworthy. Empty without rows."""
+    """Write the columns down and across. Each square shows the upper confidence limit of its pair in percent, rounded
+    up, with a frame if the pair is not trustworthy. A release without rows has no squares."""
     into.write("\n".join(_lines([_short(name) for name in names], certified)).encode() + b"\n")
 
 

@@ -1,4 +1,4 @@
-"""What a release of synthetic rows tells of how many people there are: its noisy tables, as later plans take them."""
+"""Counts that later plans read from a release of synthetic rows: its noisy tables."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 
 
 def counts_for_planning(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[ReportedCounts]:
-    """All measured tables, scaled to the whole table, with the variance of noise and coins."""
+    """Yield all measured tables, scaled to the whole table, with the variance from noise and sampling."""
     labels = {(each.column, each.level): each.labels for each in (*held.columns, *held.levels)}
     rate = float(said.mechanism.beta)
     for stated, table in zip(said.mechanism.measured, held.measured, strict=True):

@@ -1,8 +1,9 @@
 """Expected errors of tables made of synthetic rows, before any data are read.
 
-A table of one attribute is off by the noise of its measurement. One of two is off by that of its own, or, where it is
-not measured, by what its attributes have to do with each other: by whichever is less, since tables are chosen by that,
-and as if measured where nothing is known of it. The price of a measurement is taken as the first rounds have it.
+The error of a table of one attribute is the noise of its measurement. A table of two attributes has the noise of its
+own measurement or, if it is not measured, the error from taking its attributes as independent. The smaller error
+counts, as tables are selected by it; a table counts as measured if nothing is known of the relation. The cost of a
+measurement is that of the first rounds.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.plan import DpSynthetic
 
 FACTOR = 2.0
-"""How many times as large the error of a cell can well be: a model of many tables is no measurement of each."""
+"""Factor by which the error of a cell may exceed the expected one: a model of many tables does not measure each."""
 UNKNOWN = (Basis.MARGINS, Basis.PARTLY)
-"""What says nothing of relations."""
+"""Bases without information on relations between attributes."""
 
 
 def table_errors(mechanism: DpSynthetic, prior: Prior) -> Errors:
-    """Of tables of one and two released attributes, at their levels or coarser ones; in persons of the whole table."""
+    """Return the errors of tables of one and two released attributes, at their levels or coarser ones, in persons of
+    the whole table."""
     rate = float(mechanism.beta)
 
     def of_table(axes: Axes) -> CellErrors | None:
@@ -46,13 +48,14 @@ def table_errors(mechanism: DpSynthetic, prior: Prior) -> Errors:
 
 
 def _one_way(mechanism: DpSynthetic, axes: Axes) -> tuple[Floats, Floats]:
-    """Noise of the cells' sums; nothing else."""
+    """Return the noise of the sums in the cells, and no model error."""
     ((name, level),) = axes.items()
     return np.sqrt(_variances(mechanism, name, level)), np.zeros(len(level))
 
 
 def _two_way(mechanism: DpSynthetic, axes: Axes, joint: ExpectedCounts) -> tuple[Floats, Floats]:
-    """Measured, or taken as independent given the tables of one attribute: what has the smaller sum of errors."""
+    """Return noise and model error as if measured, or as if independent given the one-way tables: whichever sum is
+    smaller."""
     drawing = mechanism.drawing
     price = (1 - SELECTING) * drawing.first_table_cost
     measured = np.full(joint.people.shape, drawing.rows_per_unit / sqrt(2 * price))
@@ -72,6 +75,6 @@ def _two_way(mechanism: DpSynthetic, axes: Axes, joint: ExpectedCounts) -> tuple
 
 
 def _variances(mechanism: DpSynthetic, name: str, level: Level) -> Floats:
-    """Of the noise in the table of one attribute, whose released values are summed to those of a level."""
+    """Return the noise variances in a table of one attribute, whose released values are summed to those of a level."""
     held = np.bincount(coarser_codes(mechanism.finest[name], level), minlength=len(level))
     return np.asarray(held * mechanism.one_way_variances()[name], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""How synthetic rows come about, in plain words."""
+"""Explanation of how synthetic rows are made, in plain words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEMPLATE = "kinds/synthetic/explain.md.j2"
 
 
 def explanation(planned: SyntheticPlan) -> KindPage:
-    """The columns, how the budget is divided, the certificate, and what can't be."""
+    """Return the columns, the division of the budget, the certificate, and the number of impossible combinations."""
     found, spec = planned.mechanism, planned.spec
     budget = found.drawing.budget
     values = {

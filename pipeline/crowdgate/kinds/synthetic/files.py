@@ -1,4 +1,5 @@
-"""The files of a release of synthetic rows: rows, the noisy tables behind them, and how far rows are from the table."""
+"""The files of a release of synthetic rows: rows, the noisy tables behind them, and their distances from the source
+table."""
 
 from collections.abc import Iterator, Mapping
 from math import ceil, floor, sqrt
@@ -19,7 +20,7 @@ from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 MEASURED = "measured.csv"
 AXES = 3
-"""Columns of a measured table at most."""
+"""Largest number of columns of a measured table."""
 MEASURED_COLUMNS = (
     "table", "round", *(f"{what}_{at}" for at in range(1, AXES + 1) for what in ("column", "level", "label")),
     "count", "sigma",
@@ -32,7 +33,8 @@ PICTURE = "pairs.svg"
 
 
 def files(said: SyntheticManifest, held: PublishedSynthetic, formats: Formats) -> Mapping[str, Writer]:
-    """The rows in every format, their columns at all levels, the noisy tables, and the certificate with its picture."""
+    """Return the rows in each format, their columns at all levels, the noisy tables, and the certificate with its
+    picture."""
     schema = rows.schema(held.columns, held.ordered)
     certified = certificate_of(said, held)
     return {
@@ -46,7 +48,7 @@ def files(said: SyntheticManifest, held: PublishedSynthetic, formats: Formats) -
 
 
 def certificate_of(said: SyntheticManifest, held: PublishedSynthetic) -> Certificate | None:
-    """What the noisy distances say; None where there are no rows."""
+    """Return the certificate from the noisy distances; None if there are no rows."""
     mechanism = said.mechanism
     if mechanism.certificate is None:
         return None
@@ -57,7 +59,7 @@ def certificate_of(said: SyntheticManifest, held: PublishedSynthetic) -> Certifi
 
 
 def measured_lines(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[list[object]]:
-    """A line for every cell of every noisy table, in the order in which they were drawn."""
+    """Yield a line for each cell of each noisy table, in the order of their measurement."""
     labels = {(each.column, each.level): each.labels for each in (*held.columns, *held.levels)}
     for number, (stated, table) in enumerate(zip(said.mechanism.measured, held.measured, strict=True), start=1):
         sigma = f"{sqrt(said.mechanism.squared_sigma(stated.rho)):.6g}"
@@ -68,7 +70,7 @@ def measured_lines(said: SyntheticManifest, held: PublishedSynthetic) -> Iterato
 
 
 def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -> Iterator[list[object]]:
-    """A line for every pair of columns; none where there are no rows."""
+    """Yield a line for each pair of columns; none if there are no rows."""
     if certified is None:
         return
     sigma = f"{sqrt(certified.squared_sigma):.6g}"
@@ -79,7 +81,7 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
 
 
 def _limits_text(lower: float, upper: float) -> tuple[str, str]:
-    """Limits in millionths, rounded outwards."""
+    """Return limits in millionths, rounded outwards."""
     return f"{floor(1e6 * lower) / 1e6:.6f}", f"{ceil(1e6 * upper) / 1e6:.6f}"
 
 

@@ -1,4 +1,5 @@
-"""Kind `dp_synthetic`: rows that are nobody's, drawn from a model of noisy tables, with a certificate of every pair."""
+"""Kind `dp_synthetic`: synthetic rows drawn from a model of noisy tables, with a certificate of each pair of
+columns."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class SyntheticKind(
     Kind[DpSyntheticSpec, "SyntheticPlan", "SyntheticCandidate", "PublishedSynthetic", "SyntheticManifest"]
 ):
-    """Rows that are nobody's, drawn from a model of noisy tables, with a certificate of every pair."""
+    """Synthetic rows drawn from a model of noisy tables, with a certificate of each pair of columns."""
 
     name = "dp_synthetic"
     serves = "rows of many columns to explore and to train on, which are nobody's and invent combinations"

@@ -1,5 +1,5 @@
-"""What an attacker sees of a release of synthetic rows: the noisy tables as drawn, the rows that are made of them, and
-the distances of the certificate."""
+"""The output of a release of synthetic rows that an attacker observes: noisy tables as drawn, rows drawn from their
+model, and the distances of the certificate."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,9 +17,8 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 def mechanism_output(
     planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> MechanismOutput:
-    """Tables, rows and distances of one draw. Rows are a function of the tables and of a public seed: who reads them
-    can know no more, but may go about it otherwise. Which tables were chosen is drawn as well, and no attacker reads
-    it."""
+    """Return tables, rows and distances of one run. Rows are a function of the tables and of a public seed, so they add
+    no information, but permit other attacks. The selection of tables is random too, but no attacker reads it."""
     drawn, _ = draw_rows(planned, counted, randomness)
     mechanism = planned.mechanism
     return MechanismOutput(

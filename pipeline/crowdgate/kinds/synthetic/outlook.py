@@ -1,4 +1,4 @@
-"""What is expected of synthetic rows before any data are read, and whether there are enough people for them."""
+"""Forecast for synthetic rows before any data are read, and whether there are enough people for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
 
 SMALL = 0.1
-"""Mean distance of the tables of one attribute from which on a table is called too small."""
+"""A table counts as too small from this mean expected distance of its one-way tables."""
 COLUMNS = (
     ListingColumn("attribute", "attribute"),
     ListingColumn("level", "level"),
@@ -30,8 +30,8 @@ COLUMNS = (
 
 
 def outlook(planned: SyntheticPlan, prior: Prior) -> Forecast:
-    """Expected distances of the tables of one attribute, the noise of the certificate, and from how many people on
-    there are enough."""
+    """Return expected distances of one-way tables, the noise of the certificate, and the least number of people for
+    useful rows."""
     people = _expected_people(prior)
     errors = planned.mechanism.one_way_errors(people)
     mean = sum(errors.values()) / len(errors)
@@ -57,7 +57,7 @@ def _figures(planned: SyntheticPlan, prior: Prior, mean: float, people: float) -
 
 
 def propose(levels: Axes) -> Sequence[DpSyntheticSpec]:
-    """Synthetic rows of these attributes at these levels."""
+    """Return a policy for synthetic rows of these attributes at these levels; none for fewer than two attributes."""
     named = {name: level.name for name, level in levels.items()}
     return [DpSyntheticSpec.model_validate({"kind": "dp_synthetic", "attributes": named})] if len(named) > 1 else []
 
@@ -67,13 +67,13 @@ def _too_few_people(prior: Prior) -> str:
 
 
 def _expected_people(prior: Prior) -> float:
-    """How many there are, by the counts that are given or the budget's bound."""
+    """Return the number of people by the given counts or, without counts, the budget's bound."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
 
 def _pair_error(planned: SyntheticPlan, people: float) -> float:
-    """The standard error of a pair's distance."""
+    """Return the standard error of a pair's certified distance."""
     drawing = planned.mechanism.drawing
     number = len(drawing.domain.attributes)
     number = number * (number - 1) // 2
@@ -82,7 +82,7 @@ def _pair_error(planned: SyntheticPlan, people: float) -> float:
 
 
 def _needed_people(planned: SyntheticPlan) -> int:
-    """The people of whom the mean distance is `SMALL`."""
+    """Return the number of people at which the mean expected distance is `SMALL`."""
     errors = planned.mechanism.one_way_errors(1 / float(planned.mechanism.beta))
     return int(np.ceil(sum(errors.values()) / len(errors) / SMALL / float(planned.mechanism.beta)))
 

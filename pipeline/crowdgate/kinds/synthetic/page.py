@@ -1,4 +1,4 @@
-"""What the README of a release of synthetic rows says: for the people who use them."""
+"""The README of a release of synthetic rows, for their users."""
 
 from collections.abc import Iterator
 
@@ -13,11 +13,11 @@ from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 from crowdgate.number_text import Rounding, decimal, rounded
 
 LISTED = 20
-"""Pairs in the README at most; the others stand in the certificate."""
+"""The largest number of pairs in the README; the certificate lists the others."""
 
 
 def page(said: SyntheticManifest, held: PublishedSynthetic) -> KindPage:
-    """What the rows are and are not, how they were made, and which pairs may be used."""
+    """Return the nature of the rows, the method, and the pairs that may be used."""
     mechanism, measured = said.mechanism, said.mechanism.measured
     certified = certificate_of(said, held)
     values: dict[str, object] = {
@@ -42,12 +42,12 @@ def page(said: SyntheticManifest, held: PublishedSynthetic) -> KindPage:
 
 
 def _combination_text(line: Combination) -> str:
-    """A combination that can't occur, in words."""
+    """Return a combination that can't occur, in words."""
     return " together with ".join(f"{name} {' or '.join(values)}" for name, values in line.items())
 
 
 def _certificate_values(held: PublishedSynthetic, certified: Certificate) -> dict[str, object]:
-    """The certificate in numbers: of all pairs together, and the pairs that may not be used, worst first."""
+    """Return the certificate in numbers: of all pairs together, and of the pairs that may not be used, worst first."""
     summed = certified.summed_up
     order = np.argsort(-certified.upper, kind="stable").tolist()
     wrong = [at for at in order if not certified.trustworthy[at]]

@@ -1,4 +1,5 @@
-"""The picture of a release of synthetic rows: the pairs of columns in which the rows are farthest from the table."""
+"""The picture of a release of synthetic rows: the pairs of columns in which the rows differ most from the source
+table."""
 
 from collections.abc import Sequence
 
@@ -11,11 +12,11 @@ from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
 from crowdgate.number_text import decimal
 
 DRAWN = 15
-"""Pairs in the picture at most."""
+"""The largest number of pairs in the picture."""
 
 
 def pictures(said: SyntheticManifest, held: PublishedSynthetic) -> Sequence[Picture]:
-    """The farthest pairs, with the ends of their distances; none where there are no rows."""
+    """Return the pairs with the largest errors, with their confidence limits; nothing if there are no rows."""
     found = certificate_of(said, held)
     if found is None:
         return []

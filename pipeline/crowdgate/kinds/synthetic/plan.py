@@ -1,4 +1,4 @@
-"""What a policy of synthetic rows will do: its mechanism with numbers, what is counted, and its words."""
+"""Plan of a policy of synthetic rows: its mechanism with numbers, counted views, and descriptions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ VIEW = "release"
 
 @dataclass(frozen=True, eq=False)
 class SyntheticPlan:
-    """The mechanism, and what the policy says of it."""
+    """The mechanism, and the policy's specification of it."""
 
     mechanism: DpSynthetic
     spec: DpSyntheticSpec
 
 
 def plan(kind: AnyKind, spec: DpSyntheticSpec, contract: Contract, allowance: Allowance) -> Planning:
-    """Plan the mechanism, whose one part is the whole allowance. One view has all attributes at their released levels;
-    no rows of people are published."""
+    """Plan the mechanism, whose one part of the guarantee is the whole allowance. One view has all attributes at their
+    released levels; no rows of people are published."""
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_synthetic(spec, contract, part)
     found: list[Finding] = [*_name_findings(spec), *findings]
@@ -41,13 +41,13 @@ def plan(kind: AnyKind, spec: DpSyntheticSpec, contract: Contract, allowance: Al
 
 
 def _name_findings(spec: DpSyntheticSpec) -> Iterator[Finding]:
-    """No column of a file is nameless."""
+    """Yield a finding if an attribute has no name, as columns of files need names."""
     if "" in spec.attributes:
         yield ("attributes",), "an attribute without a name", "attributes of other names", None
 
 
 def notes(planned: SyntheticPlan) -> list[str]:
-    """What is drawn, and how the budget is divided, in words."""
+    """Return a sentence on what is drawn and how the budget is divided."""
     found = planned.mechanism
     drawing, budget = found.drawing, found.drawing.budget
     rate = "" if found.beta == 1 else f", all of it on a sample of rate {float(found.beta):g}"

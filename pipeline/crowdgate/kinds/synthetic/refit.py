@@ -1,7 +1,7 @@
-"""The rows of a release made again of its other files: noisy tables, levels, what can't occur, and the seed.
+"""Recompute the rows of a release from its other files: noisy tables, levels, impossible combinations, and the seed.
 
-Measurements are replayed round by round as when they were drawn. Whatever the model is, it was made of these numbers
-alone, and every number on the way is the same on every processor: so are the rows, or they are others.
+Measurements are replayed round by round. The model depends on these numbers alone, and each intermediate number is the
+same on every processor. So other rows prove that the release is not what its files say.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,8 @@ from crowdgate.publish.levels import domains_of
 
 
 def refit(said: SyntheticManifest, held: PublishedSynthetic) -> Iterator[str]:
-    """What tells the rows from those that the other files give. Takes the time and memory of making them."""
+    """Yield the differences between the rows and those recomputed from the other files. Takes the time and memory of
+    making the rows."""
     made = _refitted_model(said, held).rows(seeded_generator(bytes.fromhex(said.mechanism.seed)))
     again = replace(held, rows=by_class(held.rows.names, held.rows.sizes, made))
     if not _same(again.rows, held.rows):
@@ -43,7 +44,7 @@ def _same(one: Histogram, other: Histogram) -> bool:
 
 
 def _refitted_model(said: SyntheticManifest, held: PublishedSynthetic) -> ModelFit:
-    """What the published measurements tell."""
+    """Return the model of the published measurements."""
     space = released_variables(said, held)
     measured = (
         MeasuredTable(table, stated.round, stated.rho, said.mechanism.squared_sigma(stated.rho), published.noisy)

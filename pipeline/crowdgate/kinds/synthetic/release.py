@@ -1,4 +1,4 @@
-"""A release of synthetic rows: drawn, certified, written, and what is said of it."""
+"""A release of synthetic rows: rows and certificate drawn, files and manifest entries derived from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ from crowdgate.publish.levels import coarser, domains_of
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SyntheticCandidate(Candidate):
-    """What was drawn, and the seed of the rows. Nothing in it is confidential: it is made of noisy numbers and the
+    """The synthesis result and the seed of the rows. Nothing here is confidential: it depends on noisy numbers and the
     plan."""
 
     drawn: SynthesisResult
@@ -49,7 +49,7 @@ class SyntheticCandidate(Candidate):
 def protect(
     planned: SyntheticPlan, static: Static, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> SyntheticCandidate:
-    """Sample if the policy does, draw the noisy tables, the rows and their certificate."""
+    """Sample if the policy does, then draw the noisy tables, the rows and their certificate."""
     drawn, seed = draw_rows(planned, counted, randomness)
     certificate = certificate_of(planned, drawn)
     pairs = None if certificate is None else certificate.summed_up
@@ -59,7 +59,7 @@ def protect(
 def draw_rows(
     planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> tuple[SynthesisResult, bytes]:
-    """Everything that is drawn, and the seed of what is drawn without noise."""
+    """Return all that is drawn, and the seed of the draws that need no noise."""
     mechanism = planned.mechanism
     coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     noise, seed = ZcdpSource(randomness.vectors.gaussian, randomness.choose), randomness.seed()
@@ -67,7 +67,7 @@ def draw_rows(
 
 
 def certificate_of(planned: SyntheticPlan, drawn: SynthesisResult) -> Certificate | None:
-    """What the distances say; None without rows."""
+    """Return the certificate of the distances; None without rows."""
     mechanism, drawing = planned.mechanism, planned.mechanism.drawing
     if not len(drawn.distances):
         return None
@@ -79,12 +79,12 @@ def certificate_of(planned: SyntheticPlan, drawn: SynthesisResult) -> Certificat
 
 
 def parameters(planned: SyntheticPlan) -> dict[str, Any]:
-    """What can be said of the mechanism before a release."""
+    """Return the mechanism's parameters as known before a release."""
     return json_fields(SyntheticParameters.model_validate(_parameter_fields(planned)))
 
 
 def mechanism_fields(planned: SyntheticPlan, candidate: SyntheticCandidate) -> SyntheticMechanism:
-    """What the manifest says of the mechanism: also what was measured, at which price."""
+    """Return the manifest's entry for the mechanism, with the measured tables and their privacy costs."""
     drawn, budget = candidate.drawn, planned.mechanism.drawing.budget
     chosen = iter(drawn.selected)
     measured = tuple(
@@ -125,7 +125,7 @@ def _axes(planned: SyntheticPlan, table: Table) -> tuple[tuple[str, str], ...]:
 
 
 def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Contract) -> PublishedSynthetic:
-    """The rows by class, with the columns at all their levels, the noisy tables and the certificate."""
+    """Return the rows by class, with the columns at all their levels, the noisy tables and the certificate."""
     mechanism, drawn = planned.mechanism, candidate.drawn
     finest = [(contract.by_name[name], own[0]) for name, own in mechanism.levels.items()]
     above = [(contract.by_name[name], level) for name, own in mechanism.levels.items() for level in own[1:]]
@@ -139,17 +139,17 @@ def publish(planned: SyntheticPlan, candidate: SyntheticCandidate, contract: Con
 
 
 def _ordered(attribute: Attribute, level: Level) -> bool:
-    """Whether the level's values are numbers or days in their order."""
+    """Return whether the level's values are numbers or days in order."""
     return ColumnFacts.of(attribute).ordered and bool((np.diff(level.codes) >= 0).all())
 
 
 def histogram(finest: Mapping[str, Level], drawn: SynthesisResult) -> Histogram:
-    """The rows by class."""
+    """Return the rows by class."""
     return by_class(tuple(finest), tuple(map(len, finest.values())), drawn.rows)
 
 
 def data_fields(held: PublishedSynthetic) -> SyntheticData:
-    """What the manifest says of the files."""
+    """Return the manifest's entry for the files."""
     columns = tuple(
         SyntheticColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
@@ -166,14 +166,15 @@ def _level(each: DictionaryEntry) -> SyntheticLevelFields:
 
 
 def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapping[str, Histogram]) -> Sections:
-    """What the curator may know: rows of the table, and how far the released ones are from it in every pair."""
+    """Return the custodian's private record: number of the table's rows, and the error of the released rows in each
+    pair of columns."""
     table = counted[VIEW]
     rows = {"counted": table.rows}
     return {"rows": lambda: rows, "utility": lambda: {"pairs": _errors(planned, candidate, table)}}
 
 
 def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histogram) -> list[dict[str, Any]]:
-    """Total variation distances of the tables of two attributes; None where either has no rows."""
+    """Return total variation distances of the tables of two attributes; None if either has no rows."""
     released = histogram(planned.mechanism.finest, candidate.drawn)
     return [
         {"of": list(names), "total variation": _distance(project(released, names), project(table, names))}

@@ -1,4 +1,4 @@
-"""What the files of a release of synthetic rows hold."""
+"""Content of the files of a release of synthetic rows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ class NoisyTable:
 @dataclass(frozen=True, eq=False)
 class PublishedSynthetic:
     """Rows by class; their columns with all values, which of these are numbers or days in order, and the coarser levels
-    of them; the noisy tables behind the rows; and a noisy distance between rows and table for every pair of columns,
-    in rows (none where there are no rows)."""
+    of the columns; the noisy tables behind the rows; and a noisy distance between rows and table for each pair of
+    columns, in rows (none if there are no rows)."""
 
     rows: Histogram
     columns: tuple[DictionaryEntry, ...]
@@ -43,12 +43,12 @@ class PublishedSynthetic:
         return tuple(combinations(self.columns, 2))
 
     def nearness(self, domains: ReleasedDomains) -> Iterator[int]:
-        """For every measured table the sum of absolute differences between the rows and its noisy counts."""
+        """Yield for each measured table the sum of absolute differences between the rows and its noisy counts."""
         for table, own in zip(self.measured, self.counted(domains), strict=True):
             yield int(np.abs(own - table.noisy.reshape(-1)).sum())
 
     def counted(self, domains: ReleasedDomains) -> Iterator[Integers]:
-        """For every measured table the rows in its cells, flat."""
+        """Yield for each measured table the numbers of rows in its cells, flat."""
         finest = {each.column: each.level for each in self.columns}
         for table in self.measured:
             yield self._counted(table.axes, finest, domains)
@@ -65,6 +65,6 @@ class PublishedSynthetic:
 
 
 def by_class(names: tuple[str, ...], sizes: tuple[int, ...], made: Sequence[Codes]) -> Histogram:
-    """Rows by class; `made` has no columns where no rows were made."""
+    """Return rows by class; `made` has no columns if there are no rows."""
     codes = made if len(made) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
     return collapse(names, sizes, codes, np.ones(len(codes[0]), dtype=np.int64))

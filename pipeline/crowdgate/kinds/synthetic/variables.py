@@ -1,4 +1,4 @@
-"""The variables of a release of synthetic rows, as its dictionary.csv and levels.csv tell them."""
+"""The variables of the model of a release of synthetic rows, read from its dictionary.csv and levels.csv."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,8 @@ from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, level
 
 @dataclass(frozen=True, eq=False)
 class ReleasedVariables:
-    """The levels of every column with the finest first, their domain, the measured tables over its variables, and those
-    of what can't occur."""
+    """The levels of each column with the finest first, their domain, and the measured tables and the impossible cells
+    over its variables."""
 
     levels: Levels
     domain: ModelDomain
@@ -24,7 +24,8 @@ class ReleasedVariables:
 
 
 def released_variables(said: SyntheticManifest, held: PublishedSynthetic) -> ReleasedVariables:
-    """Raises VerificationFailed where a level is none of a model's variables, or no level has what can't occur."""
+    """Return the variables of a release. Raises VerificationFailed if a level is none of the model's variables, or no
+    level has the values of an impossible combination."""
     levels = _by_column(domains_of((*held.columns, *held.levels), held.coarser))
     try:
         domain = ModelDomain.of(levels)

@@ -38,7 +38,7 @@ WHOLE = 1 << 62
 
 
 def manifest_problems(said: SyntheticManifest) -> Iterator[str]:
-    """What does not hold of the guarantee, the budget, the tables and the columns by themselves."""
+    """Yield the problems of the manifest's guarantee, budget, tables and columns."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
     if said.format == 1:
         yield "synthetic rows came with format 2"
@@ -58,7 +58,8 @@ def manifest_problems(said: SyntheticManifest) -> Iterator[str]:
 
 
 def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
-    """Tables are over different columns at levels that there are, and every column is measured by itself first."""
+    """Yield tables with repeated columns or unknown levels, and other faults of columns, triples and impossible
+    combinations."""
     sizes, columns = said.data.sizes, said.data.columns
     if len(sizes) != len(columns) + len(said.data.levels) or len({each.name for each in columns}) != len(columns):
         yield "a column, or a column at a level, twice"
@@ -87,8 +88,8 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
 
 
 def _budget_problems(said: SyntheticManifest) -> Iterator[str]:
-    """Every part is positive, and they add up to what each purpose has: exactly, but for rounds and a certificate that
-    were not drawn because nobody was found."""
+    """Yield the faults of the budget. Each part must be positive, and the parts must add up to each purpose's share
+    exactly; rounds and certificate may be absent from a release without rows."""
     mechanism, columns = said.mechanism, said.data.columns
     first = [each for each in mechanism.measured if each.round == 0]
     later = [each for each in mechanism.measured if each.round > 0]
@@ -119,7 +120,7 @@ def _budget_problems(said: SyntheticManifest) -> Iterator[str]:
 
 
 def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
-    """rho keeps the stated epsilon and delta, on a sample of rate beta."""
+    """Yield a problem if rho does not give the stated epsilon and delta on a sample of rate beta."""
     own = {part.name: part for part in said.guarantee.guarantee.parts}.get("mechanism")
     beta = said.mechanism.beta
     if own is None or own.delta <= 0:
@@ -132,9 +133,9 @@ def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
 
 
 def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSynthetic:
-    """What the files hold, recounted. Raises VerificationFailed.
+    """Read and recount the files. Raises VerificationFailed.
 
-    The smallest of the data files is read; the others must be what is written of the same rows.
+    Reads the smallest of the data files; the others must hold the same rows.
     """
     if not 0 < said.mechanism.beta <= 1 or (said.mechanism.certificate is None) != (said.data.rows == 0):
         raise VerificationFailed("a sampling rate that is none, or rows without a certificate")
@@ -157,7 +158,7 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
 
 
 def _refuse_large(said: SyntheticManifest, space: ReleasedVariables) -> None:
-    """The model of all measured tables, and of what can't occur, has as many cells as the policy allows at most."""
+    """Refuse a model of the measured tables and impossible combinations with more cells than the policy allows."""
     tables = [*space.measured, *(table for table, _ in space.impossible)]
     if cells(space.domain, tables) > said.mechanism.model_cells:
         raise VerificationFailed("measured tables that need a larger model than the policy allows")
@@ -166,7 +167,7 @@ def _refuse_large(said: SyntheticManifest, space: ReleasedVariables) -> None:
 def _split(
     said: SyntheticManifest, listed: Sequence[DictionaryEntry]
 ) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
-    """The columns of the rows, and those at coarser levels."""
+    """Return the columns of the rows, and those at coarser levels."""
     stated = list(said.data.sizes.items())
     if stated != [((each.column, each.level), len(each.labels)) for each in listed]:
         raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
@@ -175,7 +176,7 @@ def _split(
 
 
 def _read_tables(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
-    """The noisy counts, table after table; what else stands in their lines is written again and compared."""
+    """Yield the noisy counts, table after table; the rest of each line is written again and compared elsewhere."""
     sizes, lines = said.data.sizes, read_lines(folder / MEASURED, MEASURED_COLUMNS)
     counts = _whole_numbers(MEASURED, (line[-2] for line in lines))
     if len(counts) != sum(each.cells for each in said.mechanism.measured):
@@ -207,7 +208,7 @@ def _number(text: str) -> int:
 
 
 def _total(said: SyntheticManifest, measured: Sequence[NoisyTable]) -> int:
-    """The mean of the totals of all noisy tables, weighted by 1/variance, to the nearest whole number."""
+    """Return the mean of the totals of all noisy tables, weighted by 1/variance, to the nearest whole number."""
     mechanism = said.mechanism
     weights = [1 / (mechanism.squared_sigma(each.rho) * each.cells) for each in mechanism.measured]
     sums = [weight * int(table.noisy.sum()) for weight, table in zip(weights, measured, strict=True)]
@@ -234,7 +235,7 @@ def _rows(
 
 
 def _refuse_impossible(said: SyntheticManifest, domains: ReleasedDomains, found: Histogram) -> None:
-    """No row is of a combination that the policy calls impossible: each of these columns has one of those values."""
+    """Refuse rows with a combination that the policy calls impossible: each of its columns has one of its values."""
     finest = {each.name: each.level for each in said.data.columns}
     for line in said.mechanism.impossible:
         held = np.ones(len(found), dtype=np.bool_)
@@ -250,12 +251,12 @@ def _refuse_impossible(said: SyntheticManifest, domains: ReleasedDomains, found:
 
 
 def _levels(said: SyntheticManifest, name: str) -> list[str]:
-    """The levels of a column, finest first."""
+    """Return the levels of a column, finest first."""
     return [level for column, level in said.data.sizes if column == name]
 
 
 def output_candidate(said: SyntheticManifest, held: PublishedSynthetic) -> Candidate:
-    """The certificate as output measures read it."""
+    """Return the certificate as output measures read it."""
     certified = certificate_of(said, held)
     pairs = None if certified is None else certified.summed_up
     return Candidate(static=static_of(said, {}, {}, 1), pairs=pairs)

@@ -1,4 +1,4 @@
-"""What a release of tables tells of how many people there are: its counts, as later plans take them."""
+"""Counts that later plans read from a release of tables."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from crowdgate.kinds.tables.released_files import PublishedTables
 
 
 def counts_for_planning(_: TablesManifest, held: PublishedTables) -> Iterator[ReportedCounts]:
-    """All tables of counts without an empty cell, with the variance that each number states."""
+    """Yield all tables of counts without an empty cell, with the variance that each number states."""
     labels = {(each.column, each.level): tuple(each.labels) for each in held.columns}
     for said, table in zip(held.said, held.tables, strict=True):
         if said.kind != "count":

@@ -1,4 +1,4 @@
-"""How tables are protected, in plain words."""
+"""Explanation of how tables are protected, in plain words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEMPLATE = "kinds/tables/explain.md.j2"
 
 
 def explanation(planned: TablesPlan) -> KindPage:
-    """How many numbers with which noise, and which of them count as trustworthy."""
+    """Return the number of tables and cells, the noise, and the limit of trustworthy numbers."""
     found, budget = planned.mechanism, planned.mechanism.budget
     values = {
         "tables": len(found.workload.items),

@@ -1,4 +1,4 @@
-"""The files of a release of tables: one tidy table each for every count, sum, mean and quantile, and a list of them."""
+"""The files of a release of tables: one tidy table for each count, sum, mean and quantile, and a list of them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,20 +26,20 @@ RAW = "-raw"
 
 
 def statistic(item: Item) -> Literal["count", "sum", "mean", "quantiles", "clamped"]:
-    """What a table holds: counts, sums, means or quantiles, or rows at an end of the bounds of a sum or mean."""
+    """Return the statistic of a table: counts, sums, means or quantiles, or rows at a bound of a sum or mean."""
     if isinstance(item, Sum | RowsAtBound):
         return "sum" if isinstance(item, Sum) else "clamped"
     return "mean" if isinstance(item, Mean) else "quantiles" if isinstance(item, Quantiles) else "count"
 
 
 def file_names(answers: Sequence[TableAnswer | QuantileAnswer]) -> list[str]:
-    """A name for each table, without ending: its number and its words, in plain letters."""
+    """Return a file name for each table, without extension: its number and its words, in plain letters."""
     width = len(str(len(answers)))
     return [f"{at:0{width}d}-{_slug(answer.item.name)}" for at, answer in enumerate(answers, start=1)]
 
 
 def files(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapping[str, Writer]:
-    """The tables, what is in them, and the levels of their columns."""
+    """Return the tables, the list of them, and the levels of their columns."""
     return {
         **dict(_table_writers(held.said, held.tables, formats)),
         **dict(_table_writers(held.said, held.raw, formats, RAW)),
@@ -50,7 +50,7 @@ def files(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapp
 
 
 def listing(said: TablesManifest) -> Iterator[list[object]]:
-    """A line for every table: its file, what it holds, its number of cells and the standard error of its noise."""
+    """Yield a line for each table: its file, its statistic, its number of cells and the standard error of its noise."""
     mechanism = said.mechanism
     for each in said.data.tables:
         at = each.queries[0]
@@ -61,21 +61,21 @@ def listing(said: TablesManifest) -> Iterator[list[object]]:
 def _table_writers(
     said: Sequence[TableFields], tables: Sequence[pa.Table], formats: Formats, suffix: str = ""
 ) -> Iterator[tuple[str, Writer]]:
-    """A writer for each table in each format."""
+    """Yield a writer for each table in each format."""
     for each, table in zip(said, tables, strict=False):
         for end, form in formats.items():
             yield f"{each.file}{suffix}.{end}", _writer(table, form)
 
 
 def tidy(answer: TableAnswer | QuantileAnswer) -> pa.Table:
-    """One row a cell: the labels of its axes, then the numbers (empty where a number is withheld)."""
+    """Return a table with one row for each cell: the labels of its axes, then the numbers (empty if withheld)."""
     if isinstance(answer, QuantileAnswer):
         return _quantiles(answer)
     return _numbers(answer, COUNT_NUMBERS if isinstance(answer.item, ContingencyTable) else NUMBERS)
 
 
 def tidy_raw(answer: TableAnswer | QuantileAnswer) -> pa.Table:
-    """The same of numbers as drawn."""
+    """Return a tidy table of the numbers as drawn, before consistency."""
     return _quantiles(answer) if isinstance(answer, QuantileAnswer) else _numbers(answer, NUMBERS)
 
 
@@ -111,7 +111,7 @@ def _quantiles(answer: QuantileAnswer) -> pa.Table:
 
 
 def _axes(levels: Mapping[str, Level], shape: tuple[int, ...]) -> dict[str, pa.Array]:
-    """The labels of every cell in the order of the array (further axes repeat them)."""
+    """Return the labels of each cell in the order of the array (further axes repeat them)."""
     columns: dict[str, pa.Array] = {}
     for axis, (name, level) in enumerate(levels.items()):
         codes = np.broadcast_to(

@@ -1,4 +1,4 @@
-"""The chance that a gate passes where public counts tell the whole table: by tables drawn from these counts."""
+"""Probability that a gate passes, by simulated tables, if public counts determine the whole table."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 DRAWS = 100
 MOST_CELLS = 500
-"""Noisy numbers; more take too long to be made consistent so often."""
+"""Most noisy numbers that are simulated; more take too long to be made consistent this often."""
 
 
 def pass_probabilities(planned: TablesPlan, prior: Prior) -> GateOdds:
-    """The chances of the gates on published numbers; nothing where counts do not tell all that is counted."""
+    """Return the pass probabilities of gates on published numbers; none if counts do not determine all that is
+    counted."""
     if planned.mechanism.workload.cells > MOST_CELLS:
         return no_pass_probability
     drawn = cache(lambda: tuple(_simulated_tables(planned, prior)))

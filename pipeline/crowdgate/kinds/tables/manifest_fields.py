@@ -1,4 +1,4 @@
-"""What the manifest of a release of tables says beside what all manifests say."""
+"""The part of the manifest that is particular to a release of tables."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -14,31 +14,30 @@ from crowdgate.noisy_counts.manifest_fields import NoiseFields
 
 
 class TablesMechanism(NoiseFields, MechanismFields):
-    """Noise on every query; before it a sample of rate `beta`, unless 1.
+    """Noise on each query, after sampling at rate `beta` unless 1.
 
-    A number is trustworthy whose standard error is at most `relative_error` of it; with `suppress` others are left
-    empty; with `raw` tables are also published as the noise left them. No number is without noise: there are no
-    `invariants`.
+    A number is trustworthy if its standard error is at most `relative_error` of it; with `suppress` others are left
+    empty; with `raw` tables are also published as drawn. Each number has noise: there are no `invariants`.
     """
 
     kind: Literal["dp_tables"]
     rows_per_unit: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
-    """The most rows of one privacy unit."""
+    """The largest number of rows of one privacy unit."""
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
-    """Numbers without noise: there are none."""
+    """Numbers without noise: always empty."""
     relative_error: Exact
-    """A number is trustworthy whose standard error is at most this part of it."""
+    """A number is trustworthy if its standard error is at most this part of it."""
     suppress: bool
-    """Whether other numbers are left empty."""
+    """True if numbers that are not trustworthy are left empty."""
     raw: bool
-    """Whether tables are published as the noise left them, too."""
+    """True if tables are also published as drawn, before consistency."""
 
     def law(self, at: int) -> Law:
-        """The law of the noise on every cell of a query."""
+        """Return the distribution of the noise on each cell of a query."""
         return self.law_of(at, self.rows_per_unit)
 
     def unit(self, at: int) -> Fraction:
-        """What one step of the noise is worth in a query, for the whole table."""
+        """Return the value of one step of a query's noise, scaled to the whole table."""
         grid = self.queries[at].grid
         return (Fraction(1) if grid is None else grid.unit) / self.beta
 
@@ -47,88 +46,88 @@ class TablesAxisFields(ManifestFields):
     """A column at a level."""
 
     column: Label
-    """The column."""
+    """The name of the column."""
     level: Label
-    """Its level."""
+    """The level of the column."""
 
 
 class NumbersFields(ManifestFields):
-    """How the numbers of a column are taken: those below `low` count as `low`, those above `high` as `high`; they are
-    rounded to low + whole multiples of `precision`, to the nearest (of two the greater) or down ("none": other numbers
-    are invalid). Rows whose number is invalid add nothing to a sum, and a mean is not over them."""
+    """Treatment of the numbers of a column: those below `low` count as `low`, those above `high` as `high`. They are
+    rounded to low + whole multiples of `precision`: to the nearest (of two the greater), or down; with "none" other
+    numbers are invalid. Rows with an invalid number add nothing to a sum, and do not count in a mean."""
 
     low: Exact
-    """Numbers below it count as this."""
+    """Numbers below this one count as this one."""
     high: Exact
-    """Numbers above it count as this."""
+    """Numbers above this one count as this one."""
     precision: Exact
-    """The step that numbers are rounded to."""
+    """The step to which numbers are rounded."""
     rounding: Literal["nearest", "down", "none"]
-    """How they are rounded."""
+    """The direction of rounding."""
 
 
 class TableFields(ManifestFields):
-    """A table: the stem of its files, what it holds (of which column; of quantiles at which level, and which
-    probabilities `at`), its axes, its lines, and the places of the queries that it is made of.
+    """A table: the stem of its files, its statistic (the column; for quantiles the level, and the probabilities `at`),
+    its axes, its number of lines, and the places of its queries.
 
-    Of sums, means and rows at an end (kind "clamped"; at or beyond which `end`) it says how `numbers` are taken; a
-    manifest of format 1 does not.
+    For sums, means and rows at a bound (kind "clamped"; `end` names the bound) it states the treatment of `numbers`,
+    except in format 1.
     """
 
     file: FileName
-    """The name of its files, without ending."""
+    """The name of the files, without extension."""
     table: Label
     """The table in words."""
     kind: Literal["count", "sum", "mean", "quantiles", "clamped"]
-    """What its numbers are."""
+    """The statistic of the table."""
     column: Label | None = None
-    """The column that is summed, or whose mean or quantiles are told."""
+    """The column of the sum, mean or quantiles."""
     level: Label | None = None
     """The level whose bins quantiles fall into."""
     at: Annotated[tuple[Exact, ...] | None, Field(max_length=1000)] = None
-    """Which quantiles."""
+    """The probabilities of the quantiles."""
     end: Literal["low", "high"] | None = None
-    """At or beyond which end rows are counted."""
+    """The bound at or beyond which rows are counted."""
     numbers: NumbersFields | None = None
-    """How the numbers of the column are taken."""
+    """Treatment of the numbers of the column."""
     axes: Annotated[tuple[TablesAxisFields, ...], FailFast(), Field(max_length=1000)]
-    """Its columns with their levels."""
+    """The columns of the table, with their levels."""
     cells: Count
-    """How many lines it has."""
+    """The number of lines of the table."""
     queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
-    """The places of the noisy vectors that it is made of."""
+    """The places of the noisy vectors that the table is computed from."""
 
     @property
     def levels(self) -> Mapping[str, str]:
-        """The axes in their order."""
+        """The level of each axis, in the order of the axes."""
         return {axis.column: axis.level for axis in self.axes}
 
     @property
     def query_levels(self) -> Mapping[str, str]:
-        """The axes of the noisy vector behind it: that of quantiles has their column as well."""
+        """The axes of the noisy vector behind the table; for quantiles they include the column."""
         if self.column is None or self.level is None:
             return self.levels
         return {**self.levels, self.column: self.level}
 
     @property
     def probabilities(self) -> list[str]:
-        """Which quantiles, as the table writes them."""
+        """The probabilities of the quantiles, as the table writes them."""
         return [f"{float(p):g}" for p in self.at or ()]
 
 
 class ValuesFields(ManifestFields):
-    """A column at a level, and how many values that has."""
+    """A column at a level, and the number of values at this level."""
 
     name: Label
-    """The column."""
+    """The name of the column."""
     level: Label
-    """Its level."""
+    """The level of the column."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
-    """How many values that has."""
+    """The number of values at this level."""
 
 
 class TablesData(ManifestFields):
-    """What the files hold: columns as dictionary.csv lists them, and tables."""
+    """Content of the files: columns as dictionary.csv lists them, and tables."""
 
     columns: Annotated[tuple[ValuesFields, ...], FailFast(), Field(max_length=10_000)]
     """The columns of the tables."""

@@ -1,4 +1,4 @@
-"""What an attacker sees of a release of tables: the noisy counts as drawn."""
+"""The output of a release of tables that an attacker observes: the noisy counts as drawn."""
 
 from collections.abc import Mapping
 
@@ -10,8 +10,8 @@ from crowdgate.noisy_counts.mechanism_output import noisy_counts_of
 
 
 def mechanism_output(planned: TablesPlan, counted: Mapping[str, Histogram], randomness: Randomness) -> MechanismOutput:
-    """The noisy counts of one draw. Consistent tables, means and quantiles are made of noisy vectors alone; those of
-    sums are drawn as well, and no attacker reads them."""
+    """Return the noisy counts of one run. Consistent tables, means and quantiles are computed from noisy vectors alone.
+    The vectors of sums are drawn too, but no attacker reads them."""
     mechanism = planned.mechanism
     coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     unread = tuple(linear.query.name for linear in mechanism.queries if linear.grid is not None)

@@ -1,5 +1,5 @@
-"""What a policy of tables promises and costs, and how far noise and coins move every number: from public figures
-alone."""
+"""Forecast for a policy of tables from public figures alone: privacy cost, and the error of each number from noise and
+sampling."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ COINS_NOTE = (
     " of sums and means at most"
 )
 TRUSTED_SLACK = 0.02
-"""The least half width of the range of the trusted share."""
+"""The least half width of the range of the trustworthy share."""
 
 
 def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
-    """The expected errors of every query, as drawn and after consistency."""
+    """Return the expected errors of each query, as drawn and after consistency."""
     mechanism = planned.mechanism
     rows = expected_noise(mechanism)
     people = _expected_people(prior)
@@ -63,21 +63,21 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
 
 
 def propose(levels: Axes) -> Sequence[DpTablesSpec]:
-    """All one- and two-way tables of these attributes at these levels."""
+    """Return a policy for all one- and two-way tables of these attributes at these levels."""
     named = {name: level.name for name, level in levels.items()}
     ways = [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)]
     return [DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": ways})]
 
 
 def _expected_people(prior: Prior) -> float:
-    """How many there are, by the counts that are given or the budget's bound."""
+    """Return the number of people by the given counts or, without counts, the budget's bound."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
 
 def _sampling_error(mechanism: DpTables, at: int, people: float) -> float:
-    """The root mean square over the cells of a query of the coins' standard error, for so many people; of a sum the
-    most it can be."""
+    """Return the root mean square standard error from sampling over the cells of a query, for `people` people; for a
+    sum an upper bound."""
     linear, rate = mechanism.queries[at], float(mechanism.beta)
     each = float(linear.query.contribution * (1 if linear.grid is None else linear.grid.unit))
     return each * float(np.sqrt(people / linear.query.cells * (1 - rate) / rate))
@@ -96,7 +96,7 @@ def _row(row: ExpectedNoise, coins: float) -> dict[str, Value]:
 
 
 def _trustworthy_share(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
-    """The share of the counts of people that are expected to be trustworthy, where something is known of all."""
+    """Yield the expected share of trustworthy counts of people, if something is known of all counts."""
     workload = planned.mechanism.workload
     counted = [
         own[0] for item, own in zip(workload.items, workload.answers, strict=True) if isinstance(item, ContingencyTable)
@@ -112,7 +112,7 @@ def _trustworthy_share(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior
 
 
 def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: ExpectedNoise) -> ExpectedRange:
-    """How many cells of a table of counts are trustworthy."""
+    """Return the expected number of trustworthy cells of a table of counts."""
     relative, rate = float(planned.spec.relative_error), float(planned.mechanism.beta)
     noise = row.error if row.consistent_error is None else row.consistent_error
 
@@ -126,7 +126,8 @@ def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: Expected
 
 
 def _compared_axes(planned: TablesPlan, prior: Prior) -> Axes:
-    """The attributes of `levels`; without it, those of all tables of counts at the finest level used."""
+    """Return the attributes of `levels`; without it, the attributes of all tables of counts at the finest level
+    used."""
     stated = planned.spec.levels
     if stated:
         return {name: next(each for each in prior.levels(name) if each.name == stated[name]) for name in stated}
@@ -139,8 +140,9 @@ def _compared_axes(planned: TablesPlan, prior: Prior) -> Axes:
 
 
 def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Errors:
-    """The least error of a query that has the table as a margin, and of the coins: after consistency for the very
-    table, and for a sum of cells that of independent noise, which consistency does not enlarge."""
+    """Return the errors of tables: the least noise of a query that has the table as a margin, and sampling. For the
+    query's own axes this is the noise after consistency; for sums of its cells, that of independent noise, which
+    consistency does not enlarge."""
     noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
 
     def of_table(axes: Axes) -> CellErrors | None:

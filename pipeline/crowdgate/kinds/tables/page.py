@@ -1,4 +1,4 @@
-"""What the README of a release of tables says: for the people who use the numbers."""
+"""The README of a release of tables, for the users of the numbers."""
 
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
@@ -11,7 +11,7 @@ from crowdgate.publish.levels import domains_of
 
 
 def estimand(table: TableFields) -> str:
-    """What the numbers of a table about a column estimate; nothing of counts, whose rows the release states."""
+    """Return what the numbers of a table about a column estimate; nothing for counts, whose rows the release states."""
     if table.numbers is None:
         level = f"The bin at the level {table.level} that holds each quantile of {table.column}, over the rows"
         return "" if table.kind != "quantiles" else f"{level} of a cell whose {table.column} is valid."
@@ -39,7 +39,7 @@ def _clamping_text(numbers: NumbersFields) -> str:
 
 
 def _bias(table: TableFields) -> str:
-    """In which direction what is stated departs from the same of the numbers as they are."""
+    """Return the direction in which the estimand differs from that of the unclamped, unrounded numbers."""
     assert table.numbers is not None, "asked before"
     what, step = f"the {table.kind} of the numbers as they are", number_label(table.numbers.precision)
     clamped = f"Where there are numbers beyond these ends, {what} is another"
@@ -48,7 +48,7 @@ def _bias(table: TableFields) -> str:
 
 
 def page(said: TablesManifest, held: PublishedTables) -> KindPage:
-    """What the files hold, how the numbers were made, and what their intervals mean."""
+    """Return the content of the files, the method, and the meaning of intervals."""
     mechanism, tables = said.mechanism, said.data.tables
     cells = sum(query.cells for query in mechanism.queries)
     assert mechanism.spend is not None, "a mechanism of tables states its budget"
@@ -75,5 +75,5 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
 
 
 def _agree(said: TablesManifest, held: PublishedTables) -> bool:
-    """Whether all tables of counts agree exactly."""
+    """Return whether all tables of counts agree exactly."""
     return counts_plan(said, domains_of(held.columns, held.coarser)).lattice.agreeing

@@ -1,4 +1,4 @@
-"""Pictures of a release of tables: its largest and its smallest counts, with their ends."""
+"""Pictures of a release of tables: its largest and its smallest counts, with their confidence limits."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,11 +10,12 @@ from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.number_text import PEOPLE
 
 DRAWN = 10
-"""Cells of either end in a picture at most."""
+"""The largest number of cells in a picture."""
 
 
 def pictures(said: TablesManifest, held: PublishedTables) -> Sequence[Picture]:
-    """The largest and the smallest published counts; a table of one number, the total, stands apart from its parts."""
+    """Return pictures of the largest and the smallest published counts; without tables of one number, as a total is not
+    comparable with its parts."""
     del said
     cells = sorted(_cells(held), key=lambda point: (-point.value, str(point.at)))
     if not cells:
@@ -41,7 +42,7 @@ def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
 
 
 def _point(names: Sequence[str], row: dict[str, object]) -> PicturePoint | None:
-    """A cell under its values; none where its number is withheld."""
+    """Return a cell with its values; None if its number is withheld."""
     value, low, high = (row[name] for name in ("value", "lower", "upper"))
     if not all(isinstance(each, int | float) for each in (value, low, high)):
         return None

@@ -1,4 +1,4 @@
-"""What a policy of tables will do: its mechanism with numbers, what is counted, and its words."""
+"""Plan of a policy of tables: its mechanism with numbers, counted views, and descriptions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TablesPlan:
-    """The mechanism, and what the policy says of its numbers: which are trustworthy, and what is published of them."""
+    """The mechanism, and the policy's rules for its numbers: which are trustworthy, and what is published of them."""
 
     mechanism: DpTables
     spec: DpTablesSpec
 
 
 def plan(kind: AnyKind, spec: DpTablesSpec, contract: Contract, allowance: Allowance) -> Planning:
-    """Plan the mechanism, whose one part is the whole allowance. Few views serve all tables; no rows are published."""
+    """Plan the mechanism, whose one part of the guarantee is the whole allowance. Few views serve all tables; no rows
+    are published."""
     part = Part("mechanism", allowance.epsilon, allowance.delta)
     mechanism, findings = plan_tables(spec, contract, part)
     found = [*_name_findings(spec), *findings]
@@ -42,21 +43,21 @@ def plan(kind: AnyKind, spec: DpTablesSpec, contract: Contract, allowance: Allow
 
 
 def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
-    """Attributes that would be taken for the numbers of a table."""
+    """Yield a finding for each attribute with the name of a column of numbers that tables have."""
     for name in column_names(spec):
         if name in RESERVED:
             yield (), f"{name!r} is a column that every table has", "attributes of other names", None
 
 
 def notes(planned: TablesPlan) -> list[str]:
-    """How many tables and numbers, with which noise, in words."""
+    """Return a sentence on the number of tables and noisy numbers, and on their noise."""
     found, budget = planned.mechanism, planned.mechanism.budget
     workload = found.workload
     return [workload_sentence(len(workload.items), workload.cells, budget.noise, decimal(budget.spend), found.beta)]
 
 
 def workload_sentence(tables: int, cells: int, noise: NoiseKind, spend: str, beta: Fraction) -> str:
-    """How many tables and numbers, with which noise (which spends so much), in a sentence."""
+    """Return a sentence on the number of tables and noisy numbers, and on their noise with its budget `spend`."""
     unit = "epsilon" if noise == "laplace" else "rho"
     rate = "" if beta == 1 else f" on a sample of rate {float(beta):g}"
     return f"{tables} tables from {cells} noisy numbers: discrete {noise} noise of {unit} {spend}{rate}."

@@ -19,19 +19,19 @@ from crowdgate.publish.levels import ReleasedDomains
 
 Z95 = 1.959963984540054
 SLACK = 1e-13
-"""Relative: the last bits of another machine's exponentials and powers. Sums, products and roots are the same
-everywhere."""
+"""Relative tolerance, for the last bits of another machine's exponentials and powers. Sums, products and roots are
+equal on all machines."""
 SOLVED = 1e-6
-"""Relative: standard errors come out of equations that are solved by floats, in another order on another machine."""
+"""Relative tolerance of standard errors, which solve equations in floats, in an order that varies between machines."""
 
 
 @dataclass(frozen=True)
 class CellNoise:
-    """The noise on the cells of a count, sum or mean: its law, the worth of one step for the whole table, the sampling
-    rate, what one row can add (None: of either sign), and the least and the greatest value of a mean.
+    """The noise on the cells of a count, sum or mean: its distribution, the value of one step for the whole table, the
+    sampling rate, the largest contribution of one row (None: of either sign), and the bounds of a mean.
 
-    `after` are the variances of a count's cells once tables are consistent, in format 1; None: as drawn. `form` is the
-    manifest's.
+    `after` are the variances of a count's cells after consistency, in format 1; None: as drawn. `form` is the
+    manifest's format.
     """
 
     law: Law
@@ -44,7 +44,7 @@ class CellNoise:
 
     @classmethod
     def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None, form: int) -> "CellNoise":
-        """That of a query."""
+        """Return the noise of a query."""
         query, grid = mechanism.queries[at], mechanism.queries[at].grid
         one_sign = grid is None or grid.low >= 0 or grid.high <= 0
         ends = (0.0, 0.0) if grid is None else (_value(grid, grid.low), _value(grid, grid.high))
@@ -52,14 +52,14 @@ class CellNoise:
         return cls(mechanism.law(at), unit, float(mechanism.beta), greatest, ends, after, form)
 
     def sampling_variance(self, steps: Floats) -> Floats:
-        """The variance that sampling adds, in squared steps, estimated from above."""
+        """Return the variance that sampling adds, in squared steps, with the greatest contribution for each row."""
         if self.beta == 1:
             return np.zeros_like(steps)
         return np.full_like(steps, np.inf) if self.greatest is None else (1 - self.beta) * self.greatest * np.abs(steps)
 
     def half_width(self, steps: Floats) -> Floats:
-        """Half of the interval of a number as drawn, in steps. Coins are taken at its far end, where they are the
-        greatest; in the first format at the number."""
+        """Return half of the interval of a number as drawn, in steps. Sampling variance is taken at the far end of the
+        interval, where it is greatest; in format 1 at the number."""
         width = float(self.law.half_width(0.95))
         if self.form == 1 or self.beta == 1 or self.greatest is None:
             return np.asarray(np.sqrt(width * width + Z95 * Z95 * self.sampling_variance(steps)))
@@ -68,12 +68,13 @@ class CellNoise:
 
 
 def _value(grid: GridFields, steps: int) -> float:
-    """In floats, as means are clamped."""
+    """Return the value of a number of steps in floats, as means are clamped."""
     return float(grid.offset) + float(grid.unit) * steps
 
 
 def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
-    """Values in their intervals, flags by the stated relative error, and nothing stated by half."""
+    """Yield values outside their intervals, flags that contradict the stated relative error, and cells with only some
+    of their numbers."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
     if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
@@ -93,7 +94,8 @@ def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
 
 
 def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise) -> Iterator[str]:
-    """Counts and sums: whole numbers of their steps, with the standard error and the interval of their noise."""
+    """Yield the problems of counts and sums: numbers that are no whole multiples of their steps, and standard errors or
+    intervals that are not those of the noise."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not mechanism.suppress and not held.all():
@@ -119,12 +121,13 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise
 
 
 def counts(table: pa.Table) -> CountCells:
-    """The numbers of a table of consistent counts."""
+    """Return the numbers of a table of consistent counts."""
     return CountCells(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
 
 
 def mean_problems(table: pa.Table, _: TablesMechanism, noise: CellNoise) -> Iterator[str]:
-    """Means of the first format: within the column's bounds, with intervals of 1.96 standard errors inside them."""
+    """Yield the problems of means of format 1: outside the column's bounds, or intervals other than 1.96 standard
+    errors clipped to the bounds."""
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     low, high = noise.ends
     known = ~np.isnan(value) & ~np.isnan(error)
@@ -136,7 +139,8 @@ def mean_problems(table: pa.Table, _: TablesMechanism, noise: CellNoise) -> Iter
 
 
 def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequence[int]) -> Iterator[str]:
-    """Means: what follows from the noisy sum and the noisy rows beside them, both whole numbers of their steps."""
+    """Yield the problems of means that do not follow from the noisy sum and the noisy rows beside them, both whole
+    multiples of their steps."""
     sums, rows = (_floats(table, column) for column in MEAN_PARTS)
     held = ~np.isnan(sums)
     if (np.isnan(rows) == held).any() or not (mechanism.suppress or held.all()):
@@ -157,13 +161,15 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
 
 
 def _differs(a: Floats, b: Floats, most: float) -> Bools:
-    """Where two numbers are not the same, relatively; two unknown ones are."""
+    """Return for each pair of numbers whether they differ by more than `most`, relatively; two unknown numbers do
+    not."""
     with np.errstate(invalid="ignore"):
         return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
 
 
 def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDomains) -> Iterator[str]:
-    """Bins of the stated level, in order: lower, bin, upper; and rising with the probability."""
+    """Yield the problems of quantiles: bins not of the stated level, not in the order lower, bin, upper, or falling
+    while the probability rises."""
     assert stated.column is not None, "quantiles state their column"
     assert stated.level is not None, "quantiles state their level"
     assert stated.at is not None, "quantiles state their probabilities"
@@ -186,9 +192,10 @@ def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDom
 def margin_problems(
     stated: Sequence[TableFields], beta: Fraction, tables: Mapping[str, pa.Table], domains: ReleasedDomains
 ) -> Iterator[str]:
-    """Format 1: all counts have one total, and each table adds up to the finest other one that is a margin of it.
+    """Yield the problems of format 1's margins: counts must have one total, and each table must add up to its finest
+    margin among the other tables.
 
-    The finest margin can be the histogram behind quantiles, which is not published: then it is that one's own.
+    If that margin is the unpublished histogram behind quantiles, its own finest margin takes its place.
     """
     counted = [each for each in stated if each.kind in ("count", "quantiles")]
     axes = [each.query_levels for each in counted]
@@ -211,7 +218,8 @@ def margin_problems(
 def _parents(
     axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: ReleasedDomains
 ) -> dict[int, int | None]:
-    """For each table the one of most cells among the smaller ones that is a margin of it, the first of equals."""
+    """Return for each table the one of most cells among the smaller ones that is a margin of it, the first of
+    equals."""
     order = sorted(range(len(axes)), key=lambda at: sizes[at])
     parents: dict[int, int | None] = {}
     for at in order:
@@ -221,12 +229,12 @@ def _parents(
 
 
 def _adds_up(values: Floats, cells: Integers, margin: Floats) -> bool:
-    """Whether groups of cells sum to the margin; groups with an empty cell, and empty margins, can't be told."""
+    """Return whether groups of cells sum to the margin, ignoring groups with an empty cell and empty margins."""
     sums = np.bincount(cells, values, len(margin))
     known = ~np.isnan(sums) & ~np.isnan(margin)
     return bool((np.abs(sums - margin)[known] < 0.5).all())
 
 
 def _floats(table: pa.Table, column: str) -> Floats:
-    """Numbers with NaN where they are empty."""
+    """Return the numbers of a column, with NaN for empty cells."""
     return np.array([np.nan if value is None else value for value in table[column].to_pylist()], dtype=np.float64)

@@ -37,8 +37,8 @@ Answers = tuple[TableAnswer | QuantileAnswer, ...]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnsweredTables(Candidate):
-    """The tables as they would be published; `raw` as drawn, if the policy asks for that. Nothing in it is
-    confidential: it is made of noisy numbers and the plan."""
+    """The tables as they would be published; `raw` as drawn, if the policy publishes them. Nothing here is
+    confidential: it depends on noisy numbers and the plan."""
 
     cells: tuple[PublishedCells, ...]
     answers: Answers
@@ -48,7 +48,7 @@ class AnsweredTables(Candidate):
 def protect(
     planned: TablesPlan, static: Static, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> AnsweredTables:
-    """Sample if the policy does, draw the noise, then what is published of it."""
+    """Sample if the policy does, draw the noise, then compute the published numbers."""
     mechanism, spec = planned.mechanism, planned.spec
     coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     noisy = mechanism.protect(counted, coins, randomness.vectors)
@@ -61,12 +61,12 @@ def protect(
 
 
 def published_cells(planned: TablesPlan, answers: Answers) -> tuple[PublishedCells, ...]:
-    """What gates read of answers: without numbers that are not trustworthy, where the policy suppresses them."""
+    """Return the cells that gates read, without untrustworthy numbers if the policy suppresses them."""
     return tuple(_cells(_without_untrustworthy(answers) if planned.spec.suppress else answers))
 
 
 def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:
-    """The tables as they are written, what is in them, and the levels of their columns."""
+    """Return the tables as they are written, their manifest entries, and the levels of their columns."""
     levels = _levels(contract, candidate.answers)
     return PublishedTables(
         said=_table_fields(candidate.answers), tables=tuple(map(tidy, candidate.answers)),
@@ -75,17 +75,17 @@ def publish(_: TablesPlan, candidate: AnsweredTables, contract: Contract) -> Pub
 
 
 def parameters(planned: TablesPlan) -> dict[str, Any]:
-    """What can be said of the mechanism before a release."""
+    """Return the mechanism's parameters as known before a release."""
     return json_fields(mechanism(planned))
 
 
 def mechanism_fields(planned: TablesPlan, _: AnsweredTables) -> TablesMechanism:
-    """What the manifest says of the mechanism: all of it is known before there is a candidate."""
+    """Return the manifest's entry for the mechanism: all of it is known before there is a candidate."""
     return mechanism(planned)
 
 
 def mechanism(planned: TablesPlan) -> TablesMechanism:
-    """What the manifest says of the mechanism; invariants: none, every number carries noise."""
+    """Return the manifest's entry for the mechanism. Each number carries noise, so there are no invariants."""
     made, spec = planned.mechanism, planned.spec
     stated = {
         "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
@@ -95,13 +95,13 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
 
 
 def data_fields(held: PublishedTables) -> TablesData:
-    """What the manifest says of the files: the axes of every table, and which noisy vectors it is made of."""
+    """Return the manifest's entry for the files: the axes of each table, and its noisy vectors."""
     columns = tuple(ValuesFields(name=e.column, level=e.level, values=len(e.labels)) for e in held.columns)
     return TablesData(columns=columns, tables=held.said)
 
 
 def private(planned: TablesPlan, candidate: AnsweredTables, counted: Mapping[str, Histogram]) -> Sections:
-    """What the curator may know: rows of the table, and how far the published counts are from the true ones."""
+    """Return the custodian's private record: number of the table's rows, and the errors of the published counts."""
     rows = {"counted": next(iter(counted.values())).rows}
     return {
         "rows": lambda: rows,
@@ -147,7 +147,7 @@ def _table(stem: str, each: TableAnswer | QuantileAnswer, queries: tuple[int, ..
 
 
 def _levels(contract: Contract, answers: Sequence[TableAnswer | QuantileAnswer]) -> list[tuple[Attribute, Level]]:
-    """Every attribute at every level that a table uses, in the contract's order, finest level first."""
+    """Return each attribute at each level that a table uses, in the contract's order, finest level first."""
     used: dict[str, dict[str, Level]] = {}
     for each in answers:
         own = dict(each.levels)
@@ -173,6 +173,6 @@ def _errors(mechanism: DpTables, candidate: AnsweredTables, counted: Mapping[str
 
 
 def _root_mean_square(errors: Floats) -> float | None:
-    """Of the cells that are stated; None where none is."""
+    """Return the root mean square of the errors that are not NaN; None if all are."""
     stated = errors[~np.isnan(errors)]
     return float(np.sqrt(np.mean(np.square(stated)))) if stated.size else None

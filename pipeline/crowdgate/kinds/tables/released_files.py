@@ -1,4 +1,4 @@
-"""What the files of a release of tables hold."""
+"""Content of the files of a release of tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from crowdgate.publish.levels import CoarserLine
 
 @dataclass(frozen=True, eq=False)
 class PublishedTables:
-    """The tables as published and, if asked for, as the noise left them; their columns with all values, and which value
-    of a level belongs to which of a coarser one."""
+    """The tables as published and, if the policy says so, as drawn; their columns with all values, and the value of
+    each coarser level for each value."""
 
     said: tuple[TableFields, ...]
     tables: tuple[pa.Table, ...]

@@ -1,4 +1,4 @@
-"""How exact the counts of a release are once its tables are consistent: a function of its manifest and levels alone."""
+"""Variances of the counts of a release after consistency: a function of its manifest and levels alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -15,18 +15,18 @@ from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.publish.levels import ReleasedDomains, levels_of
 
 Spread = Mapping[str, Floats]
-"""The variance of every cell, in squared steps, by the file of the table."""
+"""The variance of each cell, in squared steps, by the file of the table."""
 _MOST_CONSTRAINTS, _MOST_WORK = 6000, 4e10
-"""What format 1 took for too costly: its standard errors are then those of the noise."""
+"""Limits above which format 1 did not compute variances after consistency, but stated those of the noise."""
 
 
 def consistent_count_tables(said: TablesManifest) -> list[TableFields]:
-    """The tables whose counts were made consistent, those behind quantiles included."""
+    """Return the tables whose counts were made consistent, including those behind quantiles."""
     return [table for table in said.data.tables if table.kind in ("count", "quantiles")]
 
 
 def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
-    """What the plan tells of them."""
+    """Return the plan of the consistent counts."""
     tables, levels = consistent_count_tables(said), levels_of(domains)
     axes = [{name: levels[name, level] for name, level in table.query_levels.items()} for table in tables]
     laws = [said.mechanism.law(table.queries[0]) for table in tables]
@@ -35,7 +35,7 @@ def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
 
 
 def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:
-    """The variances of all counts of a release of format 1."""
+    """Return the variances of all counts of a release of format 1."""
     plan = counts_plan(said, domains)
     variances = [law.variance for law in plan.laws]
     if not variances:
@@ -47,7 +47,7 @@ def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:
 
 
 def _costly(axes: Sequence[Axes], variances: Sequence[float]) -> bool:
-    """Whether variances after consistency were too costly for format 1: attributes at several levels, many links."""
+    """Return whether format 1 did not compute variances after consistency: attributes at several levels, many links."""
     codes: dict[str, Codes] = {}
     several = [
         name
@@ -64,7 +64,7 @@ def _costly(axes: Sequence[Axes], variances: Sequence[float]) -> bool:
 
 
 def _links(axes: Sequence[Axes]) -> Iterator[Axes]:
-    """The margins by which format 1 connected pairs of tables, finest first, without pairs that agree already."""
+    """Yield the margins by which format 1 connected pairs of tables, finest first, without pairs that agree already."""
     joins: dict[tuple[tuple[str, int], ...], Axes] = {}
     for left, right in combinations(axes, 2):
         shared = common_margin(left, right)

@@ -1,4 +1,4 @@
-"""Check a release of tables from its files alone: guarantee, queries, domains, flags, and that whole numbers add up."""
+"""Check a release of tables from its files alone: guarantee, queries, domains, flags, and sums of whole numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
@@ -36,7 +36,7 @@ from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, read_
 
 
 def manifest_problems(said: TablesManifest) -> Iterator[str]:
-    """What does not hold of the guarantee, the budget and the queries by themselves."""
+    """Yield the problems of the manifest's guarantee, budget and queries."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
     if said.facts.margins or said.facts.joint:
         yield "no gate on tables reads public counts"
@@ -72,7 +72,7 @@ def _query_problems(said: TablesManifest) -> Iterator[str]:
 
 
 def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
-    """Whether a table states what its kind states, and its queries are what such a table is made of."""
+    """Return whether a table states what its kind must state, and its queries are those of such a table."""
     stated = (table.column is not None, table.level is not None, table.at is not None)
     columns = [axis.column for axis in table.axes] + ([table.column] if table.kind == "quantiles" else [])
     grids = {"mean": [True, True], "sum": [True], "clamped": [True]}.get(table.kind, [False])
@@ -90,7 +90,8 @@ def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
 
 
 def _numbers_fit(table: TableFields, grid: GridFields | None, form: int) -> bool:
-    """Whether a table of numbers says how they are taken, as its query's integers have it. Format 1 did not say it."""
+    """Return whether a table of numbers states their treatment in agreement with its query's grid. Format 1 did not
+    state it."""
     numbers = table.numbers
     if (table.end is not None) != (table.kind == "clamped") or (table.kind == "clamped" and form == 1):
         return False
@@ -109,19 +110,19 @@ def _is_grid(grid: GridFields) -> bool:
 
 
 def _is_centred(grid: GridFields | None) -> bool:
-    """Whether a mean is taken around the middle of its bounds, which is rounded down."""
+    """Return whether the grid of a mean is centred at the middle of its bounds, rounded down."""
     return grid is not None and grid.low + grid.high in (0, 1)
 
 
 def _counts_valid(grid: GridFields | None) -> bool:
-    """Whether a query counts the rows that a mean is taken over."""
+    """Return whether a query counts the rows of a mean."""
     return grid is not None and grid.high == grid.unit == 1 and grid.low >= 0
 
 
 def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTables:
-    """The tables in the columns that dictionary.csv lists. Raises VerificationFailed that lists what does not hold.
+    """Read the tables in the columns that dictionary.csv lists. Raises VerificationFailed that lists all problems.
 
-    The files of the first format are read; the others must be what is written of the same tables.
+    Reads the files of the first format; the others must hold the same tables.
     """
     if not 0 < said.mechanism.beta <= 1:
         raise VerificationFailed("a sampling rate that is none")
@@ -142,7 +143,7 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
 
 
 def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mapping[str, pa.Table]) -> Iterator[str]:
-    """What does not hold of counts that were made consistent."""
+    """Yield the problems of counts that were made consistent."""
     tables = consistent_count_tables(said)
     published = {at: counts(held[each.file]) for at, each in enumerate(tables) if each.kind == "count"}
     for at, each in published.items():
@@ -153,7 +154,7 @@ def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mappin
 
 
 def output_candidate(said: TablesManifest, held: PublishedTables) -> Candidate:
-    """The numbers as output measures read them."""
+    """Return the numbers as output measures read them."""
     pairs = zip(held.said, held.tables, strict=True)
     cells = tuple(_published(each, table) for each, table in pairs if each.kind != "quantiles")
     return Candidate(static=static_of(said, {}, {}, 1), cells=cells)
@@ -172,7 +173,7 @@ def _refuse(problems: Iterator[str]) -> None:
 
 
 def _cell_problems(said: TablesManifest, domains: ReleasedDomains) -> Iterator[str]:
-    """Every query has as many cells as its domain, and every table as many lines as it needs."""
+    """Yield queries with other cells than their domain, and tables with another number of lines."""
     used = {axis for table in said.data.tables for axis in table.query_levels.items()}
     listed = [(*axis, len(labels)) for axis, labels in domains.listed.items()]
     if used != set(domains.listed) or listed != [(each.name, each.level, each.values) for each in said.data.columns]:
@@ -203,7 +204,7 @@ def _tables(
 def _table_problems(
     found: pa.Table, table: TableFields, said: TablesManifest, domains: ReleasedDomains, after: Spread | None
 ) -> Iterator[str]:
-    """Of a table by itself; counts that were made consistent (no `after`) are recounted together later."""
+    """Yield the problems of a single table; consistent counts (no `after`) are recounted together later."""
     if not domains.complete(found, table.levels, table.probabilities):
         yield "its cells are not all cells of its domain, in their order"
     elif table.kind == "quantiles":
@@ -230,7 +231,7 @@ def _read(path: Path, expected: pa.Schema, form: Format, cells: int) -> pa.Table
 
 
 def _decoded(piece: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Text for dictionaries. Raises ValueError for what would fill the memory."""
+    """Return a piece with text in place of dictionaries. Raises ValueError for labels that would fill the memory."""
     for name in schema.names:
         column = piece[name]
         if pa.types.is_dictionary(column.type):

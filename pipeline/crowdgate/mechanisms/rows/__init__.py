@@ -1,1 +1,1 @@
-"""Safe k-anonymity: levels, the choice among them, suppression. What a policy says of it is in `spec`."""
+"""Safe k-anonymity: levels, the choice among them, suppression. Its part of a policy is in `spec`."""

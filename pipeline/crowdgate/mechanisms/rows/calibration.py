@@ -1,20 +1,20 @@
 """Calibrated weights: one weight for all rows of a class, so that weighted figures agree with noisy margins.
 
 Generalised raking (Deville and Saerndal 1992, their truncated linear method) with a ridge on the margins (Rao and Singh
-1997). Class c has n_c released rows, every row the design weight d = 1 / beta, and the weight w_c = d g_c. Cell j of a
+1997). Class c has n_c released rows, each row the design weight d = 1 / beta, and the weight w_c = d g_c. Cell j of a
 margin has an estimate t_j of variance v_j and an interval [l_j, u_j]; N_j(w) = sum of n_c w_c over its classes. With
 0.1 <= g_c <= 10 the weights minimise
 
-    sum_c n_c d (g_c - 1)^2 / 2  +  100 sum_j (N_j(w) - s_j - t_j)^2 / (2 v_j),    l_j <= N_j(w) - s_j <= u_j,
+    sum_c n_c d (g_c - 1)^2 / 2  +  100 sum_j (N_j(w) - s_j - t_j)^2 / (2 v_j),   l_j <= N_j(w) - s_j <= u_j,
 
-where s is the least shift that leaves any such weights: it minimises sum_j s_j^2 / v_j. Where the intervals can all be
-met s = 0: they are met, and among all weights that meet them these are the nearest to the design weight and to the
-estimates. Where they cannot (a group that belongs to the margins has no row, or too few), the weights come as near to
-the intervals as weights within the bounds can, in squared standard errors, and are the nearest to the design weight
-among those. s, and with it the weights, is a continuous function of estimates and intervals.
+where s is the least shift for which such weights exist: it minimises sum_j s_j^2 / v_j. If all intervals can be met,
+then s = 0 and the weights meet them; among all such weights they are the nearest to the design weight and to the
+estimates. Otherwise (a group in the margins has no row, or too few) the weights come as near to the intervals as the
+bounds permit, in squared standard errors, and are the nearest to the design weight among those. s, and so the weights,
+is a continuous function of estimates and intervals.
 
-A cell without a class can't be met by any weight: it is no constraint. Weights are functions of released rows and noisy
-margins only: post-processing, which costs no budget.
+A cell without a class can't be met by any weight, so it is no constraint. Weights are functions of released rows and
+noisy margins only: post-processing, which costs no budget.
 """
 
 from collections.abc import Sequence
@@ -33,15 +33,15 @@ GRID = 10_000
 LEAST, MOST = Fraction(1, 10), Fraction(10)
 """Bounds of a weight in multiples of the design weight."""
 RIDGE = 100.0
-"""How much a squared standard error between weighted count and estimate weighs in the objective."""
+"""Factor of a squared standard error between weighted count and estimate in the objective."""
 _HAIR = 1e-3
-"""Standard errors by which intervals are narrowed for what the solution is not exact."""
+"""Standard errors by which intervals are narrowed, to cover the inexactness of the solution."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyMargin:
-    """A noisy table beside the classes: the cell of every class, and for every cell (flat) a linear estimate (it may be
-    negative or no whole number), its variance (positive) and its interval."""
+    """A noisy table beside the classes: the cell of each class, and for each cell (flat) a linear estimate (possibly
+    negative or fractional), its variance (positive) and its interval."""
 
     cells: Integers
     estimate: Floats
@@ -52,8 +52,9 @@ class NoisyMargin:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Weights in units of 1/GRID, one a class. `met`: all intervals of cells with a class are met. `shift` is the root
-    of sum s_j^2 / v_j, in standard errors; `gap` bounds by how much its square could be lower with other weights."""
+    """Weights in units of 1/GRID, one for each class. `met`: all intervals of cells with a class are met. `shift` is
+    the root of sum s_j^2 / v_j, in standard errors; `gap` bounds how much lower its square could be with other
+    weights."""
 
     weights: Integers
     met: bool
@@ -63,7 +64,7 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """What weights leave of one margin, by cell: the weighted count, in units of 1/GRID; whether any class belongs to
+    """The fit of weights to one margin, by cell: the weighted count, in units of 1/GRID; whether any class belongs to
     the cell; whether the weighted count is in the interval; weighted count minus estimate."""
 
     weighted: Integers
@@ -73,12 +74,13 @@ class Residuals:
 
 
 def calibrate(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> Calibration:
-    """The weights of classes with these numbers of released rows (each above 0); `design` is 1 / beta, at least 1.
+    """Return the weights of classes with these numbers of released rows (each above 0); `design` is 1 / beta, at least
+    1.
 
-    Where the intervals, each narrowed by what rounding to the grid can move (half a unit a row, at most a quarter of
-    the interval), can be met within the bounds, the weighted counts are in the intervals. Weights do not depend on the
-    order of classes or margins but for a unit of the grid. Raises ValueError for what is no such input, ArithmeticError
-    where the method does not converge: no weights are returned then.
+    Each interval is narrowed by the effect of rounding to the grid (half a unit for each row, at most a quarter of the
+    interval). If the bounds allow all narrowed intervals to be met, the weighted counts are in the intervals. The order
+    of classes and margins changes weights by at most a unit of the grid. Raises ValueError for invalid input,
+    ArithmeticError if the method does not converge.
     """
     problem = _problem(counts, margins, design)
     found = nearest_point(problem)
@@ -89,7 +91,7 @@ def calibrate(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction
 
 
 def residuals(counts: Integers, weights: Integers, margins: Sequence[NoisyMargin]) -> tuple[Residuals, ...]:
-    """What the weights leave of every margin. Exact in integers: a class's rows times its weight."""
+    """Return the fit of the weights to each margin. Exact in integers: a class's rows times its weight."""
     return tuple(_residuals(counts, weights, margin) for margin in margins)
 
 
@@ -105,12 +107,12 @@ def _residuals(counts: Integers, weights: Integers, margin: NoisyMargin) -> Resi
 
 
 def _limits(design: Fraction) -> tuple[int, int]:
-    """The least and the greatest weight on the grid."""
+    """Return the least and the greatest weight on the grid."""
     return -int(-LEAST * design * GRID // 1), int(MOST * design * GRID // 1)
 
 
 def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> ProjectionProblem:
-    """The cells with a class as rows in standard errors, classes as columns."""
+    """Return the projection problem: cells with a class as rows in standard errors, classes as columns."""
     from scipy.sparse import csr_array, vstack
 
     _check(counts, margins, design)
@@ -133,7 +135,7 @@ def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction)
 
 
 def _coarse(margins: Sequence[NoisyMargin]) -> Any:
-    """Sums of figures that margins have in common, in standard errors."""
+    """Return sums of figures that margins have in common, in standard errors."""
     errors = [np.sqrt(margin.variance[np.unique(margin.cells)]) for margin in margins]
     return common_sums([margin.cells for margin in margins]).multiply(np.concatenate(errors)[:, None]).tocsr()
 

@@ -1,4 +1,4 @@
-"""Names of what a release of rows spends beside its mechanism, and of the column that is bought by it."""
+"""Names of the privacy charges of a release of rows other than its mechanism, and of the column of weights."""
 
 CHOICE_PART = "choice of levels"
 JOINT_PART = "mechanism and choice of levels on its sample"

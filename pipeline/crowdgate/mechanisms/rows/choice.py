@@ -1,8 +1,9 @@
 """Levels chosen from data: a private selection among all combinations of the listed levels, paid from epsilon.
 
-On the full table, with randomness of its own, the choice is epsilon-differentially private, and the mechanism then runs
-at levels that do not depend on its sample: the two compose (epsilons add). On the sample that is released they do not,
-since the choice can follow the classes that were sampled too often; then `same_sample_delta` prices both together.
+On the full table, with independent randomness, the choice is epsilon-differentially private, and the mechanism then
+runs at levels that do not depend on its sample: both compose (epsilons add). On the released sample they do not
+compose, since the choice can follow classes with too many sampled rows. Then `same_sample_delta` bounds the delta of
+both together.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LevelSelection:
-    """What is chosen among, by which score, on which rows, for which epsilon."""
+    """A choice of levels: its candidates, score, rows and epsilon."""
 
     lattice: SchemeLattice
     epsilon: Fraction
@@ -47,9 +48,10 @@ class LevelSelection:
         return [name for name, levels in self.lattice.candidates.items() if len(levels) > 1]
 
     def choose(self, table: Histogram, k: int, beta: Fraction, select: Selector) -> dict[str, Level]:
-        """The levels that `select` takes; `table` counts, at the finest candidates, the full table or the sample.
+        """Return the levels that `select` takes; `table` counts, at the finest candidates, the full table or the
+        sample.
 
-        A sample is not sampled again: of its rows those are kept whose class has at least k, which is `beta` 1.
+        A sample is not sampled again: all its rows in classes of at least k are retained, as with `beta` 1.
         """
         rate = beta if self.on == "full" else Fraction(1)
         kept = retention_table(k, rate, int(table.counts.sum()))
@@ -57,7 +59,7 @@ class LevelSelection:
         return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
 
     def words(self) -> str:
-        """The choice in one sentence."""
+        """Return the choice in one sentence."""
         lattice = self.lattice
         return choice_sentence(self.chosen, len(lattice), self.score, lattice.last, self.on, decimal(self.epsilon))
 
@@ -65,7 +67,7 @@ class LevelSelection:
 def choice_sentence(
     chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: str
 ) -> str:
-    """A choice of levels in one sentence."""
+    """Return a choice of levels in one sentence."""
     rows = "the full table" if on == "full" else "the released sample itself"
     paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
     by = score.replace("_", " ") + (f" of {target}" if target else "")
@@ -75,7 +77,7 @@ def choice_sentence(
 
 
 def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> tuple[Part, ...]:
-    """How the mechanism and the choice divide what gates leave of epsilon; the mechanism's part first."""
+    """Return the parts of the guarantee: the epsilon that gates leave, divided between mechanism (first) and choice."""
     if spec is None:
         return (Part("mechanism", left, delta),)
     if spec.on == "sample":
@@ -84,7 +86,7 @@ def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> t
 
 
 def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | None:
-    """The choice that a policy without problems asks for."""
+    """Return the choice of a policy without problems; None if it has none."""
     if spec.choose is None:
         return None
     candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
@@ -95,7 +97,7 @@ def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | No
 
 
 def candidate_levels(contract: Contract, name: str, stated: str | Candidates) -> tuple[Level, ...]:
-    """The levels that a policy states for an attribute, finest first."""
+    """Return the levels that a policy states for an attribute, finest first."""
     hierarchy = contract.by_name[name].hierarchy
     assert hierarchy is not None
     listed = [stated] if isinstance(stated, str) else stated.choose
@@ -103,12 +105,12 @@ def candidate_levels(contract: Contract, name: str, stated: str | Candidates) ->
 
 
 def candidate_count(spec: SafeKAnonymity) -> int:
-    """Number of combinations of the listed levels."""
+    """Return the number of combinations of the listed levels."""
     return prod(len(stated.choose) for stated in spec.attributes.values() if isinstance(stated, Candidates))
 
 
 def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) -> Iterator[Finding]:
-    """Levels that the hierarchy does not have, or that are listed twice."""
+    """Yield a finding for each level that the hierarchy does not have or that is listed twice."""
     listed = [stated] if isinstance(stated, str) else stated.choose
     for i, level in enumerate(listed):
         at = ("attributes", name) if isinstance(stated, str) else ("attributes", name, "choose", i)
@@ -120,7 +122,7 @@ def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) ->
 
 
 def choice_problems(spec: SafeKAnonymity) -> Iterator[Finding]:
-    """What a choice lacks, or has too much of."""
+    """Yield the findings against a choice: missing or superfluous candidates, target or weights."""
     lists = {name: stated.choose for name, stated in spec.attributes.items() if isinstance(stated, Candidates)}
     if spec.choose is None:
         for name in lists:
@@ -168,7 +170,8 @@ def _weight_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Find
 
 
 def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candidates: int) -> float:
-    """Delta of the mechanism together with a choice among `candidates` on its own sample; 1 where nothing is known."""
+    """Return the delta of the mechanism together with a choice among `candidates` on its own sample; 1 if no bound is
+    known."""
     try:
         return safe_k.same_sample_delta(k, beta, epsilon, side, candidates)
     except ValueError:
@@ -176,7 +179,7 @@ def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candi
 
 
 def joint_least_k(part: Part, beta: Fraction, side: Fraction, candidates: int) -> int:
-    """The smallest k with which both together keep `part`. Raises ValueError when none up to 10^9 does."""
+    """Return the smallest k with which both together keep `part`. Raises ValueError if no k up to 10^9 does."""
 
     def holds(k: int) -> bool:
         return joint_delta(k, beta, part.epsilon, side, candidates) <= part.delta

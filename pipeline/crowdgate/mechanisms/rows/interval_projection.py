@@ -1,15 +1,16 @@
-"""The nearest point to a base within bounds whose linear figures lie in intervals, or as near to them as they can.
+"""The nearest point to a base within bounds whose linear figures lie in intervals, or as near to them as possible.
 
-    minimise  sum_c q_c (g_c - 1)^2 / 2 + ridge |z - t|^2 / 2    over  a <= g <= b,  l <= z <= u,  B (q g) - z = s,
+    minimise  sum_c q_c (g_c - 1)^2 / 2 + ridge |z - t|^2 / 2   over   a <= g <= b,  l <= z <= u,  B (q g) - z = s,
 
-with s the shift of least norm for which there are such g and z. For multipliers y of the equations the minimum over g
-and z is closed: g(y) = clip(1 - B'y, a, b), z(y) = clip(t + y / ridge, l, u). Whatever y is, (g(y), z(y)) solves the
-problem with the shift s(y) = B (q g(y)) - z(y) exactly; only |s| has to become least. The proximal method on the dual
-(augmented Lagrangians; Rockafellar 1976) makes it so, whether or not s = 0 is possible (Chiche and Gilbert 2016). Each
-of its steps minimises a smooth convex function of y by Newton's method with the derivative of the clipped parts (Li,
-Sun, Toh 2018).
+with s the shift of least norm for which such g and z exist. For multipliers y of the equations the minimum over g and z
+is closed: g(y) = clip(1 - B'y, a, b), z(y) = clip(t + y / ridge, l, u). For each y, (g(y), z(y)) solves the problem
+with the shift s(y) = B (q g(y)) - z(y) exactly; only |s| must be minimised. The proximal method on the dual (augmented
+Lagrangians; Rockafellar 1976) minimises it, whether or not s = 0 is possible (Chiche and Gilbert 2016). Each of its
+steps minimises a smooth convex function of y by Newton's method with the derivative of the clipped parts (Li, Sun, Toh
+2018).
 
-A lower bound of |s|^2 / 2 by duality, -|s|^2 / 2 + min s'B (q g) - max s'z, tells how far from least it is: `gap`.
+A lower bound of |s|^2 / 2 by duality, -|s|^2 / 2 + min s'B (q g) - max s'z, bounds the distance from the minimum:
+`gap`.
 """
 
 from collections.abc import Callable
@@ -22,21 +23,21 @@ import numpy as np
 from crowdgate.arrays import Floats
 
 MOST_DENSE = 3000
-"""Up to here the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
+"""Up to this number the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
 _STEPS, _ROUNDS, _SEARCH = 300, 60, 1e-3
 _FIRST, _LAST = 1e3, 1e5
 """The first and the greatest weight of a squared shift."""
 _INNER, _ITERATIONS, _REGULAR = 1e-3, 2000, 1e-9
 _EXACT, _FLOAT = 1e-7, 1e-15
 _RELATIVE, _MET = 1e-5, 1e-4
-"""A shift is least when its square is proven to be so up to this part, and none when no figure is shifted more."""
+"""Relative tolerance of the least squared shift; and the largest shift of a figure that counts as no shift."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectionProblem:
-    """B (sparse, one row a figure), q > 0, targets t, intervals [l, u], bounds [a, b] with 0 < a <= 1 <= b, ridge > 0.
-    Figures are in units in which shifts are to be compared: standard errors. `coarse` (sparse, one row a figure, it may
-    have no column) spans combinations in which B' nearly vanishes: only speed depends on it."""
+    """B (sparse, one row for each figure), q > 0, targets t, intervals [l, u], bounds [a, b] with 0 < a <= 1 <= b,
+    ridge > 0. Figures are in the units in which shifts are compared: standard errors. `coarse` (sparse, one row for
+    each figure, possibly no columns) spans combinations in which B' nearly vanishes: only speed depends on it."""
 
     matrix: Any
     base: Floats
@@ -50,28 +51,29 @@ class ProjectionProblem:
 
     @cached_property
     def transposed(self) -> Any:
-        """B'."""
+        """B', the transpose of B."""
         return self.matrix.T.tocsr()
 
     def ratios(self, y: Floats) -> Floats:
-        """g(y)."""
+        """Return g(y)."""
         return np.asarray(np.clip(1 - self.transposed @ y, self.least, self.most))
 
     def figures(self, y: Floats) -> Floats:
-        """z(y)."""
+        """Return z(y)."""
         return np.clip(self.target + y / self.ridge, self.lower, self.upper)
 
     def shift(self, y: Floats) -> Floats:
-        """s(y)."""
+        """Return s(y)."""
         return np.asarray(self.matrix @ (self.base * self.ratios(y)) - self.figures(y))
 
     def rounding(self, y: Floats) -> float:
-        """What rounding errors of floating point can make of s(y)."""
+        """Return a bound on the floating-point rounding error of s(y)."""
         sums = self.matrix @ (self.base * (1 + self.transposed @ np.abs(y)))
         return _FLOAT * float(sums.max(initial=0.0))
 
     def gap(self, y: Floats, direction: Floats) -> float:
-        """How far |s(y)|^2 is at most from the least, by the bound that `direction`, near to s(y), gives."""
+        """Return an upper bound of |s(y)|^2 minus the minimum, from the dual bound at `direction`, which is near
+        s(y)."""
         pull = self.base * (self.transposed @ direction)
         ends = np.where(pull > 0, self.least, self.most)
         reach = np.maximum(direction * self.lower, direction * self.upper) - direction * self.figures(y)
@@ -81,7 +83,7 @@ class ProjectionProblem:
 
 @dataclass(frozen=True, eq=False)
 class NearestPoint:
-    """g, the shift, and by how much the shift's square is at most too large."""
+    """g, the shift, and an upper bound of the shift's square minus its minimum."""
 
     ratios: Floats
     shift: Floats
@@ -89,7 +91,7 @@ class NearestPoint:
 
 
 def nearest_point(problem: ProjectionProblem) -> NearestPoint:
-    """The solution. Raises ArithmeticError if the method does not converge."""
+    """Return the solution. Raises ArithmeticError if the method does not converge."""
     start, stiffness = np.zeros(len(problem.target)), _FIRST
     for _ in range(_ROUNDS):
         y = _proximal(problem, start, stiffness)
@@ -101,7 +103,7 @@ def nearest_point(problem: ProjectionProblem) -> NearestPoint:
 
 
 def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Floats:
-    """The y at which s(y) = (y - start) / stiffness."""
+    """Return the y at which s(y) = (y - start) / stiffness."""
     y = start
     for _ in range(_STEPS):
         slope = (y - start) / stiffness - problem.shift(y)
@@ -113,7 +115,7 @@ def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Fl
 
 
 def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
-    """How far along the step the function falls: to its least value, at most the whole step."""
+    """Return the part of the step that minimises the function, at most 1."""
     from scipy.optimize import brentq
 
     def slope(t: float) -> float:
@@ -126,7 +128,7 @@ def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, 
 
 
 def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: float) -> Floats:
-    """(E + B K B')^-1 slope: K = q where g is free, E = 1 / stiffness, and 1 / ridge more where z is free."""
+    """Return (E + B K B')^-1 slope: K = q where g is free; E = 1 / stiffness, plus 1 / ridge where z is free."""
     raw = 1 - problem.transposed @ y
     free = (raw > problem.least) & (raw < problem.most)
     inner = problem.target + y / problem.ridge
@@ -140,7 +142,7 @@ def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: flo
 
 
 def _by_classes(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
-    """Woodbury: as many equations as free classes."""
+    """Solve by Woodbury's identity, with as many equations as free classes."""
     from scipy.linalg import cho_factor, cho_solve
 
     scaled = slope / own
@@ -161,7 +163,8 @@ def _by_figures(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats
 
 
 def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse: Any) -> Floats:
-    """Conjugate gradients: the common sums exactly, then the diagonal, then the sums again."""
+    """Solve by conjugate gradients, preconditioned by the common sums exactly, then the diagonal, then the sums
+    again."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     back, diagonal = matrix.T.tocsr(), matrix.multiply(matrix) @ base + own
@@ -182,7 +185,7 @@ def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse:
 
 
 def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floats], Floats]:
-    """The solution among combinations of `coarse` alone."""
+    """Return a function for the solution among combinations of `coarse` alone."""
     from scipy.linalg import cho_factor, cho_solve
 
     if not coarse.shape[1]:

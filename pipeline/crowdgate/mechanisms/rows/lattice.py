@@ -1,11 +1,10 @@
-"""Every candidate scheme scored at once: a scheme takes one candidate level of each attribute.
+"""Score all candidate schemes at once: a scheme takes one candidate level of each attribute.
 
 The table is collapsed to its distinct tuples at the finest candidates, then the lattice is walked depth first, each
-level rolled up from the one before it. A tuple is one number with a field of bits for every attribute, in which each
+level rolled up from the one before it. A tuple is one number with a field of bits for each attribute, in which each
 level only clears low bits: a roll-up is a mask. The last attribute is never sorted again: with c bits cleared, two
 neighbours of the sorted order are in different classes exactly if the exclusive or of their numbers is at least 2^c.
-
-Classes can only merge on the way up, but no scheme is left out for that: a private selection needs every candidate.
+Classes can only merge on the way up, but no scheme is skipped for that: a private selection needs all candidates.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
 KEY_BITS = 62
 _SIGN_FREE = 62
 Total = Callable[[Integers, Integers], int]
-"""The score of a scheme from the sizes of its classes in sorted order, and what parts each from the one before it: the
-exclusive or of their numbers."""
+"""The score of a scheme from the sizes of its classes in sorted order, and the exclusive or of each class's number with
+that of the class before it."""
 
 
 @dataclass(frozen=True, eq=False)
 class SchemeLattice:
-    """Candidate levels of every attribute, finest first. `last` names an attribute whose codes are to be the lowest
-    bits of the numbers, for scores that look at its values within a class of the others."""
+    """Candidate levels of each attribute, finest first. `last` names an attribute whose codes take the lowest bits of
+    the numbers, for scores that read its values within a class of the others."""
 
     candidates: Mapping[str, tuple[Level, ...]]
     last: str | None = None
@@ -55,12 +54,12 @@ class SchemeLattice:
         return {name: levels[0] for name, levels in self.candidates.items()}
 
     def scheme(self, index: int) -> dict[str, Level]:
-        """The levels of one scheme; the last attribute's level changes fastest."""
+        """Return the levels of one scheme; the last attribute's level changes fastest."""
         at = np.unravel_index(index, self.shape) if self.shape else ()
         return {name: levels[int(i)] for (name, levels), i in zip(self.candidates.items(), at, strict=True)}
 
     def weights(self, of_level: Callable[[str, Level], float]) -> Floats:
-        """For every scheme the sum over attributes of a number that belongs to the level."""
+        """Return for each scheme the sum over attributes of a number that belongs to the level."""
         total = np.zeros(self.shape)
         for axis, (name, levels) in enumerate(self.candidates.items()):
             shape = [-1 if i == axis else 1 for i in range(len(self.shape))]
@@ -69,18 +68,19 @@ class SchemeLattice:
 
 
 def between(finer: Level, coarser: Level) -> Level:
-    """The coarser level as a function of the codes of the finer one, which it must nest in."""
+    """Return the coarser level as a function of the codes of the finer one, which must nest in it."""
     return Level(coarser.name, coarser.labels, coarser_codes(finer, coarser))
 
 
 def roll_up(full: Histogram, finest: Mapping[str, Level], scheme: Mapping[str, Level]) -> Histogram:
-    """The histogram at a scheme's levels, from the one at the finest candidates."""
+    """Return the histogram at a scheme's levels, from the one at the finest candidates."""
     moved = {name: between(finest[name], level) for name, level in scheme.items() if level is not finest[name]}
     return generalise(full, moved) if moved else full
 
 
 def totals(lattice: SchemeLattice, full: Histogram, total: Total) -> list[int]:
-    """The score of every scheme, in the order of `Lattice.scheme`. `full` counts the table at the finest candidates."""
+    """Return the score of each scheme, in the order of `SchemeLattice.scheme`. `full` counts the table at the finest
+    candidates."""
     order = _walking_order(lattice)
     shape = [len(lattice.candidates[name]) for name in order]
     found = np.fromiter(_outer(lattice, project(full, order), order, total), dtype=object, count=len(lattice))
@@ -89,20 +89,21 @@ def totals(lattice: SchemeLattice, full: Histogram, total: Total) -> list[int]:
 
 
 def field_width(size: int) -> int:
-    """Bits that hold `size` codes."""
+    """Return the number of bits that hold `size` codes."""
     return max(size - 1, 0).bit_length()
 
 
 def _walking_order(lattice: SchemeLattice) -> list[str]:
-    """Fixed attributes first (they become part of a rank), the one with most levels last, then `lattice.last`."""
+    """Return fixed attributes first (they become part of a rank), the one with most levels last, then
+    `lattice.last`."""
     names = [name for name in lattice.candidates if name != lattice.last]
     names.sort(key=lambda name: (len(lattice.candidates[name]), len(lattice.candidates[name][0])))
     return names if lattice.last is None else [*names, lattice.last]
 
 
 def _outer(lattice: SchemeLattice, node: Histogram, order: Sequence[str], total: Total) -> Iterator[int]:
-    """Scores in walking order. Attributes that are fixed, or do not fit into one number, are decided here, one after
-    another; each that is decided merges with those before it into one rank."""
+    """Yield scores in walking order. Attributes that are fixed, or do not fit into one number, are decided here, one
+    after another; each decided attribute merges with those before it into one rank."""
     fields = [_field(lattice.candidates[name]) for name in order]
     widths = [sum(step for _, step in field.steps) for field in fields]
     decided = len(node.names) - len(order)
@@ -126,7 +127,7 @@ def _is_open(lattice: SchemeLattice, order: Sequence[str]) -> bool:
 
 
 def _ranked(node: Histogram, decided: int) -> Histogram:
-    """The first columns as one, the rank of their tuple."""
+    """Return the histogram with the decided columns replaced by the rank of their tuple."""
     # where some decided column differs from the tuple before: there the rank goes up by one
     changes = np.zeros(max(len(node) - 1, 0), dtype=np.bool_)
     for column in node.codes[:decided]:
@@ -139,14 +140,15 @@ def _ranked(node: Histogram, decided: int) -> Histogram:
 
 @dataclass(frozen=True, eq=False)
 class _Field:
-    """One attribute as bits: the code of every finest value, and for each level how many low bits it clears."""
+    """One attribute as bits: the code of each finest value, and for each level how many low bits it clears."""
 
     codes: Integers
     steps: list[tuple[int, int]]
 
 
 def _field(levels: Sequence[Level]) -> _Field:
-    """Codes whose high bits are those of the coarser levels; `steps` holds (bits cleared, bits added) by level."""
+    """Return codes whose high bits are those of the coarser levels; `steps` holds (bits cleared, bits added) by
+    level."""
     relative = [between(levels[0], level).codes for level in levels]
     codes = relative[-1].astype(np.int64)
     added = [field_width(len(levels[-1]))]
@@ -158,7 +160,7 @@ def _field(levels: Sequence[Level]) -> _Field:
 
 
 def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
-    """The number of each finer value among those of the same coarser value, and the bits that hold it."""
+    """Return the number of each finer value among those of one coarser value, and the bits that hold it."""
     number, next_number = dict[int, int](), dict[int, int]()
     for low, high in zip(finer.tolist(), coarser.tolist(), strict=True):
         if low not in number:
@@ -169,7 +171,7 @@ def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
 
 
 def _inner(node: Histogram, decided: int, fields: Sequence[_Field], total: Total) -> Iterator[int]:
-    """Scores of all schemes of the attributes that are left, in one number each tuple."""
+    """Yield the scores of all schemes of the remaining attributes, with one number for each tuple."""
     widths = [sum(added for _, added in field.steps) for field in fields]
     # the rank of what is decided, then a field of bits for every attribute that is left
     keys = node.codes[0].astype(np.int64) if decided else np.zeros(len(node), dtype=np.int64)
@@ -202,8 +204,8 @@ def _walk(
 
 
 def _merge(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
-    """Distinct keys in order, their counts, and the exclusive or of each with the one before it (first: 2^62). Key and
-    count are sorted as one number where they fit into one: that is more than twice as fast."""
+    """Return distinct keys in order, their counts, and the exclusive or of each with the one before it (first: 2^62).
+    Key and count are sorted as one number if they fit into one, which is more than twice as fast."""
     shift = int(counts.max(initial=0)).bit_length()
     if int(keys.max(initial=0)) >> (_SIGN_FREE - shift) == 0:
         packed = (keys << shift) | counts
@@ -226,7 +228,7 @@ def _distinct(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Int
 
 
 def _between(ends: Integers, starts: Integers) -> Integers:
-    """Sums of the stretches that begin at `starts`, from the running sum of all."""
+    """Return sums of the stretches that begin at `starts`, from the running sum of all."""
     # the running sum where each stretch ends, less where the one before ended
     sums = np.empty(len(starts), dtype=np.int64)
     sums[:-1] = ends[starts[1:] - 1]
@@ -236,7 +238,7 @@ def _between(ends: Integers, starts: Integers) -> Integers:
 
 
 def _chain(counts: Integers, apart: Integers, limits: Sequence[int], total: Total) -> Iterator[int]:
-    """The last attribute's levels: only stretches of the sorted order."""
+    """Yield the scores at the last attribute's levels, whose classes are stretches of the sorted order."""
     for i, limit in enumerate(limits):
         if i > 0:
             starts = np.flatnonzero(apart >= limit)

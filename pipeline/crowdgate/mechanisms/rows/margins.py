@@ -1,8 +1,8 @@
-"""Margins of the full table beside released rows: which tables, at which levels, with which noise.
+"""Margins of the full table beside released rows: their tables, levels and noise.
 
-They are drawn on the full table, after cleaning and the person bound and before any coin of the sample, with noise of
-their own. So the two parts compose: epsilons and deltas add up, whatever the margins tell of people whose rows are
-suppressed. What is computed from margins and released rows together costs nothing more.
+They are drawn on the full table, after cleaning and the bound on rows per person and before sampling, with independent
+noise. So both parts compose: epsilons and deltas add up, whatever the margins reveal of people whose rows are
+suppressed. Post-processing of margins and released rows together costs nothing more.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Levels = Mapping[str, Level]
 
 @dataclass(frozen=True, eq=False)
 class PlannedMargins:
-    """What is bought: the tables of `spec` for `part` of the guarantee, once the released levels are known."""
+    """The planned margins: the tables of `spec` for `part` of the guarantee, once the released levels are known."""
 
     spec: MarginsSpec
     contract: Contract
@@ -38,7 +38,7 @@ class PlannedMargins:
     _made: dict[tuple[tuple[str, str], ...], DpTables] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, released: Levels) -> DpTables:
-        """The tables at these levels. Raises ValueError for what `margin_findings` finds."""
+        """Return the tables at these levels. Raises ValueError if `margin_findings` has findings."""
         at = tuple((name, level.name) for name, level in released.items())
         if at not in self._made:
             planned, findings = self._planned(released)
@@ -48,7 +48,7 @@ class PlannedMargins:
         return self._made[at]
 
     def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> DrawnMargins:
-        """Noisy counts of the full table, which is counted at the released levels."""
+        """Return noisy counts of the full table, which is counted at the released levels."""
         mechanism = self.tables(released)
         counted = split(full, View(released), mechanism.views)
         return DrawnMargins(mechanism, mechanism.protect(counted, None, source))
@@ -62,7 +62,8 @@ class PlannedMargins:
         return plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
 
     def _levels(self, released: Levels) -> dict[str, Level]:
-        """The level of every attribute that has more than one value: the released one, or a coarser one as stated."""
+        """Return the level of each attribute that has more than one value: the released one, or the coarser one of the
+        policy."""
         found: dict[str, Level] = {}
         for name, level in released.items():
             own = self.contract.by_name[name].hierarchy
@@ -82,8 +83,8 @@ class DrawnMargins:
 
 
 def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Each table once, in the order of its attributes: the total, those of one attribute, then what the lines ask for.
-    Attributes that are left out are left out of every table."""
+    """Return each table once, in the order of its attributes: the total, those of one attribute, then those of the
+    lines. Omitted attributes are omitted from all tables."""
     wanted: list[tuple[str, ...]] = [(), *((name,) for name in names)]
     for line in lines:
         if line.all is not None:
@@ -94,12 +95,12 @@ def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str
 
 
 def plan_margins(spec: SafeKAnonymity, contract: Contract, part: Part | None) -> PlannedMargins | None:
-    """The margins of a policy without problems."""
+    """Return the margins of a policy without problems; None if it has none."""
     return None if spec.margins is None or part is None else PlannedMargins(spec.margins, contract, part)
 
 
 def margin_findings(spec: SafeKAnonymity, contract: Contract, part: Part | None, finest: Levels) -> Iterator[Finding]:
-    """What stands against the margins in the policy; `finest` are the released levels, or their finest candidates."""
+    """Yield the findings against the policy's margins; `finest` are the released levels, or their finest candidates."""
     if spec.margins is None or part is None:
         return
     if contract.sample is not None or spec.sampling.inherited is not None:
@@ -148,7 +149,7 @@ def _level_findings(spec: SafeKAnonymity, margins: MarginsSpec, contract: Contra
 
 
 def _coarsest(stated: str | Candidates, known: Sequence[str]) -> str | None:
-    """The coarsest level that rows can have, or None where its name is wrong, which is told elsewhere."""
+    """Return the coarsest level that rows can have, or None if its name is wrong, which another finding reports."""
     listed: list[Any] = [stated] if isinstance(stated, str) else list(stated.choose)
     right = [level for level in listed if level in known]
     return max(right, key=known.index, default=None)

@@ -1,8 +1,8 @@
 """Margins of margins: sums of figures that several tables have in common.
 
-Where a cell of one table lies wholly in a cell of another (on the classes at hand), the first table's figures add up to
-the second's. Those sums are where the equations of many overlapping tables are nearly dependent: solved exactly beside
-a diagonal, they leave conjugate gradients few iterations (two-level preconditioning; Nicolaides 1987).
+If each cell of one table lies wholly in a cell of another (on the given classes), the first table's figures add up to
+the second's. For these sums the equations of many overlapping tables are nearly dependent. Solving them exactly beside
+a diagonal leaves conjugate gradients few iterations (two-level preconditioning; Nicolaides 1987).
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,8 +14,8 @@ from crowdgate.arrays import Integers
 
 
 def common_sums(tables: Sequence[Integers]) -> Any:
-    """Figures by sums, sparse, with 1 where a figure is part of a sum. `tables` hold the cell of every class; figures
-    are the cells that occur, table by table."""
+    """Return a sparse matrix of figures by sums, with 1 if a figure is part of a sum. `tables` hold the cell of each
+    class; figures are the cells that occur, table by table."""
     from scipy.sparse import csr_array
 
     dense = [np.unique(cells, return_inverse=True)[1].reshape(-1) for cells in tables]
@@ -32,7 +32,8 @@ def common_sums(tables: Sequence[Integers]) -> Any:
 
 
 def _nested(tables: Sequence[Integers], sizes: Sequence[int]) -> Iterator[tuple[int, Integers]]:
-    """(table, for every cell the cell of a table with fewer cells that it lies in), and those tables' own cells."""
+    """Yield a table with, for each of its cells, the enclosing cell of a table with fewer cells; then the enclosing
+    tables with their own cells."""
     containers = set[int]()
     for finer, cells in enumerate(tables):
         example = np.zeros(sizes[finer], dtype=np.int64)

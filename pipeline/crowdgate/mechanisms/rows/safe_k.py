@@ -1,10 +1,10 @@
 """Sampling and safe k-anonymity: Bernoulli sample, generalisation, suppression of classes below k.
 
 The output is (epsilon, delta)-differentially private for adding or removing one row (Li, Qardaji, Su 2012, Theorem 5;
-here with the exact delta), because every released column is in the class key, the levels do not depend on the sample,
-and neither the sample's size nor the number of suppressed rows is published. Levels are fixed, or chosen as `choice.py`
-says; when they are chosen on the sample itself, the delta is that of both together. Beside the rows, noisy margins of
-the full table may be drawn, as `margins.py` says.
+here with the exact delta), because each released column is in the class key, the levels do not depend on the sample,
+and neither the sample's size nor the number of suppressed rows is published. Levels are fixed, or chosen as in
+`choice.py`; if they are chosen on the sample itself, the delta is that of both together. Noisy margins of the full
+table may be drawn beside the rows, as in `margins.py`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnonymisedRows:
-    """What the mechanism made: the release, its levels and its noisy margins; the sample and the table at these levels
+    """The mechanism's output: the release, its levels and its noisy margins; the sample and the table at these levels
     (confidential)."""
 
     output: Histogram
@@ -56,10 +56,10 @@ class AnonymisedRows:
 
 @dataclass(frozen=True, eq=False)
 class SafeK:
-    """The mechanism with its numbers: keep with probability beta, publish classes of at least k.
+    """The mechanism with its numbers: sample with probability beta, publish classes of at least k.
 
-    `levels` are those that the table is counted at: the released ones, or the finest candidates of a choice. A unit
-    has at most `rows` rows, each with a coin of its own. An `inherited` sample is not sampled again.
+    `levels` are those of the counted table: the released ones, or the finest candidates of a choice. A unit has at most
+    `rows` rows, each sampled independently. An `inherited` sample is not sampled again.
     """
 
     beta: Fraction
@@ -73,12 +73,12 @@ class SafeK:
 
     @property
     def view(self) -> View:
-        """The class key: every released attribute at its level."""
+        """The class key: each released attribute at its level."""
         return View(self.levels)
 
     @property
     def delta(self) -> float:
-        """The delta that is reached at the part's epsilon."""
+        """The delta at the part's epsilon."""
         if self.choice is not None and self.choice.on == "sample":
             return joint_delta(self.k, self.beta, self.part.epsilon, self.choice.epsilon, len(self.choice.lattice))
         row = safe_k.exact_delta(self.k, self.beta, self.row_part.epsilon)
@@ -93,16 +93,16 @@ class SafeK:
 
     @property
     def row_part(self) -> Part:
-        """What one row is granted, so that all rows of a unit together keep the part."""
+        """The part of the guarantee for one row, such that all rows of a unit together keep the whole part."""
         return row_part(self.part, self.rows)
 
     def protect(
         self, full: Histogram, coins: Subsampler, select: Selector = noisy_max, vectors: NoiseSource = OPENDP
     ) -> AnonymisedRows:
-        """Choose the levels if they are to be chosen, sample the rows that `full` counts, suppress classes below k;
-        draw margins of the full table if they were bought.
+        """Choose the levels if they are open, sample the rows that `full` counts, suppress classes below k, and draw
+        margins of the full table.
 
-        No coin is thrown where the table is a sample already.
+        A table that is already a sample is not sampled again.
         """
         made = self._anonymise(full, coins if self.inherited is None else _all_rows, select)
         drawn = None if self.margins is None else self.margins.draw(made.full, made.levels, vectors)
@@ -130,7 +130,7 @@ def _all_rows(sizes: Integers) -> Integers:
 def plan_safe_k(
     spec: SafeKAnonymity, contract: Contract, part: Part, margins: Part | None = None
 ) -> tuple[SafeK | None, list[Finding]]:
-    """The mechanism that keeps `part` of the guarantee, and its margins theirs; or what stands against it in the
+    """Return the mechanism that keeps `part` of the guarantee, with its margins; or None and the findings against the
     policy."""
     wrong = list(_attribute_findings(spec, contract))
     findings = [*wrong, *choice_problems(spec), *_sampling_findings(spec, contract)]
@@ -150,7 +150,7 @@ def _finest(spec: SafeKAnonymity, contract: Contract) -> dict[str, Level]:
 
 
 def row_part(part: Part, rows: int) -> Part:
-    """What one row of a unit with that many rows is granted."""
+    """Return the part of the guarantee for one row of a unit with this many rows."""
     return Part(part.name, *per_row(part.epsilon, part.delta, rows))
 
 
@@ -160,7 +160,8 @@ def _beta(spec: SafeKAnonymity, contract: Contract) -> Fraction | None:
 
 
 def _sampling_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Finding]:
-    """A table is sampled either here or before, never both, and an inherited sample serves fixed levels only."""
+    """Yield findings unless a table is sampled exactly once, here or before, and an inherited sample has fixed
+    levels."""
     named, sample = spec.sampling.inherited, contract.sample
     if named is None and sample is not None:
         found = f"beta, but the table is the sample {sample.name!r} already"

@@ -1,9 +1,9 @@
-"""Scores of generalisation schemes for a private selection: whole numbers that one row moves by at most SENSITIVITY.
+"""Scores of generalisation schemes for a private selection: whole numbers that one row changes by at most SENSITIVITY.
 
-A score sums a function of the class sizes, held as a table of its increments: how much the score gains when one more
-row joins a class of n. Increments are in units of the exact sensitivity / SENSITIVITY, rounded, and limited to
-0..SENSITIVITY. So adding one row raises every scheme's score by at most SENSITIVITY and lowers none, whatever rounding
-did: scores move together, and the selection pays the sensitivity once, not twice.
+A score sums a function of the class sizes, held as a table of its increments: the gain of the score when one more row
+joins a class of n. Increments are in units of the exact sensitivity / SENSITIVITY, rounded, and limited to
+0..SENSITIVITY. So adding one row raises each scheme's score by at most SENSITIVITY and lowers none, despite rounding:
+scores move together, and the selection pays the sensitivity once, not twice.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
 SENSITIVITY = 1 << 30
-"""Of every score here, add or remove one row. Sums fit into 64 bits up to 2^33 rows."""
+"""Sensitivity of each score here, for adding or removing one row. Sums fit into 64 bits up to 2^33 rows."""
 _NEGLIGIBLE = 2.0**-32
 
 
 @dataclass(frozen=True, eq=False)
 class RetentionTable:
-    """The expected number of rows of a class that are kept: E[J 1(J >= k)], J ~ Bin(class size, beta).
+    """The expected number of retained rows of a class: E[J 1(J >= k)], J ~ Bin(class size, beta).
 
-    `curve[n]` is its value for a class of n rows less n times `slope`, its final increment, and no longer changes
-    after the last entry. `unit` is what 1 stands for, in rows.
+    `curve[n]` is its value for a class of n rows minus n times `slope`, its final increment, and is constant after the
+    last entry. `unit` is the value of 1 in rows.
     """
 
     curve: Integers
@@ -44,19 +44,20 @@ class RetentionTable:
     unit: float
 
     def __call__(self, sizes: Integers) -> Integers:
-        """The value of classes of these sizes."""
+        """Return the values of classes of these sizes."""
         return self.curve[np.minimum(sizes, len(self.curve) - 1)] + self.slope * sizes
 
     def total(self, sizes: Integers, rows: int) -> int:
-        """The sum over classes that hold `rows` rows together."""
+        """Return the sum over classes that hold `rows` rows together."""
         return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
 
 
 def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:
-    """The table for classes of up to `most` rows. No entry depends on `most`.
+    """Return the table for classes of up to `most` rows. No entry depends on `most`.
 
-    Increments are beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)): a row is sampled, and then kept itself, or
-    completes a class whose k rows are now published. They rise to the sensitivity near n = k / beta and fall to beta.
+    Increments are beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)): a row is sampled, and then either retained
+    itself, or completes a class whose k rows are now published. They rise to the sensitivity near n = k / beta and fall
+    to beta.
     """
     b = up(beta)
     unit = expected_kept_rows(k, beta) / SENSITIVITY
@@ -69,7 +70,8 @@ def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:
 
 
 def _settled_size(k: int, b: float) -> int:
-    """A class size from which on the increment is beta but for a share of 2^-32. Depends on k and beta only."""
+    """Return a class size from which the increment exceeds beta by a share of at most 2^-32. Depends on k and beta
+    only."""
     size = ceil(k / b) + k
     while _increments(np.array([size]), k, b)[0] > b * (1 + _NEGLIGIBLE):
         size += ceil(k / b)
@@ -77,7 +79,7 @@ def _settled_size(k: int, b: float) -> int:
 
 
 def _increments(sizes: Integers, k: int, b: float) -> Floats:
-    """Increments in rows, from n to n + 1 for each n; within a relative 1e-9."""
+    """Return increments in rows, from n to n + 1 for each n; with a relative error of at most 1e-9."""
     gain = np.zeros(len(sizes))
     able = sizes >= k - 1
     n = sizes[able].astype(np.float64)
@@ -99,7 +101,7 @@ def _increments(sizes: Integers, k: int, b: float) -> Floats:
 def expected_kept_rows_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
 ) -> list[int]:
-    """The expected number of rows kept after sampling and suppression, of every scheme.
+    """Return the expected number of rows retained after sampling and suppression, for each scheme.
 
     One row more or less changes one class of each scheme by one row, so the score by at most the greatest increment.
     """
@@ -110,10 +112,10 @@ def expected_kept_rows_of(
 def expected_kept_information_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, weights: Mapping[str, Fraction]
 ) -> list[int]:
-    """Expected kept rows, each scheme's times the share of information that its levels keep, relative to the best.
+    """Return expected retained rows times the share of information in the scheme's levels, relative to the best scheme.
 
-    The share is the mean over attributes, weighted by `weights` (1 unless stated), of ln(values of the level) /
-    ln(values of the exact domain); 1 for an attribute of one value. It is public. With an integer weight w of at most
+    The share is the mean over attributes, weighted by `weights` (1 by default), of ln(values of the level) / ln(values
+    of the exact domain); 1 for an attribute of one value. The share is public. With an integer weight w of at most
     SENSITIVITY a score T becomes floor(w T / SENSITIVITY): for 0 <= d <= SENSITIVITY this grows from T to T + d by at
     least 0 and at most ceil(w d / SENSITIVITY) <= SENSITIVITY.
     """
@@ -124,7 +126,7 @@ def expected_kept_information_of(
 
 
 def information(level: Level) -> float:
-    """ln(values of the level) / ln(values of the exact domain), from 0 at one value to 1."""
+    """Return ln(values of the level) / ln(values of the exact domain), from 0 at one value to 1."""
     exact = len(level.of_values)
     return log(len(level)) / log(exact) if exact > 1 else 1.0
 
@@ -132,12 +134,12 @@ def information(level: Level) -> float:
 def classification_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
 ) -> list[int]:
-    """For every class of the attributes other than the target (`lattice.last`, at one level): the expected kept rows of
-    the target value that has most of them, i.e. those that a majority vote in the class gets right.
+    """Return the expected retained rows that a majority vote in each class predicts correctly, for each scheme. Classes
+    are those of the attributes other than the target (`lattice.last`, at one level).
 
     Sensitivity: one row more changes one cell (class, value) of each scheme from n to n + 1 rows. The class's term is
-    the maximum over its values of one increasing function of their sizes; when one argument of a maximum grows by
-    0 <= d <= SENSITIVITY, so does the maximum by between 0 and d. The other classes keep theirs.
+    the maximum over its values of one increasing function of their sizes; when one argument of a maximum grows by 0 <=
+    d <= SENSITIVITY, so does the maximum by between 0 and d. The other classes do not change.
     """
     assert lattice.last is not None
     target_bits = field_width(len(lattice.candidates[lattice.last][0]))
@@ -156,4 +158,4 @@ SCORES: dict[str, Score] = {
     "expected_kept_information": expected_kept_information_of,
     "classification": classification_of,
 }
-"""Each with SENSITIVITY, and moving one way when a row is added."""
+"""Scores by name. Each has sensitivity SENSITIVITY, and no score falls when a row is added."""

@@ -1,5 +1,5 @@
-"""What a policy says of a release of rows: sampling, class size, attributes at levels, how levels are chosen, and which
-margins of the full table are bought beside them."""
+"""The policy's part for a release of rows: sampling, class size, attributes at levels, choice of levels, and margins of
+the full table."""
 
 from fractions import Fraction
 from typing import Annotated, Any, Literal
@@ -42,9 +42,9 @@ ClassSize = Annotated[
 
 
 class SampleSource(Strict):
-    """Bernoulli sampling: every row stays with probability beta, decided by secret coins.
+    """Bernoulli sampling: each row is sampled with probability beta, by secret random bits.
 
-    Or `inherited`: the table is a sample already, and the contract attests how it was drawn.
+    Or `inherited`: the table is a sample already, and the contract attests its sampling.
     """
 
     beta: Annotated[
@@ -56,8 +56,8 @@ class SampleSource(Strict):
             "fewer people are in a release",
         ),
     ] = None
-    """The probability with which each row is sampled, by secret coins. Less of it needs a smaller k, and keeps fewer
-    rows."""
+    """The probability with which each row is sampled, by secret random bits. A smaller one needs a smaller k, and
+    retains fewer rows."""
     inherited: Annotated[str | None, ValueField("the sample that the table already is", any_change)] = None
     """The name of the sample that the table already is, as its contract attests. It can be released once, at fixed
     levels."""
@@ -102,40 +102,40 @@ LevelOrCandidates = Annotated[
 
 
 class LevelChoice(Strict):
-    """How levels are chosen: a private selection of the scheme with a high score, at the price of epsilon.
+    """A private choice of levels: a selection of a scheme with a high score, paid from epsilon.
 
-    On the full table the choice and the release compose. On the very sample that is released they do not, and the delta
-    of both together holds for all candidates at once, which asks for a larger k.
+    On the full table the choice and the release compose. On the released sample they do not, and the delta of both
+    together holds for all candidates at once, which needs a larger k.
     """
 
     epsilon: Annotated[Epsilon, SHARES]
-    """What the choice costs of the policy's epsilon."""
+    """The privacy cost of the choice, a part of the policy's epsilon."""
     score: Annotated[
         Literal["expected_kept_rows", "expected_kept_information", "classification"],
         ValueField("what levels are chosen for", unordered),
     ] = "expected_kept_rows"
-    """What a good choice of levels keeps."""
+    """The quantity that a good choice of levels retains."""
     on: Annotated[
         Literal["full", "sample"], ValueField("whether levels are chosen on the table or on the sample", unordered)
     ] = "full"
-    """What the choice looks at: the full table, or the very sample that is released, which asks for a larger k."""
+    """The table that the choice reads: the full table, or the released sample, which needs a larger k."""
     target: Annotated[str | None, ValueField("the attribute that levels are chosen for", unordered)] = None
     """The attribute that a classifier should predict well, for the score classification."""
     weights: Annotated[dict[str, Weight], ValueField("how much attributes count when levels are chosen", unordered)] = (
         Field(default_factory=dict)
     )
-    """How much each attribute's information counts, for the score expected_kept_information."""
+    """The weight of each attribute's information, for the score expected_kept_information."""
 
 
 class MarginLine(Strict):
-    """All tables of that many attributes, or the table of some."""
+    """All tables of `all` attributes, or the table of the named ones."""
 
     all: Annotated[Ways | None, KeyField("counts of so many attributes")] = None
-    """All tables of so many attributes."""
+    """The number of attributes of each table; all such tables are published."""
     attributes: Annotated[Annotated[list[str], Field(min_length=1)] | None, KeyField("counts of these attributes")] = (
         None
     )
-    """The table of these attributes."""
+    """The attributes of one table."""
 
     @model_validator(mode="after")
     def _all_or_attributes(self) -> "MarginLine":
@@ -145,17 +145,17 @@ class MarginLine(Strict):
 
 
 class MarginsSpec(Strict):
-    """Noisy counts of the full table, with randomness of their own, which the rows are weighted to.
+    """Noisy counts of the full table, with independent randomness, to which the rows are weighted.
 
-    The total and the tables of one attribute are always among them. Attributes are at their released levels, or at
-    coarser ones that `levels` states; `any` leaves one out. Gaussian noise takes a part of delta as well, a tenth of
-    it unless stated.
+    The total and the tables of one attribute are always included. Attributes are at their released levels, or at
+    coarser ones that `levels` states; `any` leaves one out. Gaussian noise also costs a part of delta, a tenth of it by
+    default.
     """
 
     epsilon: Annotated[Epsilon, SHARES]
-    """What the margins cost of the policy's epsilon."""
+    """The privacy cost of the margins, a part of the policy's epsilon."""
     delta: Annotated[Probability | None, SHARES] = None
-    """What gaussian noise costs of the policy's delta; by default a tenth of it."""
+    """The privacy cost of gaussian noise, a part of the policy's delta; by default a tenth of it."""
     noise: Annotated[Literal["gaussian", "laplace"], ValueField("the law of the noise", unordered)] = "gaussian"
     """The noise of the counts: gaussian suits many tables, laplace costs no delta."""
     tables: Annotated[
@@ -169,7 +169,7 @@ class MarginsSpec(Strict):
             there=MarginLine.model_validate({"all": "1"}),
         ),
     ] = Field(default=[{"all": "2"}], validate_default=True)
-    """Which tables are bought beside the total and those of one attribute, which always are."""
+    """Further tables; the total and those of one attribute are always included."""
     levels: Annotated[dict[str, str], ValueField("the levels of the counts beside the rows", unordered)] = Field(
         default_factory=dict
     )
@@ -182,18 +182,18 @@ class MarginsSpec(Strict):
         return self
 
     def cost(self, delta: Fraction) -> tuple[Fraction, Fraction]:
-        """Epsilon and delta, of that much delta in all."""
+        """Return epsilon and delta of the margins, when the total delta is `delta`."""
         if self.noise == "laplace":
             return self.epsilon, Fraction(0)
         return self.epsilon, delta / 10 if self.delta is None else self.delta
 
 
 class SafeKAnonymity(MechanismSpec):
-    """Sampling and k-anonymity at fixed or privately chosen levels. `attributes` is all that is published."""
+    """Sampling and k-anonymity at fixed or privately chosen levels. Only `attributes` are published."""
 
     kind: Literal["safe_k_anonymity"]
     sampling: Annotated[SampleSource, NestedField("who is in a release")]
-    """How rows are sampled before small classes are left out."""
+    """The sampling of rows before small classes are suppressed."""
     k: Annotated[
         ClassSize,
         ValueField(
@@ -203,22 +203,22 @@ class SafeKAnonymity(MechanismSpec):
             "rare combinations may be left out that were published",
         ),
     ] = "least"
-    """Classes of fewer rows are left out. `least` is the smallest that keeps the policy's epsilon and delta."""
+    """Classes of fewer rows are suppressed. `least` is the smallest k that keeps the policy's epsilon and delta."""
     attributes: Annotated[
         dict[str, LevelOrCandidates], Field(min_length=1), LevelsField("what is published of a person")
     ]
-    """All columns that are published, each at a level of its contract, or with levels to choose among."""
+    """All published columns, each at a level of its contract, or with levels to choose among."""
     choose: Annotated[LevelChoice | None, NestedField("how levels are chosen from the table")] = None
-    """How levels are chosen among the candidates of the attributes, privately and for a part of epsilon."""
+    """The choice of levels among the candidates of the attributes, private and for a part of epsilon."""
     margins: Annotated[MarginsSpec | None, NestedField("noisy counts beside the rows", added=Direction.LOOSER)] = None
-    """Noisy counts of the full table, bought for a part of epsilon, which the rows are weighted to."""
+    """Noisy counts of the full table, for a part of epsilon, to which the rows are weighted."""
     suppression: Annotated[
         Literal["class"], _only("class", _CELLS), ValueField("what is left out", rising("class"))
     ] = "class"
-    """What is left out: whole classes. Nothing else has a known delta."""
+    """The unit of suppression: whole classes. Nothing else has a known delta."""
     recoding: Annotated[
         Literal["global"],
         _only("global", _LOCAL),
         ValueField("whether all rows have the same levels", rising("global")),
     ] = "global"
-    """Where levels hold: everywhere alike. Nothing else has a known delta."""
+    """The scope of levels: global, the same for all rows. Nothing else has a known delta."""

@@ -1,7 +1,7 @@
-"""How far the finished rows are from the table: a noisy distance for every pair of attributes.
+"""Noisy distances of the synthetic rows from the source table, for each pair of attributes.
 
-The L1 distance of two tables of counts changes by at most 1 with a row, whatever the rows are that were made: they are
-made of noisy numbers, and fixed when the distances are measured.
+The L1 distance of two tables of counts changes by at most 1 with a row, whatever the synthetic rows are: they depend on
+noisy numbers, and are fixed when the distances are measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def pairs(domain: ModelDomain) -> tuple[Table, ...]:
-    """All pairs of attributes at their finest levels, in the order of the certificate."""
+    """Return all pairs of attributes at their finest levels, in the order of the certificate."""
     return tuple(combinations(domain.finest, 2))
 
 
@@ -36,8 +36,8 @@ def distances(
     rho: Fraction,
     noise: ZcdpSource,
 ) -> Integers:
-    """For every pair the L1 distance, in rows, between the rows that were made and the table, each with noise of
-    variance rows_per_unit^2 pairs/(2 rho): all together rho-zCDP. Empty without rows, or for one attribute."""
+    """Return for each pair the L1 distance, in rows, between the synthetic rows and the table, with noise of variance
+    rows_per_unit^2 pairs/(2 rho): all together rho-zCDP. Empty without rows, or for one attribute."""
     every = pairs(domain) if len(made) and len(made[0]) else ()
     if not every:
         return np.zeros(0, dtype=np.int64)
@@ -47,7 +47,7 @@ def distances(
 
 
 def table_of(domain: ModelDomain, made: Sequence[Codes], table: Table) -> Integers:
-    """The cells of a pair of finest variables, counted in rows."""
+    """Return the cells of a pair of finest variables, counted in rows."""
     a, b = (made[domain.attribute_of[variable]] for variable in table)
     shape = domain.shape(table)
     return np.bincount(np.ravel_multi_index((a, b), shape), minlength=shape[0] * shape[1]).reshape(shape)

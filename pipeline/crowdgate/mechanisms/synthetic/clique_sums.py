@@ -1,7 +1,7 @@
-"""Exact sums over a junction tree: of exp(potentials), in all and at every cell of every clique.
+"""Exact sums over a junction tree: of exp(potentials), in total and at each cell of each clique.
 
 Messages go up the tree as logarithms and come down as probabilities (Jensen, Lauritzen, Olesen 1990), with the greatest
-term taken out of every sum, so that nothing overflows and no sum of positive terms is 0.
+term taken out of each sum, so that nothing overflows and no sum of positive terms is 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from crowdgate.mechanisms.synthetic.exact_arithmetic import exp, log
 from crowdgate.mechanisms.synthetic.junction_tree import Clique, tree
 
 IMPOSSIBLE = -1e9
-"""Logarithm of the weight of what can't occur: far below any other, and finite, so that no difference is undefined.
-Its exponential is 0, exactly."""
+"""Logarithm of the weight of an impossible combination: far below any other, and finite, so that no difference is
+undefined. Its exponential is exactly 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Link:
-    """A clique and its separator: `groups` cells over the axes that they share, which `own` sums to the separator's
-    levels where these are coarser; `above` sums the parent's cells to the separator."""
+    """A clique and its separator: `groups` cells over their shared axes, which `own` sums to the separator's levels
+    where these are coarser; `above` sums the parent's cells to the separator."""
 
     groups: int
     own: Projection | None
@@ -32,8 +32,8 @@ class _Link:
 
 @dataclass(frozen=True, eq=False)
 class CliqueSums:
-    """`log_total` is the logarithm of the sum of exp(potentials). For every clique, over its axes: `joint`, the
-    probabilities of its cells, and `given`, the same given the separator's value."""
+    """`log_total` is the logarithm of the sum of exp(potentials). For each clique, over its axes: `joint`, the
+    probabilities of its cells, and `given`, their probabilities given the separator's value."""
 
     log_total: float
     joint: tuple[Floats, ...]
@@ -41,16 +41,16 @@ class CliqueSums:
     share: tuple[Floats | None, ...]
 
     def given(self, at: int) -> Floats:
-        """Probabilities of a clique's cells given the separator's value."""
+        """Return the probabilities of a clique's cells given the separator's value."""
         share, within = self.share[at], self.within[at]
         return within if share is None else within * share.reshape(share.shape + (1,) * (within.ndim - share.ndim))
 
 
 class Network:
-    """A junction tree of some tables: where each has its place."""
+    """A junction tree of some tables, with the place of each table in it."""
 
     def __init__(self, domain: ModelDomain, tables: Sequence[Table], fixed: Mapping[Table, Floats]) -> None:
-        """`fixed` are further tables, of logarithms of weights that don't change."""
+        """`fixed` are further tables, of logarithms of constant weights."""
         self.domain, self.tables = domain, tuple(tables)
         self.cliques: tuple[Clique, ...] = tree(domain, [*tables, *fixed])
         self.shapes = tuple(domain.shape(clique.axes) for clique in self.cliques)
@@ -63,11 +63,11 @@ class Network:
 
     @property
     def cells(self) -> int:
-        """Number of cells of all cliques."""
+        """Total number of cells of all cliques."""
         return sum(prod(shape) for shape in self.shapes)
 
     def home(self, table: Table) -> int | None:
-        """The clique with fewest cells that holds all variables of a table, if there is one."""
+        """Return the clique with fewest cells that holds all variables of a table; None if there is none."""
         wanted = sum(1 << variable for variable in table)
         held = [at for at, clique in enumerate(self.cliques) if clique.members & wanted == wanted]
         return min(held, key=lambda at: prod(self.shapes[at]), default=None)
@@ -84,7 +84,7 @@ class Network:
         return _Link(self.domain.cells(shared), own, above)
 
     def beliefs(self, weights: Sequence[Floats]) -> CliqueSums:
-        """The beliefs at these logarithms of weights, one array for each table."""
+        """Return the clique sums at these logarithms of weights, one array for each table."""
         potentials = [fixed.copy() for fixed in self._fixed]
         for (at, place), table in zip(self._places, weights, strict=True):
             potentials[at] += place.spread(table)
@@ -92,7 +92,8 @@ class Network:
         return CliqueSums(log_total, self._distributed(within, share), within, share)
 
     def _collected(self, potentials: list[Floats]) -> tuple[tuple[Floats, ...], tuple[Floats | None, ...], float]:
-        """From the leaves to the root; potentials become probabilities given the cells over the shared axes."""
+        """Pass messages from the leaves to the root; potentials become probabilities given the cells over the shared
+        axes."""
         share: list[Floats | None] = [None] * len(potentials)
         total = 0.0
         for at in reversed(range(len(potentials))):
@@ -117,12 +118,13 @@ class Network:
         return tuple(joint)
 
     def marginals(self, beliefs: CliqueSums) -> list[Floats]:
-        """Probabilities of the cells of every table."""
+        """Return the probabilities of the cells of each table."""
         return [place.sums(beliefs.joint[at]) for at, place in self._places]
 
 
 def _log_sums(rows: Floats) -> Floats:
-    """Logarithms of the sums of exp over the second axis; `rows` become exp(rows) as parts of their sum, in place."""
+    """Return logarithms of the sums of exp over the second axis; replace `rows` by exp(rows) as parts of their sum, in
+    place."""
     greatest = rows.max(axis=1, keepdims=True)
     rows -= greatest
     exp(rows)
@@ -132,7 +134,7 @@ def _log_sums(rows: Floats) -> Floats:
 
 
 def _merged(logs: Floats, own: Projection) -> tuple[Floats, Floats]:
-    """Logarithms of the sums of exp within the coarser values, and every cell's part of its sum."""
+    """Return logarithms of the sums of exp within the coarser values, and each cell's part of its sum."""
     greatest = own.reduced(logs, np.maximum)
     parts = np.ascontiguousarray(logs - own.spread(greatest))
     exp(parts)

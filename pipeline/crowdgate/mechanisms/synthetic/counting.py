@@ -23,11 +23,11 @@ class FinestTables:
         self._projections: dict[Table, Projection] = {}
 
     def of(self, table: Table) -> Table:
-        """The finest variables of a table's attributes, in its order."""
+        """Return the finest variables of a table's attributes, in its order."""
         return tuple([self._finest[variable] for variable in table])
 
     def projected(self, finest: Integers, table: Table) -> Integers:
-        """A table over the finest variables, summed to the levels of `table`."""
+        """Return a table over the finest variables, summed to the levels of `table`."""
         if table == self.of(table):
             return finest
         if table not in self._projections:
@@ -36,7 +36,7 @@ class FinestTables:
 
 
 def count(domain: ModelDomain, counted: Histogram, table: Table) -> Integers:
-    """The rows of every cell of a table over finest variables."""
+    """Return the rows in each cell of a table over finest variables."""
     shape = domain.shape(table)
     places = np.ravel_multi_index(
         tuple(counted.codes[counted.names.index(domain.variables[variable].attribute)] for variable in table), shape

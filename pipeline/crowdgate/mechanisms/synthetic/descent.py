@@ -1,7 +1,7 @@
-"""Minimising a smooth convex function of many variables: limited-memory BFGS (Nocedal 1980) with halved steps.
+"""Minimise a smooth convex function of many variables: limited-memory BFGS (Nocedal 1980) with halved steps.
 
-Instead of SciPy's, as the threads that its linear algebra starts for these small vectors cost more than the fit, and
-as here the same numbers follow whatever number of threads there is: a release's fit can be repeated.
+It replaces SciPy's method for two reasons. The threads that SciPy's linear algebra starts for these small vectors cost
+more than the fit. And here the numbers do not depend on the number of threads, so a release's fit can be repeated.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from crowdgate.mechanisms.synthetic.exact_arithmetic import dot
 
 _MEMORY = 20
 _ENOUGH = 1e-4
-"""Of the decrease that the slope promises, a step must bring (Armijo)."""
+"""The part of the decrease promised by the slope that a step must reach (Armijo)."""
 _HALVINGS = 30
 
 Function = Callable[[Floats], tuple[float, Floats]]
@@ -22,10 +22,11 @@ Function = Callable[[Floats], tuple[float, Floats]]
 
 
 def minimum(function: Function, start: Floats, most_steps: int, near: float) -> Floats:
-    """A point at which the gradient's length is at most `near`, or of that many steps the one of the smallest
-    gradient: where a function still falls slowly towards what is infinitely far, single steps have large ones.
+    """Return a point whose gradient has length at most `near`, or else the point of the smallest gradient within
+    `most_steps` steps: single steps have large gradients where a function falls slowly towards infinity.
 
-    Values only fall. What is not finite is never stepped to: `start` itself is returned where nothing better is found.
+    Values never rise. A point with a value or gradient that is not finite is never taken: `start` is returned if no
+    better point is found.
     """
     point, (value, gradient) = start, function(start)
     known: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
@@ -60,7 +61,8 @@ def _stepped(
 
 
 def _newton(gradient: Floats, known: deque[tuple[Floats, Floats, float]]) -> Floats:
-    """The inverse of the Hessian, as steps and changes of the gradient tell it, times the gradient: two loops."""
+    """Return the inverse Hessian, as known from steps and changes of the gradient, times the gradient (two-loop
+    recursion)."""
     out = gradient.copy()
     weights = []
     for step, change, curved in reversed(known):
@@ -75,5 +77,5 @@ def _newton(gradient: Floats, known: deque[tuple[Floats, Floats, float]]) -> Flo
 
 
 def _first(gradient: Floats) -> float:
-    """The length of the first step: at most 1 in all."""
+    """Return the factor of the first step, whose length is at most 1."""
     return min(1.0, 1 / float(np.sqrt(dot(gradient, gradient))))

@@ -1,7 +1,8 @@
 """Attributes at several levels as numbered variables, and tables over some of them.
 
-Every released attribute is a variable at its finest released level and one more at each coarser level, which is a
-function of it. A table is a tuple of the numbers of variables of different attributes; its array has one axis for each.
+Each released attribute is a variable at its finest released level and one more at each coarser level, which is a
+function of the finest. A table is a tuple of the numbers of variables of different attributes; its array has one axis
+for each.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Table = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """An attribute at a level of `size` values; `of_finest` is the level's code of every code of the finest level."""
+    """An attribute at a level of `size` values; `of_finest` is the level's code of each code of the finest level."""
 
     attribute: str
     level: str
@@ -38,16 +39,16 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class ModelDomain:
-    """The attributes, and their variables: those of an attribute stand together, finest first, each a function of the
-    one before it."""
+    """The attributes, and their variables: those of an attribute are adjacent, finest first, each a function of the one
+    before it."""
 
     attributes: tuple[str, ...]
     variables: tuple[Variable, ...]
 
     @classmethod
     def of(cls, levels: Mapping[str, Sequence[Level]]) -> ModelDomain:
-        """The variables of attributes with these levels, finest first. A coarser level that has one value, or as many
-        as the one before it, says nothing new and is left out."""
+        """Return the variables of attributes with these levels, finest first. A coarser level with one value, or with
+        as many as the finer one before it, adds nothing and is left out."""
         variables: list[Variable] = []
         for name, (finest, *coarser) in levels.items():
             own = [finest]
@@ -64,30 +65,30 @@ class ModelDomain:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """Number of values of every variable."""
+        """Number of values of each variable."""
         return tuple(variable.size for variable in self.variables)
 
     @cached_property
     def attribute_of(self) -> tuple[int, ...]:
-        """Place of every variable's attribute in `attributes`."""
+        """Place of each variable's attribute in `attributes`."""
         places = {name: place for place, name in enumerate(self.attributes)}
         return tuple(places[variable.attribute] for variable in self.variables)
 
     @cached_property
     def finest(self) -> Table:
-        """The finest variable of every attribute, in the order of `attributes`."""
+        """The finest variable of each attribute, in the order of `attributes`."""
         return tuple(self.attribute_of.index(place) for place in range(len(self.attributes)))
 
     def shape(self, table: Table) -> tuple[int, ...]:
-        """Number of values along each axis of a table."""
+        """Return the number of values along each axis of a table."""
         return tuple(self.sizes[variable] for variable in table)
 
     def cells(self, table: Table) -> int:
-        """Number of cells of a table."""
+        """Return the number of cells of a table."""
         return prod(self.shape(table))
 
     def finest_of_set(self, members: int) -> Table:
-        """The finest variable of every attribute in a set of variables: the bits of a whole number."""
+        """Return the finest variable of each attribute in a set of variables: the bits of a whole number."""
         out: dict[int, int] = {}
         for variable in bits(members):
             out.setdefault(self.attribute_of[variable], variable)
@@ -99,7 +100,7 @@ class ModelDomain:
         return _CellsOfSet(self)
 
     def codes(self, finer: int, coarser: int) -> Codes:
-        """For every code of a variable the code of a coarser one (or the same) of its attribute."""
+        """Return for each code of a variable the code of a coarser (or equal) variable of its attribute."""
         out = np.zeros(self.sizes[finer], dtype=np.int32)
         out[self.variables[finer].of_finest] = self.variables[coarser].of_finest
         return out
@@ -116,7 +117,7 @@ class _CellsOfSet(dict[int, int]):
 
 
 def bits(members: int) -> Iterator[int]:
-    """The places of the bits of a whole number, least first."""
+    """Yield the places of the bits of a whole number, least first."""
     while members:
         least = members & -members
         yield least.bit_length() - 1
@@ -125,7 +126,7 @@ def bits(members: int) -> Iterator[int]:
 
 @dataclass(frozen=True, eq=False)
 class _Merge:
-    """Along an axis: the codes of a coarser variable, and how to sum over its groups."""
+    """The merging of values along an axis: the codes of a coarser variable, and the order and starts of its groups."""
 
     axis: int
     codes: Codes
@@ -145,7 +146,8 @@ class _Merge:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """From tables over some variables to tables over some of the same attributes at the same or coarser levels."""
+    """A projection from tables over some variables to tables over some of their attributes at the same or coarser
+    levels."""
 
     summing: str
     merges: tuple[_Merge, ...]
@@ -154,7 +156,7 @@ class Projection:
 
     @classmethod
     def of(cls, domain: ModelDomain, source: Table, target: Table) -> Projection:
-        """Raises KeyError where an attribute of `target` is not in `source`."""
+        """Return the projection. Raises KeyError if an attribute of `target` is not in `source`."""
         wanted = {domain.attribute_of[variable]: variable for variable in target}
         kept = [variable for variable in source if domain.attribute_of[variable] in wanted]
         coarser = [wanted[domain.attribute_of[variable]] for variable in kept]
@@ -172,17 +174,17 @@ class Projection:
         )
 
     def sums(self, array: Array) -> Array:
-        """The source's table summed to the target's, counts to counts."""
+        """Return the source's table summed to the target's, counts to counts."""
         return self.reduced(np.einsum(self.summing, array), np.add)
 
     def reduced(self, array: Array, by: np.ufunc = np.add) -> Array:
-        """A table over the source's kept variables, reduced within the target's coarser values by that function."""
+        """Return a table over the source's retained variables, reduced by `by` within the target's coarser values."""
         for merge in self.merges:
             array = merge.reduced(array, by)
         return array.transpose(self.order)
 
     def spread(self, array: Floats) -> Floats:
-        """The target's value in every cell of the source: an array that broadcasts to the source's shape."""
+        """Return the target's value in each cell of the source: an array that broadcasts to the source's shape."""
         out = array.transpose(np.argsort(self.order))
         for merge in self.merges:
             out = out.take(merge.codes, axis=merge.axis)

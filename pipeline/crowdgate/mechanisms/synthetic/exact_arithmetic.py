@@ -1,7 +1,7 @@
-"""Exponentials, logarithms and sums of products that are the same numbers on every processor.
+"""Exponentials, logarithms and sums of products that are bitwise equal on all processors.
 
-NumPy's and those of C libraries differ in the last digit from one processor to another, of which a fit of many steps
-makes parts in a hundred: nobody else could make the same rows again. These consist of additions, multiplications,
+Those of NumPy and of C libraries differ in the last digit between processors. A fit of many steps amplifies these
+differences to percents, so nobody else could make the same rows again. These functions use additions, multiplications,
 divisions, square roots and shifts alone, in a fixed order. IEEE 754 defines each of them to the last bit.
 """
 
@@ -24,12 +24,12 @@ _BITS = 12
 _STEP = _LN2 / (1 << _BITS)
 _LEAST = -700.0
 _PIECE = 1 << 13
-"""Numbers at a time: they stay near the processor. The order of `dot` depends on it."""
+"""Numbers processed at a time, to stay in the processor's cache. The order of `dot` depends on it."""
 
 
 def exp(numbers: Floats) -> None:
     """Replace numbers up to 0 by their exponentials, with relative errors below 1e-12; exactly 0 below -700, and NaN
-    for NaN. The array is contiguous."""
+    for NaN. The array must be contiguous."""
     flat = numbers.reshape(-1)
     with np.errstate(invalid="ignore"):  # NaN has no whole part
         for at in range(0, len(flat), _PIECE):
@@ -47,7 +47,7 @@ def _piece(numbers: Floats) -> None:
 
 
 def _exp(numbers: Floats) -> None:
-    """2^k times a tabulated power of 2 times the series of the rest, which is at most 2^-13 ln 2."""
+    """Compute exp as 2^k times a tabulated power of 2 times the series of the rest, which is at most 2^-13 ln 2."""
     rest = numbers * (1 / _STEP)
     np.rint(rest, out=rest)
     steps = rest.astype(np.int64)
@@ -65,7 +65,7 @@ def _exp(numbers: Floats) -> None:
 
 
 def _powers() -> Integers:
-    """2^(j/2^bits) for every j, as the bits of floats: products of roots of 2."""
+    """Return 2^(j/2^bits) for each j, as the bits of floats: products of roots of 2."""
     roots = [2.0]
     for _ in range(_BITS):
         roots.append(sqrt(roots[-1]))
@@ -79,8 +79,8 @@ _POWERS = _powers()
 
 
 def log(numbers: Floats) -> Floats:
-    """Natural logarithms of positive normal numbers, with errors below 1e-15 (1 + |log x|); NaN for what is not
-    finite."""
+    """Return natural logarithms of positive normal numbers, with errors below 1e-15 (1 + |log x|); NaN for numbers that
+    are not finite."""
     flat = np.ascontiguousarray(numbers).reshape(-1)
     out = np.empty_like(flat)
     for at in range(0, len(flat), _PIECE):
@@ -89,8 +89,8 @@ def log(numbers: Floats) -> Floats:
 
 
 def _log(numbers: Floats, out: Floats) -> None:
-    """Of the power of 2, of a tabulated number near the mantissa, and of 1 plus the rest, at most 2^-13, by its
-    series."""
+    """Compute log as the sum for the power of 2, for a tabulated number near the mantissa, and for 1 plus the rest, at
+    most 2^-13, by its series."""
     mantissa = numbers.view(np.int64)
     power = mantissa >> 52
     power -= 1023
@@ -112,7 +112,7 @@ def _log(numbers: Floats, out: Floats) -> None:
 
 
 def _logarithms() -> Floats:
-    """log c = 2 artanh((c - 1) / (c + 1)) by its series, for the middles c of equal parts of 1 to 2."""
+    """Return log c = 2 artanh((c - 1) / (c + 1)) by its series, for the middles c of equal parts of 1 to 2."""
     ratio = (_MIDDLES - 1.0) / (_MIDDLES + 1.0)
     series = np.zeros_like(ratio)
     for odd in range(33, 0, -2):
@@ -125,10 +125,10 @@ _INVERSES, _LOGARITHMS = 1.0 / _MIDDLES, _logarithms()
 
 
 def dot(one: Floats, other: Floats) -> float:
-    """Sum of the products of two vectors, each product rounded before it is added.
+    """Return the sum of the products of two vectors, each product rounded before it is added.
 
-    BLAS adds in an order of the processor's. `np.einsum` adds in this order on x86-64, where older releases were
-    fitted, but does not round the products on processors that multiply and add in one step.
+    The order of additions in BLAS depends on the processor. `np.einsum` adds in this order on x86-64, where older
+    releases were fitted, but does not round the products on processors that multiply and add in one step.
     """
     total = 0.0
     for at in range(0, len(one), _PIECE):
@@ -145,7 +145,7 @@ def _dot(one: Floats, other: Floats) -> float:
 
 @lru_cache(maxsize=32)
 def _order(length: int) -> Integers:
-    """Places of the even and of the odd ones among so many numbers, in the order in which they are added: by fours,
+    """Return places of the even and of the odd ones among `length` numbers, in the order of their addition: by fours,
     each from its last to its first, then the rest."""
     fours, pairs = length // 8 * 4, length - length // 2
     order = np.concatenate([np.arange(fours).reshape(-1, 4)[:, ::-1].reshape(-1), np.arange(fours, pairs)])

@@ -1,7 +1,6 @@
-"""What noisy tables tell: the model of them, round by round, and the rows that follow from it.
+"""The model of noisy tables, round by round, and the rows that follow from it.
 
-All of it is made of what was drawn, of what is public, and of a seed that is published: whoever has these can do it
-again, in the same steps.
+All steps depend on noisy numbers, public facts, and a published seed, so that anyone can repeat them.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table
 
 STEPS, LAST_STEPS = 40, 120
-"""Of a fit after a round, and of the last one."""
+"""Numbers of steps of a fit after a round, and of the last one."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredTable:
-    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in every cell; the one-way tables are of
+    """A table with discrete Gaussian noise of variance rows_per_unit^2/(2 rho) in each cell; the one-way tables are of
     round 0."""
 
     table: Table
@@ -41,7 +40,7 @@ class MeasuredTable:
 
 @dataclass(frozen=True, eq=False)
 class ModelFit:
-    """The measurements so far, and the model after the last round of them."""
+    """The measurements so far, and the model after their last round."""
 
     domain: ModelDomain
     impossible: Impossible
@@ -50,7 +49,8 @@ class ModelFit:
 
     @classmethod
     def of(cls, domain: ModelDomain, impossible: Impossible, measured: Iterable[MeasuredTable]) -> ModelFit:
-        """From all measurements, in their order: a model after each round, from where the one before it stands."""
+        """Return the fit to all measurements, in their order: a model after each round, started from the model before
+        it."""
         out = cls(domain, impossible)
         for _, together in groupby(measured, key=lambda each: each.round):
             out = out.after(tuple(together))
@@ -58,45 +58,46 @@ class ModelFit:
 
     @cached_property
     def total(self) -> int:
-        """How many rows there seem to be."""
+        """The estimated number of rows."""
         return total_of(self.measured)
 
     @property
     def number(self) -> int:
-        """Of rows that are made: none where nobody, or too many, seem to be there."""
+        """Number of synthetic rows: 0 if the estimated number of rows is below 1 or too large."""
         return self.total if 0 < self.total <= MOST_SYNTHETIC_ROWS else 0
 
     def after(self, together: tuple[MeasuredTable, ...]) -> ModelFit:
-        """What is known after one more round."""
+        """Return the fit after one more round."""
         known = replace(self, measured=(*self.measured, *together))
         return replace(known, model=known.fitted(STEPS))
 
     def finished(self) -> Model:
-        """The model that rows are made of."""
+        """Return the model from which rows are drawn."""
         return self.fitted(LAST_STEPS)
 
     def fitted(self, steps: int) -> Model:
-        """A model of all measurements, so many steps from the one before."""
+        """Return a model of all measurements, `steps` steps from the one before."""
         known = [TableMeasurement(each.table, each.noisy, each.variance) for each in self.measured]
         return fit(self.domain, known, max(1, self.total), self.model, steps, self.impossible)
 
     def rows(self, rng: np.random.Generator) -> tuple[Codes, ...]:
-        """Codes of the finest variables, of as many rows as are made; no columns where there are none."""
+        """Return codes of the finest variables for all synthetic rows; no columns if there are no rows."""
         return rows(self.finished(), self.number, rng) if self.number else ()
 
 
 def total_of(measured: Sequence[MeasuredTable]) -> int:
-    """The number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the nearest."""
+    """Return the number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the
+    nearest."""
     weights = [1 / (each.variance * each.noisy.size) for each in measured]
     sums = [weight * int(each.noisy.sum()) for weight, each in zip(weights, measured, strict=True)]
     return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
 
 
 def total_variance(measured: Sequence[MeasuredTable]) -> Fraction:
-    """Of the noise in the number of rows."""
+    """Return the noise variance of the number of rows."""
     return 1 / sum((1 / (each.variance * each.noisy.size) for each in measured), Fraction(0))
 
 
 def seeded_generator(seed: bytes) -> np.random.Generator:
-    """The draws that a seed gives."""
+    """Return the generator of a seed."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))

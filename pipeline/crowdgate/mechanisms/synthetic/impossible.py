@@ -1,4 +1,4 @@
-"""What a policy says can't occur, as tables; and whether that leaves every value something to go with."""
+"""The policy's impossible combinations as tables, and a check that each value remains possible."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.synthetic.spec import DpSyntheticSpec
 
 Levels = Mapping[str, tuple[Level, ...]]
-"""Of every attribute the released level and those above it."""
+"""For each attribute the released level and the coarser ones."""
 
 
 def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: ModelDomain) -> tuple[Impossible, list[Finding]]:
-    """A table for each line of the policy, true where a combination can't occur; or what stands against them."""
+    """Return a table for each line of the policy, true where a combination can't occur, and the findings against the
+    lines."""
     findings = [each for at, line in enumerate(spec.impossible) for each in _line_findings(at, line, levels)]
     if findings or not spec.impossible:
         return (), findings
@@ -35,8 +36,8 @@ def impossible_tables(spec: DpSyntheticSpec, levels: Levels, domain: ModelDomain
 
 
 def impossible_cells(lines: Iterable[Mapping[str, Sequence[str]]], levels: Levels, domain: ModelDomain) -> Impossible:
-    """A table for each line of values that can't occur together, true where it says so: over the finest level of every
-    attribute that has all its values. Raises ValueError where none has."""
+    """Return a table for each line of values that can't occur together, true for these values, over the finest level of
+    each attribute that has all its values. Raises ValueError if no level has them."""
     variables = {(each.attribute, each.level): at for at, each in enumerate(domain.variables)}
     out: list[tuple[Table, Bools]] = []
     for line in lines:
@@ -48,7 +49,7 @@ def impossible_cells(lines: Iterable[Mapping[str, Sequence[str]]], levels: Level
 
 
 def named_levels(spec: DpSyntheticSpec, levels: Levels) -> set[tuple[str, str]]:
-    """Attributes and levels that what can't occur is said at, as far as there are such."""
+    """Return the attributes and levels that impossible combinations refer to, as far as they exist."""
     return {
         (name, level.name)
         for line in spec.impossible
@@ -59,7 +60,7 @@ def named_levels(spec: DpSyntheticSpec, levels: Levels) -> set[tuple[str, str]]:
 
 
 def level_of(levels: Sequence[Level], values: Sequence[str]) -> Level:
-    """The finest level that has all these values. Raises ValueError where none has."""
+    """Return the finest level that has all these values. Raises ValueError if none has."""
     for level in levels:
         if {*values} <= {*level.labels}:
             return level
@@ -90,7 +91,7 @@ def _fit_findings(domain: ModelDomain, made: Impossible, spec: DpSyntheticSpec) 
 
 
 def _contradictions(domain: ModelDomain, made: Impossible) -> Iterator[Finding]:
-    """Values of a domain that nothing could go together with."""
+    """Yield a finding if a value of a domain would be impossible in all combinations."""
     if cells(domain, [table for table, _ in made]) > MOST_MODEL_CELLS:
         return
     expected = "combinations that leave every value of every domain something to go with"

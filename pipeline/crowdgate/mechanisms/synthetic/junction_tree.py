@@ -1,9 +1,9 @@
-"""Junction trees: cliques in which every table has a place, of few cells in all.
+"""Junction trees: cliques with few cells in total, such that each table lies within one.
 
-Each level of an attribute is tied to the next finer one: both stand together in some clique. Within a clique a coarser
-variable is a function of the finer one, so that a clique has cells over the finest variable of each of its attributes
-only. Variables are eliminated greedily, the one whose clique has fewest cells first; then cliques are merged where that
-makes fewer cells. Sets of variables are the bits of whole numbers.
+Each level of an attribute is tied to the next finer one: some clique contains both. Within a clique a coarser variable
+is a function of the finer one, so a clique has cells over the finest variable of each of its attributes only. Variables
+are eliminated greedily, the one whose clique has fewest cells first. Then cliques are merged if that does not add
+cells. Sets of variables are the bits of whole numbers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,16 +15,16 @@ from crowdgate.limits import MOST_MODEL_CELLS
 from crowdgate.mechanisms.synthetic.domain import ModelDomain, Table, bits
 
 MOST_GIVEN = 1 << 23
-"""Cells of a separator times the values of the widest variable: the probabilities of these given the separator take
-64 MiB, and marginals of variables that stand far apart are made of them."""
+"""Bound on the cells of a separator times the values of the widest variable. The probabilities of these values given
+the separator take 64 MiB; marginals of distant variables are computed from them."""
 
 
 @dataclass(frozen=True)
 class Clique:
     """`members` (bits) are all variables of a clique, `axes` the finest one of each attribute: first the attributes of
-    the separator, in its order, then the others, that of most values last. `separator` holds the finest variable of
-    each attribute that is shared with the clique `parent`; the first clique of a tree is its own parent, with an empty
-    separator."""
+    the separator, in its order, then the others, ending with the one of most values. `separator` holds the finest
+    variable of each attribute that is shared with the clique `parent`. The first clique of a tree is its own parent,
+    with an empty separator."""
 
     members: int
     axes: Table
@@ -33,15 +33,15 @@ class Clique:
 
 
 def tree(domain: ModelDomain, tables: Iterable[Table]) -> tuple[Clique, ...]:
-    """Cliques such that every table, and every variable, is in one; parents come before children, and what two cliques
-    share is in all cliques between them."""
+    """Return cliques such that each table, and each variable, lies in one; parents come before children, and the
+    variables that two cliques share are in all cliques between them."""
     return tuple(_clique(domain, *found) for found in _merged(domain, _cliques(domain, tables)))
 
 
 class Extensions:
-    """How many cells the tree of some tables has at most, were one more table added: quick, for many candidates.
+    """Upper bounds on the cells of a tree of some tables when one more table is added: quick, for many candidates.
 
-    A further table changes nothing before its first variable is eliminated, so that the steps up to there are kept.
+    A further table changes nothing before its first variable is eliminated, so the steps up to there are stored.
     """
 
     def __init__(self, domain: ModelDomain, tables: Iterable[Table]) -> None:
@@ -50,7 +50,7 @@ class Extensions:
         self._most_shared = MOST_GIVEN // max(domain.sizes)
         self._steps: dict[int, tuple[dict[int, int], dict[int, int], int]] = {}
         self.cells = 0
-        """Of the tree without a further table, at most."""
+        """Upper bound on the cells of the tree without a further table."""
         size = _clique_sizes(domain, near)
         rest, left = dict(near), dict(size)
         for variable, around in _greedy(domain, near, size):
@@ -59,7 +59,8 @@ class Extensions:
             rest, left = dict(near), dict(size)
 
     def with_table(self, table: Table, most: int) -> int:
-        """Number of cells of the tree with that table, at most; some number above `most` where there are more."""
+        """Return an upper bound on the cells of the tree with this table; some number above `most` if the bound is
+        larger."""
         wanted = sum(1 << variable for variable in table)
         for variable, (near, size, spent) in self._steps.items():
             if wanted >> variable & 1:
@@ -70,7 +71,7 @@ class Extensions:
         return self.cells
 
     def _clique(self, variable: int, around: int) -> int:
-        """Number of cells; more than any model has where what may be its separator is too large for `Marginals`."""
+        """Return the number of cells; more than any model has if a possible separator is too large for `Marginals`."""
         return self._sizes[around | 1 << variable] if self._sizes[around] <= self._most_shared else MOST_MODEL_CELLS + 1
 
     def _rest(self, near: dict[int, int], size: dict[int, int], wanted: int, spent: int, most: int) -> int:
@@ -85,7 +86,7 @@ class Extensions:
 
 
 def cells(domain: ModelDomain, tables: Iterable[Table]) -> int:
-    """Number of cells of all cliques of the tree of these tables."""
+    """Return the number of cells of all cliques of the tree of these tables."""
     return sum(domain.cells_of_set[members] for members, _, _ in _merged(domain, _cliques(domain, tables)))
 
 
@@ -97,7 +98,7 @@ def _clique(domain: ModelDomain, members: int, shared: int, parent: int) -> Cliq
 
 
 def _cliques(domain: ModelDomain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
-    """Members, separator and parent of every clique (Blair, Peyton 1993, for chordal graphs)."""
+    """Return members, separator and parent of each clique (Blair, Peyton 1993, for chordal graphs)."""
     out: list[tuple[int, int, int]] = []
     home: dict[int, int] = {}
     near = _graph(domain, tables)
@@ -115,7 +116,7 @@ def _cliques(domain: ModelDomain, tables: Iterable[Table]) -> list[tuple[int, in
 
 
 def _merged(domain: ModelDomain, cliques: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Cliques taken into their parents where that makes no more cells in all."""
+    """Return the cliques, merged into their parents if that does not add cells."""
     sizes = domain.cells_of_set
     members = [members for members, _, _ in cliques]
     into = list(range(len(cliques)))
@@ -136,7 +137,7 @@ def _merged(domain: ModelDomain, cliques: list[tuple[int, int, int]]) -> list[tu
 
 
 def _graph(domain: ModelDomain, tables: Iterable[Table]) -> dict[int, int]:
-    """The neighbours of every variable: those in a table with it, and the next levels of its attribute."""
+    """Return the neighbours of each variable: those in a table with it, and the adjacent levels of its attribute."""
     near = dict.fromkeys(range(len(domain.variables)), 0)
     ties = [pair for pair in pairwise(near) if domain.attribute_of[pair[0]] == domain.attribute_of[pair[1]]]
     for table in (*ties, *tables):
@@ -154,8 +155,8 @@ def _clique_sizes(domain: ModelDomain, near: dict[int, int]) -> dict[int, int]:
 
 
 def _greedy(domain: ModelDomain, near: dict[int, int], size: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """Variables in the order of elimination, each with its neighbours at that time. `near` are the neighbours and
-    `size` the cells of every variable's clique; both change with every step."""
+    """Yield variables in the order of elimination, each with its neighbours at that time. `near` holds the neighbours
+    and `size` the cells of each variable's clique; both change with each step."""
     sizes = domain.cells_of_set
     heap = [(cells, variable) for variable, cells in size.items()]
     heapify(heap)

@@ -1,4 +1,4 @@
-"""Fewer levels where tables at all of them would be too many to choose among."""
+"""Reduce the levels if tables at all of them would be too many candidates."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def fewer_levels(
     needed: Collection[tuple[str, str]],
     most: int,
 ) -> dict[str, tuple[Level, ...]]:
-    """The levels, finest first, without as many coarser ones as it takes to have at most that many tables of two
-    attributes and of the named three; those that are `needed` stay.
+    """Return the levels, finest first, without as many coarser ones as necessary for at most `most` tables of two
+    attributes and of the named triples; levels in `needed` are never removed.
 
-    Left out first is the level that tells least beside the next finer one: that has nearly as many values, of the
-    attribute with most levels. Of 64, 32, 16, 8, 4 and 2 values so 64, 16, 4 and 2 are left.
+    The level removed first has nearly as many values as the next finer one; of equals, it is of the attribute with most
+    levels. For example, of 64, 32, 16, 8, 4 and 2 values 64, 16, 4 and 2 remain.
     """
     found = dict(levels)
     while tables_at(found, triples) > most:
@@ -34,7 +34,7 @@ def fewer_levels(
 
 
 def tables_at(levels: Mapping[str, Sequence[Level]], triples: Sequence[Sequence[str]]) -> int:
-    """Number of tables of two attributes, and of the named three, at all combinations of their levels."""
+    """Return the number of tables of two attributes, and of the named triples, at all combinations of their levels."""
     named = {frozenset(triple) for triple in triples}
     return sum(prod(len(levels[name]) for name in each) for each in (*combinations(levels, 2), *named))
 

@@ -1,8 +1,8 @@
-"""Exact marginals of a calibrated junction tree, also of variables that stand far apart in it.
+"""Exact marginals of a calibrated junction tree, also of variables that are far apart in it.
 
-Where a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet
-of P(cell) times, for each branch, P(its variables | its separator). The latter follow in the same way down the branch,
-and are kept for single variables, which many tables share.
+If a table's variables are not in one clique, P(table) = sum over the cells of the clique where their branches meet of
+P(cell) times, for each branch, P(its variables | its separator). These factors are computed recursively down the
+branch, and stored for single variables, which many tables share.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Marginals:
-    """The marginals of these beliefs."""
+    """Marginals of given clique sums."""
 
     def __init__(self, network: Network, beliefs: CliqueSums) -> None:
         self._network, self._beliefs, self._domain = network, beliefs, network.domain
@@ -27,7 +27,7 @@ class Marginals:
         self._below = self._homes()
 
     def table(self, table: Table) -> Floats:
-        """Probabilities of the cells of a table over variables that the tree has, of different attributes."""
+        """Return probabilities of the cells of a table over variables of the tree, of different attributes."""
         wanted = sum(1 << variable for variable in table)
         at = self._network.home(table)
         if at is not None:
@@ -36,7 +36,7 @@ class Marginals:
         return self._summed(at, self._beliefs.joint[at], wanted, table)
 
     def _homes(self) -> list[int]:
-        """For every clique the variables (bits) that it or a clique below it is the first one to have."""
+        """Return for each clique the variables (bits) that it or a clique below it is the first to contain."""
         cliques = self._network.cliques
         out, seen = [], 0
         for clique in cliques:
@@ -47,7 +47,7 @@ class Marginals:
         return out
 
     def _of_branch(self, at: int, wanted: int) -> tuple[Table, Floats]:
-        """P(wanted | separator) of a clique, and its axes."""
+        """Return P(wanted | separator) of a clique, and its axes."""
         separator = self._network.cliques[at].separator
         out = (*separator, *(variable for variable in bits(wanted) if variable not in separator))
         found = self._given.get((at, wanted))
@@ -58,7 +58,8 @@ class Marginals:
         return out, found
 
     def _summed(self, at: int, cells: Floats, wanted: int, out: Table) -> Floats:
-        """A clique's cells times P(wanted variables | separator) of each branch below it, summed to the axes `out`."""
+        """Return a clique's cells times P(wanted variables | separator) of each branch below it, summed to the axes
+        `out`."""
         clique = self._network.cliques[at]
         elsewhere = wanted & ~clique.members
         branches = [
@@ -74,14 +75,14 @@ class Marginals:
         return self._product([(axes, projected), *(self._refined(branch, axis_of) for branch in branches), *ties], out)
 
     def _axes(self, wanted: list[int]) -> dict[int, int]:
-        """For every wanted variable the finest wanted one of its attribute."""
+        """Return for each wanted variable the finest wanted one of its attribute."""
         finest: dict[int, int] = {}
         for variable in sorted(wanted):
             finest.setdefault(self._domain.attribute_of[variable], variable)
         return {variable: finest[self._domain.attribute_of[variable]] for variable in wanted}
 
     def _refined(self, branch: tuple[Table, Floats], axis_of: dict[int, int]) -> tuple[Table, Floats]:
-        """A branch by the axes of the clique above it instead of its separator's coarser variables."""
+        """Return a branch over the axes of the clique above it instead of its separator's coarser variables."""
         axes, table = branch
         for at, variable in enumerate(axes):
             if axis_of.get(variable, variable) != variable:
@@ -89,7 +90,7 @@ class Marginals:
         return tuple(axis_of.get(variable, variable) for variable in axes), table
 
     def _tie(self, finer: int, coarser: int) -> Floats:
-        """1 where a finer value belongs to a coarser one, else 0."""
+        """Return a matrix: 1 if a finer value belongs to a coarser one, else 0."""
         return np.eye(self._domain.sizes[coarser])[self._domain.codes(finer, coarser)]
 
     @staticmethod

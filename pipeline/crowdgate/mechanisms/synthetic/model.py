@@ -1,10 +1,9 @@
-"""A graphical model of the table: the one that fits noisy tables best, penalised, and its exact marginals.
+"""A graphical model of the table: the penalised best fit to noisy tables, with exact marginals.
 
-The model is log-linear in the measured tables (McKenna, Sheldon, Miklau 2019): p(x) is in proportion to
-exp(sum_i theta_i(x)). theta minimises log Z(theta) - sum_i theta_i . y_i / N + sum_i c_i/2 |theta_i|^2 with y_i the
-noisy table, N the total and c_i = lambda sigma_i^2 / N. Equally, p has the greatest entropy less
-sum_i |p_i - y_i / N|^2 / (2 c_i). The function is strictly convex, so that there is one answer from any start; noisy
-negatives need no clipping.
+The model is log-linear in the measured tables (McKenna, Sheldon, Miklau 2019): p(x) is proportional to exp(sum_i
+theta_i(x)). theta minimises log Z(theta) - sum_i theta_i . y_i / N + sum_i c_i/2 |theta_i|^2 with y_i the noisy table,
+N the total and c_i = lambda sigma_i^2 / N. Equally, p maximises the entropy minus sum_i |p_i - y_i / N|^2 / (2 c_i).
+The function is strictly convex, so each start leads to one answer; negative noisy counts need no clipping.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from crowdgate.mechanisms.synthetic.marginals import Marginals
 PENALTY, ONE_WAY_PENALTY = 0.01, 0.001
 """lambda, for tables of more than one variable and of one."""
 _NEAR = 1e-10
-"""The length of the scaled gradient at which a fit ends."""
+"""The length of the scaled gradient at which a fit stops."""
 
 Impossible = Sequence[tuple[Table, Bools]]
 """Tables that are true where a combination can't occur."""
@@ -55,8 +54,8 @@ class Model:
         return self.network.tables
 
     def marginal(self, table: Table) -> Floats:
-        """Exact probabilities of a table's cells; they sum to 1. Raises ValueError where two of its variables are of
-        one attribute."""
+        """Return exact probabilities of a table's cells; they sum to 1. Raises ValueError if two of its variables are
+        of one attribute."""
         if len({self.domain.attribute_of[variable] for variable in table}) < len(table):
             raise ValueError("a table has variables of different attributes")
         return self._marginals.table(table)
@@ -68,7 +67,7 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class _Target:
-    """All measurements of one table as one: their mean weighted by 1/variance, in parts of the total, and c."""
+    """All measurements of one table combined: their mean weighted by 1/variance, in parts of the total, and c."""
 
     table: Table
     parts: Floats
@@ -84,12 +83,12 @@ class _Target:
 
 
 class Objective:
-    """The function that the fit minimises, of all theta in one vector, each divided by its scale."""
+    """The function that the fit minimises, with all theta in one vector, each divided by its scale."""
 
     def __init__(
         self, domain: ModelDomain, measurements: Sequence[TableMeasurement], total: float, impossible: Impossible = ()
     ) -> None:
-        """Raises ValueError where the total is below 1, or everything is impossible."""
+        """Raises ValueError if the total is below 1, or all combinations are impossible."""
         if not 1 <= total < np.inf:
             raise ValueError("a model needs a total of at least 1")
         by_table: dict[Table, list[TableMeasurement]] = {}
@@ -111,12 +110,12 @@ class Objective:
         return [target.parts.size for target in self.targets]
 
     def weights(self, scaled: Floats) -> list[Floats]:
-        """theta as one array for each table."""
+        """Return theta as one array for each table."""
         cut = np.split(scaled * self.scale, np.cumsum(self._lengths)[:-1]) if len(scaled) else []
         return [theta.reshape(target.parts.shape) for theta, target in zip(cut, self.targets, strict=True)]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
-        """The value, and its gradient."""
+        """Return the value and its gradient."""
         theta = scaled * self.scale
         beliefs = self.network.beliefs(self.weights(scaled))
         expected = np.concatenate([np.zeros(0), *(table.reshape(-1) for table in self.network.marginals(beliefs))])
@@ -124,7 +123,7 @@ class Objective:
         return value, (expected - self._parts + self._penalties * theta) * self.scale
 
     def start(self, model: "Model | None") -> Floats:
-        """Where a model stands: 0 for what it has no theta for."""
+        """Return the scaled theta of a model as a start: 0 for tables that it does not have."""
         known = {} if model is None else dict(zip(model.network.tables, model.weights, strict=True))
         theta = [known.get(target.table, np.zeros(target.parts.shape)).reshape(-1) for target in self.targets]
         return np.asarray(np.concatenate([np.zeros(0), *theta]) / self.scale)
@@ -138,10 +137,11 @@ def fit(
     most_steps: int = 40,
     impossible: Impossible = (),
 ) -> Model:
-    """The model of these measurements, at most that many steps of L-BFGS from `start` (theta of tables that both have).
+    """Return the model of these measurements, after at most `most_steps` steps of L-BFGS from `start` (theta of tables
+    that both have).
 
-    `total` is the (noisy) number of rows, at least 1. Floats never leave the finite: a step that would is not taken,
-    and an ill fit costs accuracy, never the guarantee. Raises ValueError where the total is below 1 or everything is
+    `total` is the (noisy) number of rows, at least 1. Steps to numbers that are not finite are not taken, and an ill
+    fit costs accuracy, never the guarantee. Raises ValueError if the total is below 1 or all combinations are
     impossible.
     """
     objective = Objective(domain, measurements, total, impossible)

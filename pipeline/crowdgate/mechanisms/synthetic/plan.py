@@ -1,7 +1,7 @@
 """The numbers of a release of synthetic rows before any data are read: its variables, its budget, its candidates.
 
-Gaussian noise of rho-zCDP is converted to (epsilon, delta), and amplified once for all that is computed from one
-Bernoulli sample, as that of tables. Every part of rho is an exact fraction.
+Gaussian noise of rho-zCDP is converted to (epsilon, delta), and amplified once for all outputs that are computed from
+one Bernoulli sample, as for tables. Each part of rho is an exact fraction.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
     from crowdgate.noise import ZcdpSource
 
 ONE_WAY_POWER = 2 / 3
-"""rho of a one-way table goes with this power of its cells: so the sum of all absolute errors is least."""
+"""rho of a one-way table is proportional to this power of its cells, which minimises the sum of all absolute errors."""
 USELESS = 0.5
-"""Expected distance of one-way tables from which on a release is refused: as far as half of all rows."""
+"""Expected distance of one-way tables from which a release is refused: half of all rows."""
 DEVIATIONS = 8
-"""Standard errors that noise in the number of rows stays below, but for once in 10^15 times."""
+"""Standard errors that noise in the number of rows exceeds with probability of about 1 in 10^15."""
 
 
 @dataclass(frozen=True, eq=False)
 class DpSynthetic:
-    """The mechanism with its numbers: what is drawn, of a Bernoulli sample at rate `beta`, and the part of the
-    guarantee that is charged. `levels` are those of the domain's variables."""
+    """The mechanism with its numbers: the rounds that are drawn from a Bernoulli sample at rate `beta`, and the charged
+    part of the guarantee. `levels` are those of the domain's variables."""
 
     levels: Levels
     drawing: RoundsPlan
@@ -59,21 +59,22 @@ class DpSynthetic:
 
     @property
     def view(self) -> View:
-        """What is counted: all attributes together, at their released levels."""
+        """The view to count: all attributes together, at their released levels."""
         return View(self.finest)
 
     def level(self, variable: int) -> Level:
-        """The level of a variable."""
+        """Return the level of a variable."""
         found = self.drawing.domain.variables[variable]
         return next(each for each in self.levels[found.attribute] if each.name == found.level)
 
     def one_way_variances(self) -> dict[str, float]:
-        """Of the noise in a cell of every attribute's one-way table."""
+        """Return the noise variance in a cell of each attribute's one-way table."""
         rows, spends = self.drawing.rows_per_unit, self.drawing.budget.one_ways
         return {name: float(squared_sigma(rows, rho)) for name, rho in zip(self.levels, spends, strict=True)}
 
     def one_way_errors(self, people: float) -> dict[str, float]:
-        """Expected half L1 distance of every attribute's one-way table from the truth, in parts of so many rows."""
+        """Return the expected half L1 distance of each attribute's one-way table from the truth, as a part of `people`
+        rows."""
         found = self.one_way_variances()
         return {
             name: len(own[0]) * sqrt(2 / pi * found[name]) / 2 / max(1.0, float(self.beta) * people)
@@ -90,14 +91,15 @@ class DpSynthetic:
     def draw(
         self, counted: Histogram, coins: Subsampler | None, noise: ZcdpSource, rng: np.random.Generator
     ) -> SynthesisResult:
-        """Everything that is drawn. Raises ValueError if coins are missing or not wanted."""
+        """Return all that is drawn. Raises ValueError unless `coins` are given exactly if the mechanism samples."""
         if (coins is None) != (self.beta == 1):
             raise ValueError("coins must be given exactly if the mechanism samples")
         return synthesize(self.drawing, counted if coins is None else subsample(counted, coins), noise, rng)
 
 
 def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tuple[DpSynthetic | None, list[Finding]]:
-    """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy. Reads no data."""
+    """Return the mechanism that keeps `part` of the guarantee, or None and the findings against the policy. Reads no
+    data."""
     findings = policy_findings(spec, contract)
     beta = Fraction(1) if spec.sampling is None else spec.sampling.beta
     try:
@@ -121,7 +123,7 @@ def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tup
 
 
 def _split(rho: Fraction, domain: ModelDomain, spec: DpSyntheticSpec) -> SyntheticBudget:
-    """Whole weights for the one-way tables, so that their parts are exact."""
+    """Return the budget's division, with whole weights for the one-way tables, so that their parts are exact."""
     weights = [round(1000 * domain.sizes[variable] ** ONE_WAY_POWER) for variable in domain.finest]
     own, certificate = rho * spec.one_way_share, rho * spec.certificate_share
     return SyntheticBudget(
@@ -130,7 +132,7 @@ def _split(rho: Fraction, domain: ModelDomain, spec: DpSyntheticSpec) -> Synthet
 
 
 def _candidates(domain: ModelDomain, triples: Sequence[Sequence[str]]) -> Iterator[Table]:
-    """Every pair of attributes, and the named triples, at all combinations of their levels."""
+    """Yield each pair of attributes, and the named triples, at all combinations of their levels."""
     place = {name: at for at, name in enumerate(domain.attributes)}
     own: list[list[int]] = [[] for _ in domain.attributes]
     for variable, attribute in enumerate(domain.attribute_of):
@@ -141,8 +143,8 @@ def _candidates(domain: ModelDomain, triples: Sequence[Sequence[str]]) -> Iterat
 
 
 def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[ModelDomain, Levels]:
-    """Of every attribute the released level and those above it that are variables, as far as there are not too many
-    tables at them."""
+    """Return for each attribute the released level and the coarser ones that are variables, reduced if there would be
+    too many tables."""
     levels: dict[str, tuple[Level, ...]] = {}
     for name, level in spec.attributes.items():
         hierarchy = contract.by_name[name].hierarchy
@@ -159,8 +161,8 @@ def _used(levels: Levels, domain: ModelDomain) -> dict[str, tuple[Level, ...]]:
 
 
 def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Finding]:
-    """Noise that is larger than any table there could be: by the contract's bound on its rows, or by what can be
-    drawn."""
+    """Yield findings if noise exceeds any possible table: by the contract's bound on its rows, or by the largest
+    release."""
     of_rows = planned.total_error
     if DEVIATIONS * of_rows > MOST_SYNTHETIC_ROWS:
         found = f"a number of rows with noise of {of_rows:.3g}"
@@ -177,7 +179,7 @@ def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Findin
 
 
 def _share_findings(drawing: RoundsPlan) -> Iterator[Finding]:
-    """Noise in one number that is larger than any number of rows: of a first pick, of a distance."""
+    """Yield findings if noise in one number exceeds any number of rows: of a first selected table, or of a distance."""
     spends = (
         ("one_way_share", "other tables", (1 - SELECTING) * drawing.first_table_cost),
         ("certificate_share", "distances", drawing.budget.certificate / len(pairs(drawing.domain))),

@@ -1,4 +1,4 @@
-"""What stands against a policy of synthetic rows in its contract, before any data are read."""
+"""Findings against a policy of synthetic rows in its contract, before any data are read."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def policy_findings(spec: DpSyntheticSpec, contract: Contract) -> list[Finding]:
-    """Of attributes, levels and triples by themselves."""
+    """Return the findings on attributes, levels, contract and triples, individually."""
     return [*_level_findings(spec, contract), *_contract_findings(spec, contract), *_triple_findings(spec)]
 
 
 def _level_findings(spec: DpSyntheticSpec, contract: Contract) -> Iterator[Finding]:
-    """Attributes and levels that there are not, that say nothing, or that are too large."""
+    """Yield attributes and levels that do not exist, have only one value, or have too many."""
     _, found = resolve([Count(spec.attributes)], contract, most_cells=1 << 62)
     wrong = {place[2] for place, *_ in found if len(place) > 2}
     for place, what, expected, instead in found:

@@ -1,11 +1,12 @@
-"""Select, measure, refit: which tables of a population are measured, with how much noise, and the model of them.
+"""Select, measure, refit: the measured tables of a population, the noise on each, and the model of them.
 
-First all one-way tables; then rounds, in each of which some tables that the model is farthest from are chosen privately
-and measured, and the model is fitted anew (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at
-coarser levels as candidates). Every choice and every measurement has its rho, and they add up exactly to what is spent.
-Between draws nothing is used but what was drawn, and what is public. A price may depend on what was drawn before, too:
-a sum of rho that is never above a bound fixed beforehand is paid by that bound (Feldman, Zrnic 2021, "Individual
-privacy accounting via a Renyi filter", for every order at once).
+First all one-way tables; then rounds. In each round some tables with the largest model errors are selected privately
+and measured, and the model is fitted again (McKenna, Mullins, Sheldon, Miklau 2022, AIM; in batches, with tables at
+coarser levels as candidates). Each selection and each measurement has its rho, and they add up exactly to the budget.
+
+Between draws the rounds use only earlier draws and public facts. A cost may depend on earlier draws, too: a sum of rho
+that never exceeds a bound fixed beforehand is covered by that bound (Feldman, Zrnic 2021, "Individual privacy
+accounting via a Renyi filter", for every order at once).
 """
 
 from __future__ import annotations
@@ -34,23 +35,24 @@ if TYPE_CHECKING:
     from crowdgate.noise import ZcdpSource
 
 PICKS = 6
-"""Tables of a round at most; fewer of few attributes, so that no attribute need be in two of them."""
+"""Largest number of tables in a round; fewer if there are few attributes, so that no attribute need be in two
+tables."""
 SELECTING = Fraction(1, 10)
-"""Of the price of a table: what choosing it takes."""
+"""Part of a table's cost that its selection takes."""
 PRICES, DEARER = 5, 4
-"""A table costs at first what is left over PRICES times the attributes, and DEARER times as much after a round of which
-the median table tells no more than noise."""
+"""A table first costs the remaining rho divided by PRICES times the number of attributes. The cost grows by the factor
+DEARER after a round whose median table contributes no more than noise."""
 AT_FIRST = Fraction(1, 4)
-"""Of the cells that a model may have, those that it may have from the beginning: the others as the budget is spent."""
+"""Part of the model's cells that is available from the beginning; the rest becomes available as the budget is spent."""
 WIDE_NUMBERS = MOST_NUMBERS // 2
-"""Noisy numbers of tables of several attributes, at most: those of one attribute always have room beside them."""
+"""Largest number of noisy numbers in tables of several attributes, which always leaves room for tables of one."""
 PAIR, ONE_WAY = 2, 1
 """Weights of scores: an error of a one-way table counts half."""
 
 
 @dataclass(frozen=True, eq=False)
 class SyntheticBudget:
-    """What is spent, in rho: on the one-way table of every attribute at its finest level, on rounds, and on the
+    """The budget in rho: for the one-way table of each attribute at its finest level, for rounds, and for the
     certificate."""
 
     one_ways: tuple[Fraction, ...]
@@ -59,14 +61,14 @@ class SyntheticBudget:
 
     @property
     def rho(self) -> Fraction:
-        """All of it."""
+        """The total budget."""
         return sum(self.one_ways, self.rounds + self.certificate)
 
 
 @dataclass(frozen=True, eq=False)
 class RoundsPlan:
-    """What the rounds need of a plan. A person has up to `rows_per_unit` rows, so that adding one changes a table by at
-    most so many, in one cell or in several."""
+    """The part of a plan that the rounds read. A person has up to `rows_per_unit` rows, so adding one person changes a
+    table by at most this number, in one or several cells."""
 
     domain: ModelDomain
     candidates: tuple[Table, ...]
@@ -77,12 +79,12 @@ class RoundsPlan:
 
     @property
     def picks(self) -> int:
-        """Tables of a round."""
+        """Number of tables in a round."""
         return max(1, min(PICKS, len(self.domain.attributes) // 2))
 
     @property
     def first_table_cost(self) -> Fraction:
-        """rho of a table in the first round: of choice and measurement."""
+        """rho of a table in the first round, for selection and measurement."""
         return self.budget.rounds / (PRICES * len(self.domain.attributes))
 
     @cached_property
@@ -93,7 +95,7 @@ class RoundsPlan:
 
 @dataclass(frozen=True, eq=False)
 class SelectedTable:
-    """A private choice of one table, and what it cost."""
+    """A private selection of one table, and its cost."""
 
     table: Table
     round: int
@@ -102,8 +104,8 @@ class SelectedTable:
 
 @dataclass(frozen=True, eq=False)
 class SynthesisResult:
-    """Rows as codes of the finest variables, `total` of them, the measurements that they are made of, what choosing
-    these cost, and noisy distances from the rows to the table (`certificate.pairs` gives their order)."""
+    """Rows as codes of the finest variables, `total` of them; the measurements behind them; the costs of selections;
+    and noisy distances from the rows to the table (in the order of `certificate.pairs`)."""
 
     measured: tuple[MeasuredTable, ...]
     selected: tuple[SelectedTable, ...]
@@ -113,14 +115,14 @@ class SynthesisResult:
 
     @property
     def spent(self) -> Fraction:
-        """The rho of choices and measurements."""
+        """The rho of selections and measurements, without the certificate's."""
         return sum([*(each.rho for each in self.measured), *(each.rho for each in self.selected)], Fraction(0))
 
 
 def synthesize(drawing: RoundsPlan, counted: Histogram, noise: ZcdpSource, rng: np.random.Generator) -> SynthesisResult:
-    """Draw everything: measurements, rows, certificate; no rows where nobody, or too many, seem to be there. `counted`
-    are all attributes at their finest levels; `rng` is no secret, since it draws what is made of noisy numbers alone.
-    """
+    """Draw measurements, rows and certificate; no rows if the noisy number of rows is below 1 or too large.
+    `counted` has all attributes at their finest levels; `rng` needs no secrecy, since its draws only post-process
+    noisy numbers."""
     run = _Rounds(drawing, counted, noise)
     run.play()
     made = run.learned.rows(rng)
@@ -129,7 +131,7 @@ def synthesize(drawing: RoundsPlan, counted: Histogram, noise: ZcdpSource, rng: 
 
 
 class _Rounds:
-    """The state of a run: what was chosen, and what was learned from measurements."""
+    """The state of a run: selected tables, and the fit to the measurements."""
 
     def __init__(self, drawing: RoundsPlan, counted: Histogram, noise: ZcdpSource) -> None:
         self.drawing, self.noise = drawing, noise
@@ -139,7 +141,7 @@ class _Rounds:
         self._counts = _Counts(drawing.domain, counted)
 
     def play(self) -> None:
-        """All rounds, to the last of the budget; none where one-way tables say that there is nobody."""
+        """Run all rounds until the budget is spent; none if the one-way tables give a number of rows below 1."""
         paid = zip(self.drawing.one_ways, self.drawing.budget.one_ways, strict=True)
         self.learned = self.learned.after(tuple(self.measured(table, 0, rho) for table, rho in paid))
         if self.learned.total < 1:
@@ -153,7 +155,8 @@ class _Rounds:
             price = price if gained else DEARER * price
 
     def round(self, number: int, price: Fraction, left: Fraction) -> bool:
-        """Choose and measure some tables, and fit the model anew. Whether the median one told more than noise."""
+        """Select and measure some tables, and refit the model. Return whether the median table contributed more than
+        noise."""
         variance = self.variance((1 - SELECTING) * price)
         scores, limit = self.scores(variance), self.limit(left)
         picks: list[Table] = []
@@ -168,14 +171,15 @@ class _Rounds:
         return bool(np.median([self.gain(table, before, variance) for table in picks]) > 0)
 
     def choose(self, tables: Sequence[Table], scores: Mapping[Table, int], number: int, rho: Fraction) -> Table:
-        """One of the tables, privately. One row changes a count by one, so a score by at most the greatest weight."""
+        """Return one of the tables, privately. One row changes a count by one, so a score by at most the greatest
+        weight."""
         values = np.array([scores[table] for table in tables], dtype=np.int64)
         found = tables[self.noise.choose(values, PAIR * self.drawing.rows_per_unit, rho)]
         self.selected.append(SelectedTable(found, number, rho))
         return found
 
     def measured(self, table: Table, number: int, rho: Fraction) -> MeasuredTable:
-        """A table with noise. One row changes one cell by one."""
+        """Return a table with noise. One row changes one cell by one."""
         noisy = self.noise.gaussian(self._counts.of(table), self.drawing.rows_per_unit, rho)
         return MeasuredTable(table, number, rho, self.variance(rho), noisy)
 
@@ -186,11 +190,11 @@ class _Rounds:
         return self.learned.model
 
     def variance(self, rho: Fraction) -> Fraction:
-        """Of the noise in a cell."""
+        """Return the noise variance in a cell."""
         return Fraction(self.drawing.rows_per_unit**2) / (2 * rho)
 
     def scores(self, variance: Fraction) -> dict[Table, int]:
-        """By how much the model is wrong about every candidate, in rows, beyond what noise would be."""
+        """Return the model's error on each candidate, in rows, beyond the expected noise."""
         noise = sqrt(2 / pi * float(variance))
         errors: dict[Table, Integers] = {}
         found: dict[Table, int] = {}
@@ -204,12 +208,13 @@ class _Rounds:
         return found
 
     def expected(self, table: Table) -> Integers:
-        """What the model says of a table, in whole rows."""
+        """Return the model's expectation of a table, in whole rows."""
         return np.rint(self.learned.total * self.model.marginal(table)).astype(np.int64)
 
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
-        """The tables with which a model of all tables so far is small enough, and the noisy numbers not too many: by
-        what is public, or paid for. Those of other attributes than this round's picks, as long as there are any."""
+        """Return the tables with which the model of all tables so far is small enough, and the noisy numbers not too
+        many, by public or already charged facts. Tables of other attributes than this round's picks come first, as long
+        as there are any."""
         measured, taken = [*(each.table for each in self.learned.measured), *picks], {*map(self.finest.of, picks)}
         grown = Extensions(self.domain, [*measured, *(table for table, _ in self.drawing.impossible)])
         room = WIDE_NUMBERS - sum(self.domain.cells(table) for table in measured if len(table) > 1)
@@ -221,18 +226,18 @@ class _Rounds:
         return [*filter(fits, fresh)] or [*filter(fits, tables)]
 
     def limit(self, left: Fraction) -> int:
-        """Cells that the model may have now."""
+        """Return the number of cells that the model may have at this point."""
         spent = 1 - left / self.drawing.budget.rounds
         return int(self.drawing.model_cells * max(AT_FIRST, spent))
 
     def gain(self, table: Table, before: Model, variance: Fraction) -> float:
-        """By how much a table's measurement moved the model, in rows, beyond what noise would."""
+        """Return the change of the model by a table's measurement, in rows, beyond the expected noise."""
         moved = np.abs(self.model.marginal(table) - before.marginal(table))
         return float(self.learned.total * moved.sum() - sqrt(2 / pi * float(variance)) * moved.size)
 
 
 class _Counts:
-    """Exact counts of tables, each made once."""
+    """Exact counts of tables, each computed once."""
 
     def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
         self._domain, self._counted, self._finest = domain, counted, FinestTables(domain)

@@ -1,10 +1,11 @@
 """Rows whose tables are those of a model, by systematic rounding down the junction tree.
 
-From the root on, the rows of each separator's value are given cells in proportion to the model's probabilities given
-that value: cell by cell along one line, from one uniform draw a group (systematic sampling, Madow 1949). In every group
-a cell, or a run of cells, has its expected number of rows rounded down or up, so that nothing impossible occurs. Which
-row gets which cell is as even as it can be: rows that are alike elsewhere stand together, and every run of them is
-spread over the whole line, so that tables across cliques are nearer to the model's than those of independent draws.
+From the root on, the rows of each separator's value are assigned cells in proportion to the model's probabilities given
+that value: cell by cell along one line, from one uniform draw for each group (systematic sampling, Madow 1949). In each
+group a cell, or a run of cells, has its expected number of rows rounded down or up, so that nothing impossible occurs.
+The assignment of cells to rows is as even as possible. Rows that are equal in other attributes are adjacent, and each
+run of them is spread over the whole line, so that tables across cliques are nearer to the model's than those of
+independent draws.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _GOLDEN = (sqrt(5) - 1) / 2
 
 
 def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...]:
-    """Codes of the finest variable of every attribute, for `total` rows in random order."""
+    """Return codes of the finest variable of each attribute, for `total` rows in random order."""
     domain = model.domain
     codes: dict[int, Codes] = {}
     wanted = {*domain.finest, *(variable for clique in model.network.cliques for variable in clique.separator)}
@@ -45,7 +46,7 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
 
 
 def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total: int) -> Integers:
-    """The number of every row's value of the separator."""
+    """Return the number of each row's value of the separator."""
     if not clique.separator:
         return np.zeros(total, dtype=np.int64)
     known = tuple(codes[variable] for variable in clique.separator)
@@ -53,7 +54,8 @@ def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total:
 
 
 def _order(domain: ModelDomain, clique: Clique, groups: Integers, codes: dict[int, Codes]) -> Integers:
-    """Rows group by group, and in each by what they already are elsewhere, as far as that fits into a whole number."""
+    """Return the rows group by group, ordered within a group by their values in earlier cliques, as far as these fit
+    into a whole number."""
     here = {domain.attribute_of[axis] for axis in clique.axes}
     key, span = groups, domain.cells(clique.separator)
     for variable in (v for v in domain.finest if v in codes and domain.attribute_of[v] not in here):
@@ -65,7 +67,7 @@ def _order(domain: ModelDomain, clique: Clique, groups: Integers, codes: dict[in
 
 
 def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wanted: Collection[int]) -> None:
-    """Codes of those members of a clique that are wanted, from those of its axes."""
+    """Add the codes of the wanted members of a clique, from those of its axes."""
     axis_of = {domain.attribute_of[axis]: axis for axis in clique.axes}
     for variable in wanted:
         if clique.members >> variable & 1 and variable not in codes:
@@ -76,7 +78,7 @@ def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wante
 def _sample_cells(
     domain: ModelDomain, clique: Clique, given: Floats, groups: Integers, rng: np.random.Generator
 ) -> Integers:
-    """A cell of the clique for each row; rows stand in `_order`, with the number of their group."""
+    """Return a cell of the clique for each row; rows are in `_order`, with the number of their group."""
     group_of = _group_of_lines(domain, clique)
     counts = np.bincount(groups, minlength=domain.cells(clique.separator))
     lines = np.argsort(group_of, kind="stable")
@@ -91,8 +93,8 @@ def _sample_cells(
 
 
 def _stratified_order(groups: Integers, rng: np.random.Generator) -> Integers:
-    """Rows group by group, and in each by the fractions of multiples of the golden ratio (Kronecker's sequence) from a
-    uniform start: every run of rows is spread evenly over the line of cells."""
+    """Return rows group by group, and in each by the fractional parts of multiples of the golden ratio (Kronecker's
+    sequence) from a uniform start: each run of rows is spread evenly over the line of cells."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     number = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(groups)))
     turns = (np.arange(len(groups)) - starts[number]) * _GOLDEN + rng.random(len(starts))[number]
@@ -100,7 +102,7 @@ def _stratified_order(groups: Integers, rng: np.random.Generator) -> Integers:
 
 
 def _group_of_lines(domain: ModelDomain, clique: Clique) -> Integers:
-    """The separator's value of every cell over the axes that a clique shares with it."""
+    """Return the separator's value of each cell over the axes that a clique shares with it."""
     shared = clique.axes[: len(clique.separator)]
     codes = [domain.codes(axis, coarser) for axis, coarser in zip(shared, clique.separator, strict=True)]
     if not codes:
@@ -109,8 +111,8 @@ def _group_of_lines(domain: ModelDomain, clique: Clique) -> Integers:
 
 
 def _rounded(expected: Floats, groups: Integers, counts: Integers, rng: np.random.Generator) -> Integers:
-    """Whole numbers for cells that stand group by group, `counts` in each: along a group's line the sum up to any cell
-    is that of `expected` plus one uniform draw, rounded down."""
+    """Return whole numbers for cells in group order, `counts` in each group: along a group's line the sum up to any
+    cell is that of `expected` plus one uniform draw, rounded down."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     sums = np.cumsum(expected)
     number = np.searchsorted(starts, np.arange(len(groups)), side="right") - 1

@@ -1,7 +1,7 @@
-"""What a policy says of a release of synthetic rows: attributes at levels, how the budget is divided, how large the
-model may be, and what can't occur.
+"""The policy's part for a release of synthetic rows: attributes at levels, division of the budget, size of the model,
+and impossible combinations.
 
-Shapes only: whether they fit the contract is found when the release is planned.
+Types only: planning checks whether they fit the contract.
 """
 
 from typing import Annotated, Any, Literal
@@ -49,14 +49,14 @@ class DpSyntheticSpec(MechanismSpec):
     """Synthetic rows from noisy tables of one, two and the named three attributes.
 
     Of the budget, `one_way_share` measures the tables of one attribute, `certificate_share` the distances between the
-    finished rows and the table; the rest chooses and measures others. `impossible`: by public knowledge no row has any
-    of these values together (of two attributes or three, at their level or a coarser one). A pair is trustworthy whose
-    distance is at most `pair_error`, with its upper limit.
+    finished rows and the table; the rest selects and measures others. `impossible`: by public knowledge no row has all
+    these values together (of two attributes or three, at their level or a coarser one). A pair is trustworthy if the
+    upper confidence limit of its distance is at most `pair_error`.
     """
 
     kind: Literal["dp_synthetic"]
     sampling: SamplingOrAll = None
-    """A sample that is drawn first. It protects more for the same noise."""
+    """A sample that is drawn first. It gives more protection at the same noise."""
     attributes: Annotated[dict[str, LevelName], Field(min_length=2), LevelsField("the columns of synthetic rows")]
     """The columns of the synthetic rows, each at a level of its contract."""
     triples: Annotated[
@@ -68,21 +68,21 @@ class DpSyntheticSpec(MechanismSpec):
             "fewer noisy tables are published",
         ),
     ] = Field(default_factory=list)
-    """Three columns each whose table is measured for certain."""
+    """Triples of columns whose tables are always measured."""
     impossible: Annotated[
         list[Combination], Field(max_length=MOST_IMPOSSIBLE), ValueField("what public knowledge rules out", any_change)
     ] = Field(default_factory=list)
-    """Values that by public knowledge no row has together. They are never made."""
+    """Combinations of values that no row has by public knowledge. Synthetic rows never have them."""
     one_way_share: Annotated[Rate, SHARES] = Field(default="0.35", validate_default=True)
     """The part of the budget for the tables of one column."""
     certificate_share: Annotated[Rate, SHARES] = Field(default="0.05", validate_default=True)
-    """The part of the budget that measures how far the rows are from the table."""
+    """The part of the budget for the distances between the rows and the table."""
     model_cells: Annotated[ModelCells, ValueField("how large the model may be", unordered)] = Field(
         default=str(1 << 18), validate_default=True
     )
-    """How large the model may become. More cells can be nearer to the table, and take longer."""
+    """The largest number of cells of the model. More cells permit a better fit, and take longer."""
     pair_error: Annotated[Rate, PRECISE] = Field(default="0.05", validate_default=True)
-    """A pair of columns is called trustworthy whose distance from the table is at most this part of all rows."""
+    """A pair of columns is trustworthy if its distance from the table is at most this part of all rows."""
 
     @model_validator(mode="after")
     def _shares_below_one(self) -> "DpSyntheticSpec":

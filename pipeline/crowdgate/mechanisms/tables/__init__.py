@@ -1,1 +1,1 @@
-"""Tables with noise: queries, covering views, noise, consistency. What a policy says of them is in `spec`."""
+"""Tables with noise: queries, covering views, noise, consistency. Their part of a policy is in `spec`."""

@@ -1,15 +1,16 @@
-"""How far noise moves a published number: standard errors, 95 % intervals, and which cells are trustworthy.
+"""Effect of noise on a published number: standard errors, 95 % intervals, and trustworthy cells.
 
-All of it is public: a function of the plan and of the noisy numbers, never of the true ones. Before consistency, and
-without sampling, an interval covers exactly as often as the law of the noise says (`coverage`, at least .95: integers
-jump).
+All of these are public: functions of the plan and of the noisy numbers, never of the true ones. Before consistency, and
+without sampling, the coverage of an interval is exactly that of the noise distribution (`coverage`, at least .95, as
+integers are discrete).
 
-The interval of a count after consistency is that of the linear estimate behind it, so many standard errors wide as hold
-any weighted sum of such noise (`noise_sums`), cut at 0, and widened to hold the published number: so it covers at least
-as often, whatever was done to have no negative numbers and no fractions. With sampling at rate beta, noise of variance
-v, and n people, the sampled and noisy y has mean beta n and variance v + beta (1 - beta) n: the interval is all n with
-|y - beta n| at most `width` such standard deviations (a score interval, Wilson 1927). With c = width^2 (1 - beta),
-beta n = y + c/2 +- sqrt(c^2/4 + width^2 (v + (1 - beta) y)). Below 0 y is taken as 0 under the root, which widens it.
+The interval of a count after consistency is that of the linear estimate behind it. Its width in standard errors holds
+for any weighted sum of such noise (`noise_sums`); it is cut at 0, and widened to contain the published number. So its
+coverage is at least as high, however negative numbers and fractions were removed. With sampling at rate beta, noise of
+variance v, and n people, the sampled and noisy y has mean beta n and variance v + beta (1 - beta) n: the interval is
+all n with |y - beta n| at most `width` such standard deviations (a score interval, Wilson 1927). With c = width^2 (1 -
+beta), beta n = y + c/2 +- sqrt(c^2/4 + width^2 (v + (1 - beta) y)). Below 0 y is taken as 0 under the root, which
+widens the interval.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ CONFIDENCE = 0.95
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Published numbers of one table, of one shape: estimates for the full table, standard errors, 95 % intervals, and
-    which are trustworthy at the stated relative error. `unbiased` are linear estimates: those behind consistent counts,
+    trustworthy cells at the stated relative error. `unbiased` are linear estimates: those behind consistent counts,
     elsewhere the values themselves."""
 
     value: Floats
@@ -44,7 +45,7 @@ class Cells:
     unbiased: Floats
 
     def suppressed(self) -> Cells:
-        """The same with NaN in place of every number that is not trustworthy."""
+        """Return the cells with NaN in place of each number that is not trustworthy."""
         value, error, lower, upper, unbiased = (
             np.where(self.trustworthy, part, np.nan)
             for part in (self.value, self.error, self.lower, self.upper, self.unbiased)
@@ -54,9 +55,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class ExpectedNoise:
-    """What a query's noise will be, before any data is read: per cell, in units of the published number.
+    """Expected noise of a query, before any data are read: per cell, in units of the published number.
 
-    `half_width` is that of the 95 % interval before consistency, `coverage` how often it holds the truth exactly;
+    `half_width` is that of the 95 % interval before consistency, `coverage` its exact coverage probability;
     `consistent_error` is the root mean square over cells of the standard error after consistency (None: no count).
     """
 
@@ -70,7 +71,8 @@ class ExpectedNoise:
 
 def exact_cells(noisy: Integers, law: Law, unit: Fraction, beta: Fraction, relative: Fraction,
                 greatest: int | None = 1) -> Cells:  # fmt: skip
-    """Noisy integers with the intervals of their law. `greatest` bounds what a row adds (None: of either sign)."""
+    """Return noisy integers with the intervals of their noise. `greatest` bounds the contribution of a row (None: of
+    either sign)."""
     q = law.half_width(CONFIDENCE)
     return _cells(noisy.astype(np.float64), law.variance, float(q), unit, beta, relative, greatest)
 
@@ -79,8 +81,8 @@ def consistent_cells(
     values: Integers, estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
     relative: Fraction,
 ) -> Cells:  # fmt: skip
-    """Counts after consistency, from the linear estimates behind them and the variances of these, for the rows that
-    were counted (the sample, if any). `width` is how many standard errors hold them."""
+    """Return counts after consistency, from the linear estimates behind them and their variances, for the counted rows
+    (the sample, if any). `width` is half of the interval in standard errors."""
     rate = float(beta)
     value, unbiased = values / rate, estimates / rate
     error = np.sqrt(variances + _sampling_variance(np.maximum(estimates, 0), rate, 1)) / rate
@@ -92,14 +94,14 @@ def consistent_cells(
 
 
 def estimated_cells(estimates: MeanEstimates, relative: Fraction) -> Cells:
-    """Means as cells."""
+    """Return means as cells."""
     trusted = _is_trustworthy(estimates.value, estimates.error, relative)
     return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
 
 
 def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit: Fraction, beta: Fraction,
            relative: Fraction, greatest: int | None) -> Cells:  # fmt: skip
-    """Scaled to the full table: a sampled count y stands for y / beta, which adds the variance of the coins."""
+    """Return cells scaled to the full table: a sampled count y estimates y / beta, which adds the sampling variance."""
     scale, rate = float(unit / beta), float(beta)
     coins = _sampling_variance(values, rate, greatest)
     value = values * scale
@@ -109,8 +111,9 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
 
 
 def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:
-    """The h with h^2 = width^2 + Z95^2 coins(|value| + h): noise, and coins at the far end of the interval, where they
-    move a sum the most. At the value itself they would be too small for whom chance left out of the sample."""
+    """Return the h with h^2 = width^2 + Z95^2 sampling variance of (|value| + h): noise, and sampling at the far end of
+    the interval, where its variance is greatest. At the value itself the variance would be too small for samples that
+    are small by chance."""
     if beta == 1 or greatest is None:
         return np.full_like(values, np.inf if beta != 1 else 0) + width
     each = Z95 * Z95 * (1 - beta) * greatest
@@ -118,8 +121,8 @@ def _half(values: Floats, width: float | Floats, beta: float, greatest: int | No
 
 
 def _sampling_variance(values: Floats, beta: float, greatest: int | None) -> Floats:
-    """Variance that Bernoulli sampling gives to a sampled sum S: (1 - beta) times the sampled sum of squares, estimated
-    from above by greatest * |S| where all rows have one sign, without limit where they have not."""
+    """Return the variance that Bernoulli sampling gives to a sampled sum S: (1 - beta) times the sampled sum of
+    squares, estimated from above by greatest * |S| if all rows have one sign, otherwise infinite."""
     if beta == 1:
         return np.zeros_like(values)
     return np.full_like(values, np.inf) if greatest is None else (1 - beta) * greatest * np.abs(values)

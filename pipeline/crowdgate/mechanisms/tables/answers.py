@@ -1,6 +1,6 @@
-"""From noisy vectors to what users read: consistent tables, sums, means and quantiles with their errors.
+"""Published answers from noisy vectors: consistent tables, sums, means and quantiles with their errors.
 
-Post-processing: it sees noisy numbers and the plan, nothing else, so it costs no budget.
+Post-processing: it reads only noisy numbers and the plan, so it costs no budget.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TableAnswer:
-    """One published table: a number with its error in every cell of `levels`, in the axes' order.
+    """One published table: a number with its error in each cell of `levels`, in the axes' order.
 
-    `taken` says how the numbers of its column are taken, `parts` are further columns: what a mean is made of.
+    `taken` states clamping and rounding of the column's numbers; `parts` are further columns: the noisy sum and rows of
+    a mean.
     """
 
     item: Item
@@ -41,14 +42,14 @@ class TableAnswer:
     parts: Mapping[str, Floats] = field(default_factory=dict)
 
     def suppressed(self) -> TableAnswer:
-        """The same without the numbers that are not trustworthy."""
+        """Return the answer without the numbers that are not trustworthy."""
         parts = {name: np.where(self.cells.trustworthy, part, np.nan) for name, part in self.parts.items()}
         return replace(self, cells=self.cells.suppressed(), parts=parts)
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileAnswer:
-    """Bins of `column` (codes of that level; -1: nothing to count) that hold the quantiles, with 95 % limits.
+    """Bins of `column` (codes of its level; -1: nothing to count) that hold the quantiles, with 95 % limits.
 
     Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
     """
@@ -64,7 +65,7 @@ class QuantileAnswer:
 def raw_answers(
     mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
-    """The noisy numbers as drawn, with the exact intervals of their law; counts can be negative."""
+    """Return the noisy numbers as drawn, with the exact intervals of their noise; counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
     return _answers(
         mechanism, noisy, {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}, cells, relative
@@ -74,11 +75,9 @@ def raw_answers(
 def consistent_answers(
     mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
-    """All counts consistent, in whole numbers from 0 on (`coarse_to_fine` says what holds), with the linear estimates
-    behind them and the intervals of these. With sampling they are consistent on the sample and then scaled by 1/beta.
-
-    Sums and means are as drawn.
-    """
+    """Return consistent counts, in whole numbers from 0 on (`coarse_to_fine` states their properties), with the linear
+    estimates behind them and their intervals. With sampling they are consistent on the sample and then scaled by
+    1/beta. Sums and means are as drawn."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, Array] = dict(enumerate(noisy))
@@ -121,7 +120,7 @@ def _answers(
 def _mean(
     mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Integers], relative: Fraction
 ) -> TableAnswer:
-    """The mean with what it is made of, scaled to the whole table: sum of the differences from the offset, and rows."""
+    """Return the mean with its parts, scaled to the whole table: sum of the differences from the offset, and rows."""
     sums, counts = own
     grid, beta = mechanism.queries[sums].grid, mechanism.budget.beta
     assert grid is not None
@@ -133,7 +132,8 @@ def _mean(
 
 
 def _quantiles(mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers) -> QuantileAnswer:
-    """The bins by the counts as published, the limits by the counts as drawn, widened to hold the bins."""
+    """Return the bins by the counts as published, and the limits by the counts as drawn, widened to contain the
+    bins."""
     levels = mechanism.queries[at].levels
     column, axis = levels[item.column], list(levels).index(item.column)
     last = len(column) - (column.labels[-1] == INVALID_LABEL)

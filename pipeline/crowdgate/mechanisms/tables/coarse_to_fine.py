@@ -1,18 +1,20 @@
-"""Tables without negative cells, in whole numbers, from coarse to fine: what a coarse table says is held by finer ones.
+"""Tables without negative cells, in whole numbers, from coarse to fine: finer tables keep the numbers of coarser ones.
 
-The least-squares estimates agree and are unbiased, but cells can be negative, and what is cut off at 0 in many empty
-cells must not move the total. So, one after another,
+The least-squares estimates agree and are unbiased, but cells can be negative, and the cut at 0 in many empty cells must
+not change the total. So, one after another,
 
-1. the total is its estimate, cut at 0; tables of one attribute, and such that two tables have in common, coarsest level
-   first, are the nearest ones to theirs without negative cells that add up to those before, in whole numbers;
-2. all other tables together are the nearest ones to their estimates, in a distance weighted by 1/variance, that agree,
-   have no negative cell, and have those margins (Dykstra's alternating projections, as far as its work allows);
-3. each of these, coarsest first, is the nearest one without negative cells that adds up to its margins among those
-   before it, in whole numbers; `Lattice.held` says to which, `rounding` how.
+1. the total is its estimate, cut at 0; tables of one attribute, and common margins of two tables over one attribute,
+coarsest level first, are the nearest tables without negative cells that add up to the earlier ones, in whole numbers;
 
-So every table has the same total and adds up exactly to the finest other table that is a margin of it. What else it
-shares with others agrees exactly where the levels allow, as in all tables of one and two attributes at one level each;
-where more than two finest margins cross it is nearly the same.
+2. all other tables together are the nearest to their estimates, in a distance weighted by 1/variance, that agree, have
+no negative cell, and have those margins (Dykstra's alternating projections, within a bound on work);
+
+3. each of these, coarsest first, is the nearest table without negative cells that adds up to its margins among the
+earlier ones, in whole numbers; `MarginLattice.exact_margins` selects the margins, `rounding` the whole numbers.
+
+So each table has the same total and adds up exactly to the finest other table that is a margin of it. Other margins
+that it shares agree exactly if the levels allow, as in all tables of one and two attributes at one level each; where
+more than two finest margins cross they agree nearly.
 """
 
 from __future__ import annotations
@@ -31,16 +33,17 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.consistency import Axes
 
 _HELD = 1e-6
-"""The variance of margins that are held, in parts of the smallest one."""
+"""The variance of fixed margins, in parts of the smallest one."""
 _TOLERANCE = 0.01
-"""In standard errors of the noise: how far tables still may be from each other before they are rounded."""
+"""Largest distance between tables before they are rounded, in standard errors of the noise."""
 _ROUNDS = 300
 _WORK = 4e6
-"""Numbers that all rounds of projections together may touch, and 500 more for each table (about half a second)."""
+"""Bound on the numbers that all rounds of projections process, with 500 more for each table (about half a second)."""
 
 
 def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Integers, ...]:
-    """Tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's cells."""
+    """Return tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's
+    cells."""
     lattice = MarginLattice.of(axes)
     coarse = [ranks for ranks in lattice.members if sum(map(bool, ranks)) <= 1]
     others = [at for at, levels in enumerate(axes) if lattice.ranks(levels) not in coarse]
@@ -62,7 +65,7 @@ def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: S
 
 
 def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Integers]) -> Integers:
-    """The nearest table of whole numbers from 0 on that adds up to margins among those found."""
+    """Return the nearest table of whole numbers from 0 on that adds up to margins among `found`."""
     held = lattice.exact_margins(ranks, found)
     if not held:
         return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
@@ -74,7 +77,8 @@ def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Ma
 def _nonnegative_tables(
     axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Integers]]
 ) -> list[Floats]:
-    """Dykstra: projections in turn on the tables that agree, margins held, and on those without negative cells."""
+    """Return tables by Dykstra's method: alternate projections onto agreeing tables with fixed margins, and onto tables
+    without negative cells."""
     firm = _HELD * min(variances)
     plane = Orthogonal.of([*axes, *(levels for levels, _ in held)], [*variances, *([firm] * len(held))])
     parts = [*estimates, *(values.astype(np.float64) for _, values in held)]

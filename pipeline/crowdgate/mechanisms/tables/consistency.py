@@ -1,9 +1,10 @@
 """Consistency: tables that share margins, or that are levels of each other, made to agree by weighted least squares.
 
-Each table is the truth plus noise of known variance, the same in all its cells. The tables that are margins of one
-common (real-valued) table are those that agree, pair by pair, on the margin both have. The estimate that minimises
-sum (z - y)^2 / variance over them is linear and unbiased, and no other such estimate has a smaller variance, in any
-cell (Gauss-Markov; Hay, Rastogi, Miklau, Suciu 2010): consistency never increases the mean squared error of a cell.
+Each table is the truth plus noise of known variance, equal in all its cells. Tables are margins of one common
+(real-valued) table exactly if they agree, pair by pair, on their common margin. The estimate that minimises sum (z -
+y)^2 / variance over such tables is linear and unbiased, and no other linear unbiased estimate has a smaller variance,
+in any cell (Gauss-Markov; Hay, Rastogi, Miklau, Suciu 2010). So consistency never increases the mean squared error of a
+cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ Axes = Mapping[str, Level]
 
 @dataclass(frozen=True, eq=False)
 class ConsistentTables:
-    """The estimates, which agree and can be negative; the variance of every cell, and whether those are exact (else
+    """The estimates, which agree and can be negative; the variance of each cell, and whether variances are exact (else
     upper bounds)."""
 
     tables: tuple[Floats, ...]
@@ -33,7 +34,7 @@ class ConsistentTables:
 def consistent_tables(
     axes: Sequence[Axes], noisy: Sequence[Integers | Floats], variances: Sequence[float]
 ) -> ConsistentTables:
-    """The least-squares estimates. `variances` hold the positive noise variance of each table's cells."""
+    """Return the least-squares estimates. `variances` hold the positive noise variance of each table's cells."""
     if not all(variance > 0 for variance in variances):
         raise ValueError("variances must be positive")
     made = Orthogonal.of(axes, variances)
@@ -46,22 +47,22 @@ def consistent_tables(
 
 
 def variances_after(axes: Sequence[Axes], variances: Sequence[float]) -> tuple[tuple[Floats, ...], bool]:
-    """The variance of every cell after consistency, and whether it is exact: a function of the plan alone."""
+    """Return the variance of each cell after consistency, and whether it is exact: a function of the plan alone."""
     return _variances_after(Orthogonal.of(axes, variances), axes)
 
 
 def common_margin(left: Axes, right: Axes) -> dict[str, Level]:
-    """The finest table that is a margin of both: shared attributes at the coarser of the two levels."""
+    """Return the finest table that is a margin of both: shared attributes at the coarser of the two levels."""
     return {name: min(left[name], right[name], key=len) for name in sorted(left) if name in right}
 
 
 def refines(axes: Axes, margin_axes: Axes) -> bool:
-    """Whether a table holds that margin."""
+    """Return whether a table has the other one as a margin."""
     return all(name in axes and len(axes[name]) >= len(level) for name, level in margin_axes.items())
 
 
 def cells_of(axes: Axes, margin_axes: Axes) -> Integers:
-    """For every cell of a table (flat) the cell of its margin that it belongs to."""
+    """Return for each cell of a table (flat) the cell of its margin that it belongs to."""
     shape = tuple(map(len, axes.values()))
     out = np.zeros(shape, dtype=np.int64)
     stride = prod(len(level) for level in margin_axes.values())

@@ -1,7 +1,7 @@
-"""Counting a workload: few covering views in one scan, every answer a projection of one of them, all in integers.
+"""Counting a workload: few covering views in one scan, each answer a projection of one of them, all in integers.
 
-An answer is exact whatever its size, and then limited to 64 bits, in which noise is drawn. Where a person moves the
-exact one, the limited one moves by no more; limits on parts of it would depend on how it is cut.
+An answer is exact whatever its size, and then clamped to 64 bits, in which noise is drawn. Clamping never increases the
+change that a person makes; clamping parts of an answer would depend on how it is split.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.workload import LinearQuery
 
 VIEW_CELLS = 1 << 20
-"""A covering view grows no further than this: its counters (8 MiB) are summed once for every table in it."""
+"""Largest number of cells of a covering view: its counters (8 MiB) are summed once for each table in it."""
 MOST = (1 << 63) - 1
-"""The greatest answer, and without its sign the least."""
+"""The greatest answer; its negative is the least."""
 
 
 def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, View]:
-    """Views of at most `most` cells (more only where one query has more) such that each query is a projection of one.
+    """Return views of at most `most` cells (more only if one query has more) such that each query is a projection of
+    one.
 
     Greedy: the largest query first, each into the view that grows least.
     """
@@ -45,7 +46,8 @@ def cover(queries: Sequence[LinearQuery], most: int = VIEW_CELLS) -> dict[str, V
 
 
 def needed_levels(query: LinearQuery) -> dict[str, Level]:
-    """The levels a view must hold to answer the query: its own, and its column as it is."""
+    """Return the levels that a view must have to answer the query: the query's levels, and its summed column at its
+    grid's level."""
     grid = query.grid
     return dict(query.levels) if grid is None else {**query.levels, grid.column: grid.level}
 
@@ -53,7 +55,7 @@ def needed_levels(query: LinearQuery) -> dict[str, Level]:
 def answer(
     queries: Sequence[LinearQuery], views: Mapping[str, View], histograms: Mapping[str, Histogram]
 ) -> tuple[Integers, ...]:
-    """The true answers (confidential), each of its query's shape."""
+    """Return the true answers (confidential), each of its query's shape."""
     answers: list[Integers | None] = [None] * len(queries)
     for name, members in _members(queries, views).items():
         axes = dict(views[name].levels)
@@ -69,7 +71,7 @@ def answer(
 
 
 def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[str, list[int]]:
-    """Which queries each view answers: the smallest view that holds what it needs."""
+    """Return the queries that each view answers; a query is assigned to the smallest sufficient view."""
     members: dict[str, list[int]] = {name: [] for name in views}
     for at, query in enumerate(queries):
         able = [name for name, view in views.items() if _view_answers(view.levels, needed_levels(query))]
@@ -80,7 +82,8 @@ def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[
 def _margins(
     array: Integers, axes: tuple[str, ...], wanted: Mapping[int, tuple[str, ...]]
 ) -> dict[int, tuple[Integers, tuple[str, ...]]]:
-    """Every wanted margin of an array, by halves: what a half does not need is summed out once for all of it."""
+    """Return all wanted margins of an array, by halves: axes that a half does not need are summed out once for the
+    half."""
     union = tuple(axis for axis in axes if any(axis in names for names in wanted.values()))
     array = np.asarray(array.sum(axis=tuple(i for i, axis in enumerate(axes) if axis not in union), dtype=np.int64))
     if all(names == union for names in wanted.values()):
@@ -97,13 +100,15 @@ def _margins(
 
 
 def _cut(rest: Sequence[int], wanted: Mapping[int, tuple[str, ...]], union: tuple[str, ...]) -> int:
-    """Where to halve margins ordered by their first axes: behind those that need the first axis, if others do not."""
+    """Return the place at which to halve margins ordered by their first axes: behind those that need the first axis, if
+    others do not."""
     first = sum(union[0] in wanted[at] for at in rest)
     return first if 0 < first < len(rest) else max(1, len(rest) // 2)
 
 
 def _finish(array: Integers, axes: Mapping[str, Level], query: LinearQuery) -> Integers:
-    """The view's margin at the query's levels and in its order of axes, a summed column weighted by its integers."""
+    """Return the view's margin at the query's levels and in its order of axes, with a summed column weighted by its
+    integers."""
     target = needed_levels(query)
     for i, (name, level) in enumerate(axes.items()):
         if level is not target[name]:
@@ -118,14 +123,14 @@ def _finish(array: Integers, axes: Mapping[str, Level], query: LinearQuery) -> I
 
 
 def _wide(histogram: Histogram, queries: Sequence[LinearQuery]) -> bool:
-    """Whether an answer, or a part of it, might need more than 64 bits."""
+    """Return whether an answer, or a part of it, might need more than 64 bits."""
     greatest = max((query.grid.greatest for query in queries if query.grid is not None), default=1)
     return float(histogram.counts.sum(dtype=np.float64)) * greatest >= MOST / 2
 
 
 def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery, *, wide: bool) -> Integers:
-    """An answer out of the distinct tuples: of a view that has more cells than an array should, or in Python's integers
-    where 64 bits might not do."""
+    """Return an answer computed from the distinct tuples: for a view with too many cells for an array, or in Python's
+    integers if 64 bits might not suffice."""
     codes = dict(zip(histogram.names, histogram.codes, strict=True))
     cell = np.zeros(len(histogram), dtype=np.int64)
     for name, level in query.levels.items():

@@ -1,8 +1,8 @@
 """Differentially private tables: a workload of counts and sums with integer noise of a planned budget.
 
-Laplace noise is purely epsilon-differentially private, Gaussian noise rho-zCDP and by that (epsilon, delta). What a
-privacy unit can change is m rows, each in one cell of every query; the budgets of all queries add up to that of the
-mechanism exactly. Sampling first, if any, amplifies once for everything that is computed from the one sample.
+Laplace noise is purely epsilon-differentially private, Gaussian noise rho-zCDP and so (epsilon, delta). A privacy unit
+changes at most m rows, each in one cell of each query; the budgets of all queries add up to that of the mechanism
+exactly. Sampling first, if any, amplifies once for all outputs computed from the one sample.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ JOINT = "joint"
 
 @dataclass(frozen=True, eq=False)
 class DpTables:
-    """The mechanism with its numbers. `spends` is what the noise of each linear query may use of `budget.spend`
-    (epsilon or rho), `rows` the most rows of one privacy unit, `part` what the release is charged."""
+    """The mechanism with its numbers. `spends` are the parts of `budget.spend` (epsilon or rho) for the noise of each
+    linear query, `rows` is the largest number of rows of one privacy unit, `part` the charge of the release."""
 
     workload: ResolvedWorkload
     budget: TablesBudget
@@ -61,28 +61,29 @@ class DpTables:
 
     @property
     def beta(self) -> Fraction:
-        """The rate of the Bernoulli sample; 1 without one."""
+        """The rate of the Bernoulli sample; 1 without sampling."""
         return self.budget.beta
 
     @cached_property
     def covering(self) -> dict[str, View]:
-        """Few views; every query is a projection of one of them."""
+        """Few views such that each query is a projection of one of them."""
         return cover(self.queries)
 
     @cached_property
     def views(self) -> dict[str, View]:
-        """What to count in one scan. A sample is drawn from the view that all others are functions of."""
+        """The views to count in one scan. A sample is drawn from one view that determines all others."""
         return self.covering if self.beta == 1 else {JOINT: joint(self.covering.values())}
 
     @cached_property
     def laws(self) -> tuple[Law, ...]:
-        """The law of the noise on the cells of each query."""
+        """The noise distribution on the cells of each query."""
         pairs = zip(self.queries, self.spends, strict=True)
         return tuple(law_of(linear.query, spend, self.rows, self.budget.noise) for linear, spend in pairs)
 
     @cached_property
     def width(self) -> Fraction | None:
-        """How many standard errors hold any weighted sum of the noise on counts 95 % of the time; None: no counts."""
+        """Half width in standard errors that contains any weighted sum of the noise on counts with 95 % probability;
+        None: no counts."""
         counts = [at for at, linear in enumerate(self.queries) if linear.grid is None]
         cells = sum(self.queries[at].query.cells for at in counts)
         return width([self.laws[at] for at in counts], cells) if counts else None
@@ -90,10 +91,10 @@ class DpTables:
     def protect(
         self, counted: Mapping[str, Histogram], coins: Subsampler | None = None, source: NoiseSource = OPENDP
     ) -> tuple[Integers, ...]:
-        """The noisy answers, one array a query: whatever is published is made of them alone.
+        """Return the noisy answers, one array for each query: all published numbers are computed from them alone.
 
-        `counted` are the views' histograms, in which a person has at most `rows` rows. Raises ValueError if coins are
-        missing or not wanted.
+        `counted` are the views' histograms, in which a person has at most `rows` rows. Raises ValueError unless `coins`
+        are given exactly if the mechanism samples.
         """
         if (coins is None) != (self.beta == 1):
             raise ValueError("coins must be given exactly if the mechanism samples")
@@ -104,7 +105,7 @@ class DpTables:
         return tuple(draw(values, linear.query.sensitivity(self.rows), spend) for values, linear, spend in steps)
 
     def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
-        """The answers without noise. Confidential."""
+        """Return the answers without noise. Confidential."""
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)
         return answer(self.queries, self.covering, counted)
@@ -114,7 +115,7 @@ def plan_dp_tables(
     items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
     split: Split = "least-variance", most_cells: int = MOST_NUMBERS,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
-    """The mechanism that keeps `part` of the guarantee, or everything that stands against it. Reads no data.
+    """Return the mechanism that keeps `part` of the guarantee, or None and all findings against it. Reads no data.
 
     Laplace noise is charged no delta.
     """
@@ -139,7 +140,7 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
 
 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
-    """Cells and errors of every query, from the plan alone, for the rows that are counted (the sample, if any)."""
+    """Return cells and errors of each query, from the plan alone, for the counted rows (the sample, if any)."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     axes = [mechanism.queries[i].levels for i in counts]
     after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)

@@ -1,4 +1,4 @@
-"""Which tables are margins of which, and what two tables have in common: levels that nest, as a lattice."""
+"""Margins of tables, and common margins of two tables: nesting levels as a lattice."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
 Ranks = tuple[int, ...]
-"""Of the level of every attribute, 0 where a table does not have it."""
+"""The rank of each attribute's level; 0 if a table does not have the attribute."""
 
 MOST_SHARED = 500
-"""Tables and common margins that are looked at together: above, common margins that are no table are left out."""
+"""Largest number of tables and common margins in a lattice; above it, common margins that are no table are left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class MarginLattice:
-    """`members` are tables by the ranks of their levels, with the total and all that some of them have in common,
-    coarsest first; `tables` are those that it is made of, in their order. `whole` tells whether all that is shared is
-    there: it is left out where it is too much."""
+    """`members` are tables by the ranks of their levels, with the total and all common margins, coarsest first;
+    `tables` are the original tables, in their order. `whole` is true if all common margins are included, which is not
+    the case if they are too many."""
 
     nestings: Mapping[str, Nesting]
     tables: tuple[Ranks, ...]
@@ -38,7 +38,7 @@ class MarginLattice:
 
     @classmethod
     def of(cls, axes: Sequence[Axes]) -> MarginLattice:
-        """Of tables whose levels nest."""
+        """Return the lattice of tables whose levels nest."""
         nestings = nestings_of(axes)
         tables = tuple(dict.fromkeys(_ranks(nestings, levels) for levels in axes))
         least = dict.fromkeys([(0,) * len(nestings), *tables])
@@ -48,24 +48,25 @@ class MarginLattice:
         return replace(made, members=tuple(ordered))
 
     def ranks(self, levels: Axes) -> Ranks:
-        """Those of a table."""
+        """Return the ranks of a table."""
         return _ranks(self.nestings, levels)
 
     def size(self, ranks: Ranks) -> int:
-        """Number of cells."""
+        """Return the number of cells."""
         return prod(nesting.size(rank) for nesting, rank in zip(self.nestings.values(), ranks, strict=True))
 
     def axes(self, ranks: Ranks) -> dict[str, Level]:
-        """The levels of a member, in the order of its cells."""
+        """Return the levels of a member, in the order of its cells."""
         pairs = zip(self.nestings.items(), ranks, strict=True)
         return {name: nesting.levels[rank - 1] for (name, nesting), rank in pairs if rank}
 
     def cells(self, levels: Axes, ranks: Ranks) -> Integers:
-        """For every cell of a table the cell of the member."""
+        """Return for each cell of a table the cell of the member."""
         return cells_of(levels, self.axes(ranks))
 
     def margins(self, axes: Sequence[Axes], tables: Sequence[Floats]) -> Callable[[Ranks], Floats]:
-        """The cells of any member in tables that agree, from the smallest one that holds it."""
+        """Return a function for the cells of any member in tables that agree, from the smallest table that has it as a
+        margin."""
         ranks = np.array([self.ranks(levels) for levels in axes])
         sizes = np.array([table.size for table in tables])
 
@@ -78,17 +79,17 @@ class MarginLattice:
         return margin
 
     def sums(self, finer: Ranks, values: Integers, coarser: Ranks) -> Integers:
-        """The margin of a member."""
+        """Return the margin of a member."""
         return np.bincount(self.cells(self.axes(finer), coarser), values, self.size(coarser)).astype(np.int64)
 
     @cached_property
     def agreeing(self) -> bool:
-        """Whether tables held by their margins (`held`) agree exactly on all that they share: no member has more than
-        two finest margins."""
+        """True if tables with fixed margins (`exact_margins`) agree exactly on all common margins: no member has more
+        than two finest margins."""
         return self.whole and all(len(self.finest(ranks)) <= 2 for ranks in self.members)
 
     def finest(self, ranks: Ranks) -> list[Ranks]:
-        """The other members that are margins of one, but of no other of these, finest first."""
+        """Return the other members that are margins of this one, but of no other such member, finest first."""
         below = np.flatnonzero((self._member_ranks <= np.array(ranks)).all(axis=1))[::-1]
         found: list[Ranks] = []
         for at in below.tolist():
@@ -98,16 +99,17 @@ class MarginLattice:
         return found
 
     def parent(self, ranks: Ranks) -> Ranks | None:
-        """Of the tables, the one with most cells that is a margin of a member (the first of equals), or None."""
+        """Return the table with most cells that is a margin of a member (the first of equals); None if there is
+        none."""
         below = np.flatnonzero((self._table_ranks <= np.array(ranks)).all(axis=1)).tolist()
         sizes = [(-self.size(self.tables[at]), at) for at in below if self.tables[at] != ranks]
         return self.tables[min(sizes)[1]] if sizes else None
 
     def exact_margins(self, ranks: Ranks, found: Mapping[Ranks, Integers]) -> list[Ranks]:
-        """The one or two margins whose numbers a member holds exactly; none for the total.
+        """Return the one or two margins whose numbers a member keeps exactly; none for the total.
 
         First the finest that adds up to the finest table that is a margin, or else that table; then the finest other
-        one that agrees with the first on what both have. Two margins without a contradiction can always be met.
+        one that agrees with the first on their common margin. Two margins without a contradiction can always be met.
         """
         finest, parent = self.finest(ranks), self.parent(ranks)
         fitting = (o for o in finest if parent is None or (refines(o, parent) and self._agree(found, o, parent)))
@@ -136,12 +138,12 @@ def _ranks(nestings: Mapping[str, Nesting], levels: Axes) -> Ranks:
 
 
 def refines(finer: Ranks, coarser: Ranks) -> bool:
-    """Whether a table has another as a margin."""
+    """Return whether a table has another as a margin."""
     return all(own >= other for own, other in zip(finer, coarser, strict=True))
 
 
 def _with_shared(tables: Mapping[Ranks, None]) -> list[Ranks] | None:
-    """The tables, and what any number of them have in common; None where that is too many."""
+    """Return the tables and the common margins of any number of them; None if there are too many."""
     known = dict(tables)
     waiting = list(known)
     while waiting and len(known) <= MOST_SHARED:

@@ -1,8 +1,9 @@
-"""Means out of noisy sums and noisy counts: a ratio, and an interval that holds for it whatever the count is.
+"""Means from noisy sums and noisy counts: a ratio, and an interval that is valid for each possible count.
 
-The interval holds every mean t that the noisy sum s and count c do not refute: those with |s - t c| at most the 95 %
-half-width of the law of X - t Y, the noise of both (Fieller 1954). Each noise is within 1 of one of a continuous law
-(see `continuous_half_width`), so that half-width is at most the root of the squares of both, and 1 + |t|.
+The interval contains each mean t that the noisy sum s and count c do not refute: those with |s - t c| at most the 95 %
+half width of the distribution of X - t Y, the noise of both (Fieller 1954). Each noise is within 1 of one of a
+continuous distribution (see `continuous_half_width`), so this half width is at most the root of the squares of both,
+plus 1 + |t|.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ class ColumnBounds(Protocol):
 
     @property
     def offset(self) -> Fraction:
-        """The number that 0 stands for."""
+        """The number represented by 0."""
 
     @property
     def low(self) -> int:
-        """The least."""
+        """The least whole number."""
 
     @property
     def high(self) -> int:
-        """The greatest."""
+        """The greatest whole number."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanEstimates:
-    """Numbers with standard errors and the ends of 95 % intervals, of one shape; NaN where undefined."""
+    """Numbers with standard errors and the limits of 95 % confidence intervals, of one shape; NaN where undefined."""
 
     value: Floats
     error: Floats
@@ -54,11 +55,11 @@ class MeanEstimates:
 
 
 def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> MeanEstimates:
-    """offset + unit sum / count, where `sums` are noisy sums around the offset, `counts` noisy counts, with the noise
-    of both; clamped to the bounds, and not stated where the noisy count is below 1.
+    """Return offset + unit sum / count, with `sums` noisy sums around the offset and `counts` noisy counts; clamped to
+    the bounds, and NaN where the noisy count is below 1.
 
-    The standard error is that of the ratio to first order (delta method), good where the count is many times its own.
-    Where the count may be 0 for all that the noise tells, the interval is that of the bounds.
+    The standard error is that of the ratio to first order (delta method), valid if the count is many times its standard
+    error. If the noise does not exclude a count of 0, the interval is that of the bounds.
     """
     with np.errstate(invalid="ignore"):
         s, n = np.asarray(sums, dtype=np.float64), np.where(counts >= 1, counts, np.nan)
@@ -74,10 +75,11 @@ def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law,
 def _ratio_limits(
     bounds: ColumnBounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fraction
 ) -> tuple[Floats, Floats]:
-    """The least and the greatest ratio that the noise, and the coins of a sample, do not refute.
+    """Return the least and the greatest ratio that the noise and the sampling randomness do not refute.
 
-    How far coins move s - t n depends on t. It is bounded for all t of an interval that holds them all, then for those
-    of the interval that this bound gives: what is not in that one is refuted by its own bound as well.
+    The effect of sampling on s - t n depends on t. It is bounded for all t of an interval that contains all possible
+    ratios, then for those of the interval that this bound gives: ratios outside this interval are refuted by their own
+    bound as well.
     """
     wide, narrow = (law.continuous_half_width() for law in laws)
     least, greatest = np.full_like(s, bounds.low), np.full_like(s, bounds.high)
@@ -92,7 +94,7 @@ def _ratio_limits(
 
 
 def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
-    """The greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
+    """Return the greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
     sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # of t: whether 0 is not above it
     m, slope = s + 1, n - sign
     d = np.square(slope) - b * b
@@ -100,7 +102,8 @@ def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
 
 
 def _sampling_variance(bounds: ColumnBounds, least: Floats, greatest: Floats, n: Floats, beta: Fraction) -> Floats:
-    """Variance that Bernoulli sampling gives to the sampled sum of (value - t), for the worst t of an interval: rows of
-    mean t between the bounds have at most (high - t) (t - low) as mean square (Bhatia, Davis 2000)."""
+    """Return the variance that Bernoulli sampling gives to the sampled sum of (value - t), for the worst t of an
+    interval: rows of mean t between the bounds have a mean square of at most (high - t) (t - low) (Bhatia, Davis
+    2000)."""
     nearest = np.clip((bounds.low + bounds.high) / 2, least, greatest)
     return np.asarray(float(1 - beta) * np.maximum(n, 0) * (bounds.high - nearest) * (nearest - bounds.low))

@@ -1,9 +1,9 @@
-"""One attribute at the levels that tables use: coordinates that respect how the levels nest.
+"""One attribute at the levels that tables use: coordinates that respect the nesting of levels.
 
 The coordinates of the counts of a level are, coarsest first: their total, then for each level the contrasts between the
-values that share a value of the level before, in an orthonormal basis of what adds up to 0 in every such group. Those
-of a coarser level are the first of those of a finer one: what varies only within its groups says nothing about it. With
-one level they are a constant and the rest.
+values that share a value of the level before, in an orthonormal basis of vectors that add up to 0 in each such group.
+The coordinates of a coarser level are the first ones of a finer level: contrasts within its groups say nothing about
+it. With one level they are a constant and the contrasts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,22 +18,23 @@ from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
 
 _DENSE = 256
-"""Values of a level up to which multiplying by a matrix is quicker than reflecting."""
+"""Number of values of a level up to which a matrix product is quicker than a reflection."""
 
 
 @dataclass(frozen=True, eq=False)
 class LevelStep:
-    """From a level to the coarser one before it: the value there (`parents`) that each of its values belongs to.
+    """The step from a level to the coarser one before it: the value there (`parents`) that each of its values belongs
+    to.
 
-    In every group a Householder reflection takes the constant vector to the place of the group's first value, so that
-    the other places hold contrasts. Applied along the first of two axes.
+    In each group a Householder reflection maps the constant vector to the place of the group's first value, so that the
+    other places hold contrasts. Applied along the first of two axes.
     """
 
     parents: Integers
 
     @cached_property
     def sizes(self) -> Integers:
-        """Values in each group."""
+        """Number of values in each group."""
         return np.bincount(self.parents).astype(np.int64)
 
     @cached_property
@@ -52,7 +53,7 @@ class LevelStep:
         return np.setdiff1d(np.arange(len(self.parents)), self.first)
 
     def reflect(self, values: Floats) -> Floats:
-        """Its own inverse, and its own transpose."""
+        """Return the reflected values. The reflection is its own inverse and its own transpose."""
         vectors, sums = self._reflections
         return np.asarray(values - vectors[:, None] * (sums @ values)[self.parents])
 
@@ -71,55 +72,56 @@ class LevelStep:
 
 @dataclass(frozen=True, eq=False)
 class Nesting:
-    """The levels of one attribute with more than one value, coarsest first; `steps[rank - 1]` leads from the level of
-    that rank to the one before. Rank 0 is the total, without any level."""
+    """The levels of one attribute with more than one value, coarsest first; `steps[rank - 1]` leads from the level of a
+    rank to the one before. Rank 0 is the total, without any level."""
 
     levels: tuple[Level, ...]
 
     @classmethod
     def of(cls, levels: Iterable[Level]) -> "Nesting":
-        """Of levels of one attribute. Of several with as many values, which hold the same groups, one is kept."""
+        """Return the nesting of levels of one attribute. Of levels with equally many values, which have equal groups,
+        one is used."""
         sizes = {len(level): level for level in levels if len(level) > 1}
         return cls(tuple(sizes[size] for size in sorted(sizes)))
 
     @cached_property
     def steps(self) -> tuple[LevelStep, ...]:
-        """From each level to the one before it, the first to the total."""
+        """The steps from each level to the one before it, the first to the total."""
         whole = [LevelStep(np.zeros(len(level), dtype=np.int64)) for level in self.levels[:1]]
         pairs = zip(self.levels[1:], self.levels, strict=False)
         return (*whole, *(LevelStep(coarser_codes(finer, coarser).astype(np.int64)) for finer, coarser in pairs))
 
     def size(self, rank: int) -> int:
-        """Number of values."""
+        """Return the number of values at a rank."""
         return len(self.levels[rank - 1]) if rank else 1
 
     def rank(self, level: Level) -> int:
-        """The place of a level."""
+        """Return the rank of a level."""
         return [1, *map(len, self.levels)].index(len(level))
 
     def places(self, level: Level) -> Integers | None:
-        """Where the kept level of this rank has its values in another of as many; None where they are the same."""
+        """Return the places of the nesting's values in a level of this rank; None if their order is equal."""
         rank = self.rank(level)
         if not rank or np.array_equal(level.codes, self.levels[rank - 1].codes):
             return None
         return coarser_codes(self.levels[rank - 1], level).astype(np.int64)
 
     def values(self, coordinates: Floats, rank: int) -> Floats:
-        """The counts of a level from their coordinates, along the first of two axes."""
+        """Return the counts of a level from their coordinates, along the first of two axes."""
         return np.asarray(self.basis(rank) @ coordinates) if self._small(rank) else self._values(coordinates, rank)
 
     def transposed(self, values: Floats, rank: int) -> Floats:
-        """The transpose of `values`: means over groups, and contrasts."""
+        """Return the transpose of `values`, applied to counts: means over groups, and contrasts."""
         return np.asarray(self.basis(rank).T @ values) if self._small(rank) else self._transposed(values, rank)
 
     def basis(self, rank: int) -> Floats:
-        """`values` as a matrix."""
+        """Return `values` as a matrix."""
         if rank not in self._bases:
             self._bases[rank] = self._values(np.eye(self.size(rank)), rank)
         return self._bases[rank]
 
     def squared(self, coordinates: Floats, rank: int) -> Floats:
-        """`transposed` of `values`."""
+        """Return `transposed` of `values`."""
         if not self._small(rank):
             return self._transposed(self._values(coordinates, rank), rank)
         if rank not in self._grams:
@@ -127,47 +129,49 @@ class Nesting:
         return np.asarray(self._grams[rank] @ coordinates)
 
     def evened(self, rank: int) -> Floats:
-        """Weights of the values of a level, 1 on average over them, with which coordinates are orthogonal: in
-        proportion to the sizes of the groups that a value belongs to."""
+        """Return weights of the values of a level, 1 on average, for which coordinates are orthogonal: proportional to
+        the sizes of the groups that a value belongs to."""
         weights = np.ones(1)
         for step in self.steps[:rank]:
             weights = (weights * step.sizes)[step.parents] / step.mean
         return weights
 
     def evened_squares(self, rank: int) -> Floats:
-        """Weighted sums of squares of the basis, by coordinate."""
+        """Return weighted sums of squares of the basis, by coordinate."""
         if not rank:
             return np.ones(1)
         step = self.steps[rank - 1]
         return np.concatenate([self.evened_squares(rank - 1) / step.mean, self.evened(rank)[step.rest]])
 
     def shrinkage(self, block: int, rank: int) -> float:
-        """How much of a squared contrast of level `block` is left among the values of level `rank`, at least: 1 over
-        the sizes of the largest groups between."""
+        """Return a lower bound on the part of a squared contrast of level `block` that remains among the values of
+        level `rank`: 1 over the sizes of the largest groups between."""
         return 1 / prod(int(step.sizes.max()) for step in self.steps[block:rank])
 
     def squares(self, block: int, rank: int) -> Floats:
-        """For every value of level `rank` the sum of squares of its basis over the coordinates of level `block`."""
+        """Return for each value of level `rank` the sum of squares of its basis over the coordinates of level
+        `block`."""
         if not block:
             return self.carried(np.ones(1), 0, rank)
         step = self.steps[block - 1]
         return self.carried(1 - 1 / step.sizes[step.parents], block, rank)
 
     def carried(self, squares: Floats, rank: int, finer: int) -> Floats:
-        """Variances by value of a level as they are for its mean by value of a finer one, along the last axis."""
+        """Return variances by value of a level as variances of its mean by value of a finer one, along the last
+        axis."""
         for step in self.steps[rank:finer]:
             squares = (squares / step.sizes**2)[..., step.parents]
         return squares
 
     @cached_property
     def coupled(self) -> int:
-        """The rank up to which coordinates are not independent: the last level but the finest whose values form groups
-        of unequal sizes among those of the next, 0 without one."""
+        """The rank up to which coordinates are dependent: the last level but the finest whose values form groups of
+        unequal sizes among those of the next; 0 without one."""
         uneven = [rank for rank, step in enumerate(self.steps) if len(set(step.sizes.tolist())) > 1]
         return max(uneven, default=0)
 
     def ancestors(self, rank: int, finer: int) -> Integers:
-        """For every value of level `finer` its value of level `rank`."""
+        """Return for each value of level `finer` its value of level `rank`."""
         found = np.arange(self.size(finer))
         for step in reversed(self.steps[rank:finer]):
             found = step.parents[found]
@@ -203,7 +207,7 @@ class Nesting:
 
 
 def nestings_of(tables: Iterable[Mapping[str, Level]]) -> dict[str, Nesting]:
-    """The nesting of every attribute that has a level of more than one value in a table, by name."""
+    """Return the nesting of each attribute that has a level of more than one value in a table, by name."""
     used: dict[str, list[Level]] = {}
     for levels in tables:
         for name, level in levels.items():

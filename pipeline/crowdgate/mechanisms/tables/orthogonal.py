@@ -1,12 +1,12 @@
 """Least squares over tables that share margins or are levels of each other, in coordinates that respect both.
 
-A table is a linear function of common coordinates c: along every axis those of `nesting`, of which an absent axis sees
-the total alone. With noise of variance s in each cell of a table T, the least-squares c solves
-(sum T'T / s) c = sum T'y / s. In nested coordinates T'T is a Kronecker product over the axes, and diagonal where all
-groups of a level have as many values: then the weighted mean of each coordinate over the tables that have it is the
-least-squares estimate (Barak and others 2007 for binary tables; Xiao, He, Zhang, Kifer 2023). In general T'T is, as a
-quadratic form, at least the diagonal one for groups that are all as large as the largest: that one is the
-preconditioner of conjugate gradients, and bounds their error.
+A table is a linear function of common coordinates c: along each axis those of `nesting`, of which an absent axis keeps
+the total alone. With noise of variance s in each cell of a table T, the least-squares c solves (sum T'T / s) c = sum
+T'y / s. In nested coordinates T'T is a Kronecker product over the axes, and diagonal if all groups of a level have
+equally many values. Then the weighted mean of each coordinate over the tables that have it is the least-squares
+estimate (Barak and others 2007 for binary tables; Xiao, He, Zhang, Kifer 2023). In general T'T is, as a quadratic form,
+at least the diagonal one for groups that are all as large as the largest. That form is the preconditioner of conjugate
+gradients, and bounds their error.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 Axis = tuple[str, int]
 """An attribute, and the rank of its level."""
 _NEAR = 1e-4
-"""Of its own standard error: how far a cell is from the least-squares estimate, at most."""
+"""Largest distance of a cell from the least-squares estimate, in parts of its standard error."""
 _EXACT = 1e-12
-"""The same, in parts of the whole: what floats can tell."""
+"""Largest relative distance that floats can resolve."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orthogonal:
-    """Tables as functions of common coordinates: axes of more than one value, where their values stand in the order of
-    the nesting's (None: the same), and what a squared error in a cell weighs, 1/variance."""
+    """Tables as functions of common coordinates: axes of more than one value, the places of their values in the
+    nesting's order (None: equal order), and the weight of a squared error in a cell, 1/variance."""
 
     nestings: Mapping[str, Nesting]
     axes: tuple[tuple[Axis, ...], ...]
@@ -45,7 +45,7 @@ class Orthogonal:
 
     @classmethod
     def of(cls, tables: Sequence[Mapping[str, Level]], variances: Sequence[float]) -> Orthogonal:
-        """Tables of these levels, which nest, with noise of that variance in each of their cells."""
+        """Return tables of these levels, which nest, with noise of `variances` in each of their cells."""
         nestings = nestings_of(tables)
         kept = [{name: level for name, level in levels.items() if len(level) > 1} for levels in tables]
         axes = tuple(tuple((n, nestings[n].rank(level)) for n, level in levels.items()) for levels in kept)
@@ -53,19 +53,19 @@ class Orthogonal:
         return cls(nestings, axes, places, tuple(1 / variance for variance in variances))
 
     def estimate(self, noisy: Floats) -> Floats:
-        """The least-squares estimates of all tables, flat: unbiased, consistent, and linear up to a
+        """Return the least-squares estimates of all tables, flat: unbiased, consistent, and linear up to a
         ten-thousandth of their standard errors."""
         return self._tables(self._solved(self._pulled(noisy)))
 
     def nearest(self, tables: Floats) -> Floats:
-        """The nearest consistent tables, flat, in a distance that has them in closed form: squares in uneven groups
-        weigh, beside 1/variance, in proportion to the sizes of the groups."""
+        """Return the nearest consistent tables, flat, in a distance with a closed solution: squares are weighted by
+        1/variance and, in uneven groups, in proportion to the sizes of the groups."""
         return self._tables(self._pulled(tables * self._evened) / self._evened_squares)
 
     # operators on flat vectors of all tables, and of common coordinates
 
     def _tables(self, coordinates: Floats) -> Floats:
-        """T c."""
+        """Return T c."""
         out, start = coordinates[self.ids], 0
         for axes, places, size in zip(self.axes, self.places, self._sizes, strict=True):
             table = out[start : start + size]
@@ -78,7 +78,7 @@ class Orthogonal:
         return out
 
     def _pulled(self, flat: Floats) -> Floats:
-        """The sum of T'y / variance."""
+        """Return the sum of T'y / variance."""
         out, start = np.empty_like(flat), 0
         for axes, places, size, weight in zip(self.axes, self.places, self._sizes, self.weights, strict=True):
             table = flat[start : start + size] * weight
@@ -90,7 +90,7 @@ class Orthogonal:
         return np.bincount(self.ids, out).astype(np.float64)
 
     def _squared(self, coordinates: Floats) -> Floats:
-        """The sum of T'T c / variance."""
+        """Return the sum of T'T c / variance."""
         out, start = coordinates[self.ids], 0
         for axes, size, weight in zip(self.axes, self._sizes, self.weights, strict=True):
             table = out[start : start + size] * weight
@@ -102,8 +102,9 @@ class Orthogonal:
         return np.bincount(self.ids, out).astype(np.float64)
 
     def _solved(self, right: Floats) -> Floats:
-        """Conjugate gradients, from the solution for even groups. With r what is left and P the preconditioner, a cell
-        is off by at most sqrt(r'r / P) of its standard errors, as P is at most the matrix itself."""
+        """Solve by conjugate gradients, from the solution for even groups. With r the residual and P the
+        preconditioner, a cell's error is at most sqrt(r'r / P) of its standard errors, as P is at most the matrix
+        itself."""
         least = self.least
         found = right / least
         left = right - self._squared(found)
@@ -119,7 +120,7 @@ class Orthogonal:
         return found
 
     def shape(self, at: int) -> list[int]:
-        """Number of values on each axis of a table."""
+        """Return the number of values on each axis of a table."""
         return [self.nestings[name].size(rank) for name, rank in self.axes[at]]
 
     @cached_property
@@ -128,7 +129,7 @@ class Orthogonal:
 
     @cached_property
     def ids(self) -> Integers:
-        """For every coordinate of every table, one after another, its common coordinate."""
+        """The common coordinate of each coordinate of each table, one table after another."""
         sizes = {name: self.nestings[name].size(len(self.nestings[name].levels)) for name in self.nestings}
         ids = [
             coordinate_ids([(name, self.nestings[name].size(rank)) for name, rank in axes], sizes) for axes in self.axes
@@ -137,8 +138,8 @@ class Orthogonal:
 
     @cached_property
     def least(self) -> Floats:
-        """The diagonal of the matrix of the common coordinates for groups that are all as large as the largest: that
-        matrix is at most the right one, and the same where groups are even."""
+        """The diagonal of the matrix of the common coordinates for groups that are all as large as the largest. That
+        matrix is at most the true one, with equality for even groups."""
         parts = [weight * self._outer(at, self._shrinkages) for at, weight in enumerate(self.weights)]
         return np.bincount(self.ids, np.concatenate(parts)).astype(np.float64)
 
@@ -153,7 +154,7 @@ class Orthogonal:
         return np.bincount(self.ids, np.concatenate(parts)).astype(np.float64)
 
     def _outer(self, at: int, along: Callable[[Nesting, int], Floats]) -> Floats:
-        """The outer product of something along each axis of a table, flat."""
+        """Return the outer product of vectors along each axis of a table, flat."""
         rates = [along(self.nestings[name], rank) for name, rank in self.axes[at]]
         return np.asarray(reduce(np.multiply.outer, rates, np.ones(()))).reshape(-1)
 
@@ -163,7 +164,7 @@ class Orthogonal:
         return np.repeat([nesting.shrinkage(block, rank) for block in range(rank + 1)], blocks)
 
     def placed(self, at: int, table: Floats) -> Floats:
-        """A table whose values stand in the order of the nestings, in its own order."""
+        """Return a table whose values are in the order of the nestings, in its own order."""
         for axis, place in enumerate(self.places[at]):
             if place is not None:
                 table = np.moveaxis(_reordered(np.moveaxis(table, axis, 0), place), 0, axis)
@@ -177,8 +178,8 @@ def _reordered(values: Floats, places: Integers) -> Floats:
 
 
 def coordinate_ids(axes: Sequence[tuple[str, int]], sizes: Mapping[str, int]) -> Integers:
-    """Mixed-radix numbers over all attributes of `sizes` for the coordinates of a table of some of them, 0 along the
-    others. `axes` say how many coordinates it has along each."""
+    """Return mixed-radix numbers over all attributes of `sizes` for the coordinates of a table of some of them, 0 along
+    the others. `axes` hold the number of coordinates along each axis."""
     wide = prod(sizes.values()) >= 1 << 62
     out = np.zeros([size for _, size in axes], dtype=object if wide else np.int64)
     strides = dict(zip(sizes, np.cumprod([1, *sizes.values()], dtype=object)[:-1], strict=True))

@@ -1,10 +1,10 @@
-"""Quantiles to the bins of a noisy histogram, with limits that hold whatever the other bins hold.
+"""Quantiles to the bins of a noisy histogram, with limits that are valid whatever the other bins hold.
 
 The quantile of probability p is the first bin j whose balance D_j = (1 - p) (rows up to j) - p (rows above j) is not
-negative. So the balance of the true bin Q is at least 0 and that of the bin before it below 0: two bins, whichever Q
-is. The limits are the first bin whose noisy balance is not refuted to be at least 0, and the bin after the last whose
-noisy balance is not refuted to be below 0. Each misses only where the noise of one fixed balance passes its one-sided
-97.5 % quantile. They are taken from the noisy counts as drawn, whose noise is independent and not cut off at 0.
+negative. So the balance of the true bin Q is at least 0 and that of the bin before it below 0: two bins, for each Q.
+The limits are the first bin whose noisy balance is not refuted to be at least 0, and the bin after the last whose noisy
+balance is not refuted to be below 0. Each limit fails only if the noise of one fixed balance passes its one-sided 97.5
+% quantile. They are computed from the noisy counts as drawn, whose noise is independent and not cut off at 0.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _Z95 = 1.959963984540054
 
 
 def quantile_bins(histogram: Floats, probability: Fraction) -> Integers:
-    """The bin along the last axis where the cumulated counts, none below 0, reach `probability` of all; -1 where
-    nothing is left to count."""
+    """Return the bin along the last axis where the cumulated counts, none below 0, reach `probability` of all; -1 where
+    no counts remain."""
     cumulated = np.cumsum(np.maximum(histogram, 0), axis=-1)
     total = cumulated[..., -1:]
     return np.where(total[..., 0] <= 0, -1, _first(cumulated >= float(probability) * total))
 
 
 def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Fraction) -> tuple[Integers, Integers]:
-    """The first and the last bin along the last axis that the quantile can be in, at 95 %, from counts as drawn.
+    """Return the first and the last possible bin of the quantile along the last axis, at 95 %, from counts as drawn.
 
-    A balance sums up to all the noise, in two weights that add up to 1: within 1 of a sum of continuous noise, but for
-    what many bins even out. Coins of a sample add at most (1 - beta) p (1 - p) (rows) to the variance where D is 0, and
-    less than is needed to pass 0 where it is not.
+    A balance sums all the noise, in two weights that add up to 1. So it is within 1 of a sum of continuous noise,
+    except for what averages out over many bins. Sampling adds at most (1 - beta) p (1 - p) (rows) to the variance where
+    D is 0, and less than is needed to pass 0 elsewhere.
     """
     p, counts = float(probability), np.asarray(drawn, dtype=np.float64)
     below = np.cumsum(counts, axis=-1)
@@ -52,7 +52,7 @@ def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Frac
 
 
 def _first(marked: Bools, missing: int | None = None) -> Integers:
-    """The first marked place along the last axis; where there is none `missing`, or the last place."""
+    """Return the first marked place along the last axis; `missing`, or else the last place, if there is none."""
     none = marked.shape[-1] - 1 if missing is None else missing
     out: Integers = np.where(marked.any(axis=-1), marked.argmax(axis=-1), none).astype(np.int64)
     return out

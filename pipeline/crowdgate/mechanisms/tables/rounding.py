@@ -1,8 +1,9 @@
 """One table at a time: the nearest without negative cells that adds up to its margins, and whole numbers near it.
 
-What rounding promises: a table holds whole numbers from 0 on and adds up exactly to each of its margins, of which there
-are one or two. Such a table always exists if the margins agree on what they share: they are then the supplies and
-demands of a transportation problem, whose vertices are whole (Hoffman, Kruskal 1956; controlled rounding: Cox 1987).
+Rounding guarantees that a table holds whole numbers from 0 on and adds up exactly to each of its margins, of which
+there are one or two. Such a table always exists if the margins agree on their common margin: they are then the supplies
+and demands of a transportation problem, whose vertices are whole (Hoffman, Kruskal 1956; controlled rounding: Cox
+1987).
 """
 
 from collections.abc import Sequence
@@ -15,22 +16,23 @@ from crowdgate.arrays import Floats, Integers
 
 _ROUNDS = 200
 _NEAR = 1e-7
-"""Of a person: by less a number is whole, or a margin met."""
+"""Tolerance, in parts of a person, for whole numbers and for margins."""
 
 
 @dataclass(frozen=True, eq=False)
 class MarginConstraint:
-    """The cell of a margin that every cell of a table belongs to, and the whole numbers of the margin."""
+    """The cell of a margin that each cell of a table belongs to, and the whole numbers of the margin."""
 
     cells: Integers
     sums: Integers
 
 
 def nearest_table(values: Floats, margins: Sequence[MarginConstraint]) -> Floats:
-    """The table without negative cells nearest to `values` that adds up to its margins: to one exactly, to two nearly.
+    """Return the table without negative cells nearest to `values` that adds up to its margins: to one exactly, to two
+    nearly.
 
-    It is max(0, values - a shift for every margin cell). For one margin the shifts that meet it are found at once (a
-    projection on simplices), for two in turn (Hildreth 1957).
+    It is max(0, values - a shift for each margin cell). For one margin the shifts are found directly (a projection on
+    simplices), for two alternately (Hildreth 1957).
     """
     shifted, table = values, values
     for _ in range(_ROUNDS if len(margins) > 1 else 1):
@@ -43,7 +45,8 @@ def nearest_table(values: Floats, margins: Sequence[MarginConstraint]) -> Floats
 
 
 def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> Integers:
-    """Whole numbers from 0 on, near `values`, that add up to one margin, or to two that agree on what they share."""
+    """Return whole numbers from 0 on, near `values`, that add up to one margin, or to two that agree on their common
+    margin."""
     if len(margins) > 1:
         found = _transported(values, margins)
         if (found >= 0).all() and all((_added(found, margin) == margin.sums).all() for margin in margins):
@@ -52,7 +55,8 @@ def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> I
 
 
 def _shifts(values: Floats, margin: MarginConstraint) -> Floats:
-    """By margin cell the t with sum max(0, values - t) = its number: Newton's steps, which rise towards it."""
+    """Return by margin cell the t with sum max(0, values - t) = its number, by Newton's steps, which rise towards
+    it."""
     greatest = np.full(len(margin.sums), -np.inf)
     np.maximum.at(greatest, margin.cells, values)
     of_all = (_added(values, margin) - margin.sums) / np.bincount(margin.cells)
@@ -73,7 +77,7 @@ def _added(values: Floats | Integers, margin: MarginConstraint) -> Floats:
 
 
 def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Integers:
-    """A vertex of the transportation problem: each number rounded down or up, with the least distance in all; where
+    """Return a vertex of the transportation problem: each number rounded down or up, with the least total distance; if
     `values` are too far from their margins for that, further away."""
     down = np.floor(values + _NEAR)
     part = np.where(values - down > _NEAR, values - down, 0.0)
@@ -91,7 +95,7 @@ def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Integer
 
 
 def _incidence(margins: Sequence[MarginConstraint]) -> Any:
-    """Which cells add up to which margin cell."""
+    """Return the incidence matrix of margin cells (rows) and table cells (columns)."""
     from scipy.sparse import csc_array
 
     starts = np.cumsum([0, *(len(margin.sums) for margin in margins)])
@@ -114,10 +118,11 @@ def _solved(costs: Floats, sums: Any, lacks: Floats, bounds: Any) -> Floats | No
 
 
 def largest_remainder(values: Floats, groups: Integers, targets: Integers) -> Integers:
-    """Whole non-negative numbers near `values` that add up to targets[g] in every group g.
+    """Return whole non-negative numbers near `values` that add up to targets[g] in each group g.
 
-    All are rounded down; what a group lacks goes, one by one, to its largest remainders (of equals the first). Where
-    the target is below the rounded-down sum, cells of the smallest remainders give. Targets are non-negative.
+    All are rounded down; the difference to a group's target goes, one by one, to its largest remainders (of equals the
+    first). If the target is below the rounded-down sum, cells of the smallest remainders are reduced. Targets are
+    non-negative.
     """
     down = np.floor(np.maximum(values, 0.0)).astype(np.int64)
     part = np.maximum(values, 0.0) - down

@@ -1,7 +1,7 @@
-"""What a policy says of a release of tables: which tables, sums, means and quantiles, at which levels, with what noise.
+"""The policy's part for a release of tables: tables, sums, means and quantiles, their levels, and the noise.
 
-Shapes only: whether columns, levels, shares and bounds fit the contract is found when the release is planned, so that
-all such problems stand in one error.
+Types only: planning checks whether columns, levels, shares and bounds fit the contract, so that one error lists all
+such problems.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -26,7 +26,7 @@ from crowdgate.policy.values import Exact, Flag, Rate, SamplingOrAll, Strict, wh
 
 
 def _names(value: Any) -> tuple[str, ...] | dict[str, str]:
-    """Attributes at the levels of `levels`, or at levels of their own."""
+    """Return attributes at the levels of `levels` (a list), or at stated levels (a mapping)."""
     if isinstance(value, list) and all(isinstance(name, str) for name in value) and len(set(value)) == len(value):
         return tuple(value)
     if isinstance(value, dict) and all(isinstance(level, str) for level in value.values()):
@@ -77,27 +77,27 @@ Clamps = Annotated[
 
 
 class TableItem(Strict):
-    """One line of `tables`: each class has one key of its own that tells it from the others."""
+    """One line of `tables`: each class has one key that distinguishes it from the others."""
 
     key: ClassVar[str]
     share: Annotated[Exact | None, SHARES] = None
-    """The part of the budget for this line. Lines without one divide what is left."""
+    """The part of the budget for this line. Lines without one divide the rest."""
 
 
 class OneTable(TableItem):
-    """The table of some attributes, at the levels of `levels` or at its own."""
+    """The table of some attributes, at the levels of `levels` or at stated ones."""
 
     key: ClassVar[str] = "attributes"
     attributes: Annotated[Named, Field(min_length=1), KeyField("which attributes a table counts")]
-    """The columns of one table, at the levels of `levels`, or with levels of its own."""
+    """The columns of one table, at the levels of `levels`, or with stated levels."""
 
 
 class AllTables(TableItem):
-    """All tables of that many of the attributes in `levels`; they divide the share, if there is one."""
+    """All tables of `all` of the attributes in `levels`; they divide the share, if there is one."""
 
     key: ClassVar[str] = "all"
     all: Annotated[Ways, KeyField("of how many attributes tables count")]
-    """All tables of so many of the columns in `levels`."""
+    """The number of columns of each table; all such tables of the columns in `levels` are published."""
 
 
 class TotalTable(TableItem):
@@ -109,49 +109,49 @@ class TotalTable(TableItem):
 
 
 class SumTable(TableItem):
-    """The sum of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps`
-    also how many rows are at or beyond either bound."""
+    """The sum of a numeric column, clamped to bounds (by default its domain), in each cell of `by`; with `clamps` also
+    the numbers of rows at or beyond either bound."""
 
     key: ClassVar[str] = "sum"
     sum: Annotated[str, KeyField("which column is summed")]
-    """The column that is summed up."""
+    """The column to sum."""
     by: Annotated[Named, KeyField("the cells of sums")] = ()
-    """The columns of the table that has a sum in every cell."""
+    """The columns of the table that has a sum in each cell."""
     low: Annotated[Exact | None, ValueField("the bounds of summed numbers", any_change)] = None
-    """Numbers below it count as this. By default the least of the column's domain."""
+    """Numbers below this one count as this one. By default the least of the column's domain."""
     high: Annotated[Exact | None, ValueField("the bounds of summed numbers", any_change)] = None
-    """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
-    noise."""
+    """Numbers above this one count as this one. By default the greatest of the column's domain. A narrower range needs
+    less noise."""
     clamps: Clamps = False
-    """Whether the numbers of rows at or beyond either bound are published, too."""
+    """True if the numbers of rows at or beyond either bound are published, too."""
 
 
 class MeanTable(TableItem):
-    """The mean of a numeric column, clamped to bounds (by default its domain), in every cell of `by`; with `clamps`
-    also how many rows are at or beyond either bound."""
+    """The mean of a numeric column, clamped to bounds (by default its domain), in each cell of `by`; with `clamps` also
+    the numbers of rows at or beyond either bound."""
 
     key: ClassVar[str] = "mean"
     mean: Annotated[str, KeyField("of which column means are taken")]
-    """The column whose mean is taken."""
+    """The column to average."""
     by: Annotated[Named, KeyField("the cells of means")] = ()
-    """The columns of the table that has a mean in every cell."""
+    """The columns of the table that has a mean in each cell."""
     low: Annotated[Exact | None, ValueField("the bounds of averaged numbers", any_change)] = None
-    """Numbers below it count as this. By default the least of the column's domain."""
+    """Numbers below this one count as this one. By default the least of the column's domain."""
     high: Annotated[Exact | None, ValueField("the bounds of averaged numbers", any_change)] = None
-    """Numbers above it count as this. By default the greatest of the column's domain. A narrower range needs less
-    noise."""
+    """Numbers above this one count as this one. By default the greatest of the column's domain. A narrower range needs
+    less noise."""
     clamps: Clamps = False
-    """Whether the numbers of rows at or beyond either bound are published, too."""
+    """True if the numbers of rows at or beyond either bound are published, too."""
 
 
 class QuantilesTable(TableItem):
-    """Quantiles of a numeric column to the bins of a level, in every cell of `by`."""
+    """Quantiles of a numeric column to the bins of a level, in each cell of `by`."""
 
     key: ClassVar[str] = "quantiles"
     quantiles: Annotated[str, KeyField("of which column quantiles are taken")]
-    """The column whose quantiles are told."""
+    """The column of the quantiles."""
     level: Annotated[str, KeyField("the bins of quantiles")]
-    """The level of that column whose bins the quantiles fall into."""
+    """The level of this column whose bins the quantiles fall into."""
     at: Annotated[
         list[Exact],
         ValueField(
@@ -161,9 +161,9 @@ class QuantilesTable(TableItem):
             "fewer numbers are published",
         ),
     ] = Field(default=["0.25", "0.5", "0.75"], validate_default=True)
-    """Which quantiles, as shares from 0 to 1."""
+    """The probabilities of the quantiles, from 0 to 1."""
     by: Annotated[Named, KeyField("the cells of quantiles")] = ()
-    """The columns of the table that has quantiles in every cell."""
+    """The columns of the table that has quantiles in each cell."""
 
 
 ITEMS = (OneTable, AllTables, TotalTable, SumTable, MeanTable, QuantilesTable)
@@ -197,19 +197,19 @@ class DpTablesSpec(MechanismSpec):
     noise: Annotated[Literal["laplace", "gaussian"], ValueField("the law of the noise", unordered)] = "gaussian"
     """The noise of all numbers: gaussian suits many tables, laplace costs no delta."""
     sampling: SamplingOrAll = None
-    """A sample that is drawn first. It protects more for the same noise."""
+    """A sample that is drawn first. It gives more protection at the same noise."""
     levels: Annotated[dict[str, str], LevelsField("the attributes of the tables")] = Field(default_factory=dict)
-    """The columns of the tables that `all` asks for, each with its level; lists of columns are at these levels, too."""
+    """The columns of the tables of `all`, each with its level; lists of columns are at these levels, too."""
     tables: Annotated[
         list[AnyItem],
         Field(min_length=1),
         ListField("what is published", Direction.LOOSER, "more numbers are published", "fewer numbers are published"),
     ]
-    """Which tables, sums, means and quantiles are published."""
+    """The published tables, sums, means and quantiles."""
     split: Annotated[Literal["least-variance", "equal"], SHARES] = "least-variance"
-    """How epsilon is divided between tables without a share: for the least errors, or equally."""
+    """The division of epsilon between tables without a share: for the least errors, or equally."""
     relative_error: Annotated[Rate, PRECISE] = Field(default="0.1", validate_default=True)
-    """A number is called trustworthy whose standard error is at most this part of it."""
+    """A number is trustworthy if its standard error is at most this part of it."""
     suppress: Annotated[
         Flag,
         ValueField(
@@ -219,7 +219,7 @@ class DpTablesSpec(MechanismSpec):
             "numbers that are mostly noise are left out",
         ),
     ] = False
-    """Whether numbers that are not trustworthy are left empty."""
+    """True if numbers that are not trustworthy are left empty."""
     raw: Annotated[
         Flag,
         ValueField(
@@ -229,10 +229,10 @@ class DpTablesSpec(MechanismSpec):
             "the numbers as they were drawn are not published",
         ),
     ] = False
-    """Whether the numbers are published as the noise left them, too, before they are made to agree."""
+    """True if the numbers are also published as drawn, before they are made to agree."""
 
 
 def column_names(spec: DpTablesSpec) -> list[str]:
-    """All attributes that become columns of tables, each once."""
+    """Return all attributes that become columns of tables, each once."""
     named = [names for item in spec.tables for key in ("attributes", "by") if (names := getattr(item, key, None))]
     return list(dict.fromkeys([*spec.levels, *(name for names in named for name in names)]))

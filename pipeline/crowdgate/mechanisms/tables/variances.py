@@ -1,12 +1,13 @@
 """Variances of least-squares estimates, cell by cell: exact, or bounds from above.
 
-Where groups of a level are even, nested coordinates of the estimate have no covariance: a cell's variance is that of
-its coordinates, weighted by the squares of the basis. Where they are uneven, taking all groups to be as large as the
-largest is less information than there is (`orthogonal`): it bounds variances, as those of the noise itself do.
+If groups of a level are even, nested coordinates of the estimate have no covariance: a cell's variance is that of its
+coordinates, weighted by the squares of the basis. If they are uneven, taking all groups as large as the largest uses
+less information than there is (`orthogonal`). So it bounds variances, as the noise variances do.
 
-The exact ones then come from patterns. The contrasts of a level have no covariance with anything else where, from it
-on, groups are even; the coordinates of all levels before are coupled. A pattern says for every axis either one such
-level, whose contrasts all behave alike, or what is coupled (without any, the total), and takes one matrix to invert.
+The exact variances then come from patterns. The contrasts of a level have no covariance with other coordinates if
+groups are even from this level on; the coordinates of all levels before are coupled. A pattern assigns to each axis
+either one such level, whose contrasts all behave alike, or the coupled coordinates (without any, the total), and needs
+the inversion of one matrix.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +22,14 @@ from crowdgate.arrays import Floats, Integers
 from crowdgate.mechanisms.tables.orthogonal import Axis, Orthogonal, coordinate_ids
 
 MOST_WORK = 2e9
-"""Multiplications that exact variances may cost where groups are uneven (half a second)."""
+"""Bound on the multiplications for exact variances if groups are uneven (half a second)."""
 _EACH = 1e5
-"""What the least pattern costs in them."""
+"""Multiplications for the smallest pattern."""
 
 
 def variances(tables: Orthogonal) -> tuple[list[Floats], bool]:
-    """The variance of every cell of every table's estimate, and whether they are exact (else upper bounds)."""
+    """Return the variance of each cell of each table's estimate, and whether variances are exact (else upper
+    bounds)."""
     patterns = _affordable(tables)
     found = _evened(tables) if patterns is None else [np.zeros(tables.shape(at)) for at in range(len(tables.axes))]
     for pattern in patterns or ():
@@ -39,7 +41,7 @@ def variances(tables: Orthogonal) -> tuple[list[Floats], bool]:
 
 
 def _evened(tables: Orthogonal) -> list[Floats]:
-    """As if all groups were as large as the largest."""
+    """Return variances as if all groups were as large as the largest."""
     of_coordinates = 1 / tables.least[tables.ids]
     sizes = [prod(tables.shape(at)) for at in range(len(tables.axes))]
     parts = np.split(of_coordinates, np.cumsum(sizes)[:-1])
@@ -47,7 +49,7 @@ def _evened(tables: Orthogonal) -> list[Floats]:
 
 
 def _of_cells(tables: Orthogonal, at: int, of_coordinates: Floats) -> Floats:
-    """Variances of cells from those of coordinates, which are the same for all contrasts of a level."""
+    """Return variances of cells from those of coordinates, which are equal for all contrasts of a level."""
     out = of_coordinates
     for axis, (name, rank) in enumerate(tables.axes[at]):
         nesting = tables.nestings[name]
@@ -58,7 +60,7 @@ def _of_cells(tables: Orthogonal, at: int, of_coordinates: Floats) -> Floats:
 
 
 def _affordable(tables: Orthogonal) -> "list[_Pattern] | None":
-    """The patterns that are needed, unless there are none or they cost too much."""
+    """Return the necessary patterns; None if there are none or they cost too much."""
     coupled = {name: nesting.coupled for name, nesting in tables.nestings.items()}
     combinations = (prod(1 + max(0, rank - coupled[name]) for name, rank in axes) for axes in tables.axes)
     if not any(coupled.values()) or max(combinations) * _EACH > MOST_WORK:
@@ -69,7 +71,7 @@ def _affordable(tables: Orthogonal) -> "list[_Pattern] | None":
 
 @dataclass(frozen=True, eq=False)
 class _Pattern:
-    """`levels` names axes whose contrasts of a level are meant; `members` are the tables that see them. `coupled` is
+    """`levels` names axes with contrasts, and their level; `members` are the tables with such contrasts. `coupled` is
     the rank up to which an attribute's coordinates are coupled."""
 
     tables: Orthogonal
@@ -79,7 +81,7 @@ class _Pattern:
 
     @cached_property
     def _places(self) -> list[Integers]:
-        """For each member, which of the coupled coordinates its own are."""
+        """For each member, the places of its coordinates among the coupled ones."""
         sizes = {name: self.tables.nestings[name].size(rank) for name, rank in self.coupled.items() if rank}
         own = [[(name, self.tables.nestings[name].size(low)) for name, low, _ in self._wide(at)] for at in self.members]
         ids = [coordinate_ids(axes, sizes) for axes in own]
@@ -92,7 +94,7 @@ class _Pattern:
         return 1 + max(int(own.max()) for own in self._places)
 
     def spreads(self) -> Iterator[tuple[int, Floats]]:
-        """What the pattern adds to the variances of each member's cells."""
+        """Yield the pattern's contribution to the variances of each member's cells."""
         matrix = np.zeros((self.size, self.size))
         for at, own in zip(self.members, self._places, strict=True):
             matrix[np.ix_(own, own)] += self._weight(at) * _kron([self._gram(*axis) for axis in self._wide(at)])
@@ -101,19 +103,20 @@ class _Pattern:
             yield at, self._spread(at, covariance[np.ix_(own, own)])
 
     def _wide(self, at: int) -> list[tuple[str, int, int]]:
-        """Axes of a table with more coupled coordinates than the total: attribute, rank up to which, rank."""
+        """Return axes of a table with more coupled coordinates than the total: attribute, rank up to which coordinates
+        are coupled, rank."""
         axes = [(name, min(rank, self.coupled[name]), rank) for name, rank in self.tables.axes[at]]
         return [(name, low, rank) for name, low, rank in axes if low and name not in self.levels]
 
     def _weight(self, at: int) -> float:
-        """Of one coordinate of the pattern in a table, apart from coupled axes."""
+        """Return the weight of one coordinate of the pattern in a table, without coupled axes."""
         wide = {name for name, _, _ in self._wide(at)}
         free = [(name, rank) for name, rank in self.tables.axes[at] if name not in wide]
         shrunk = [self.tables.nestings[name].shrinkage(self.levels.get(name, 0), rank) for name, rank in free]
         return self.tables.weights[at] * prod(shrunk)
 
     def _gram(self, name: str, low: int, rank: int) -> Floats:
-        """T'T along a coupled axis."""
+        """Return T'T along a coupled axis."""
         nesting = self.tables.nestings[name]
         basis, below = nesting.basis(low), np.bincount(nesting.ancestors(low, rank))
         return np.asarray(basis.T @ (basis / below[:, None]))
@@ -135,7 +138,7 @@ class _Pattern:
 
 
 def _patterns(tables: Orthogonal, coupled: Mapping[str, int]) -> list[_Pattern]:
-    """All combinations of contrasts that tables see."""
+    """Return all combinations of contrasts that occur in tables."""
     found: dict[tuple[Axis, ...], list[int]] = {}
     for at, axes in enumerate(tables.axes):
         choices = [((), *(((name, b),) for b in range(coupled[name] + 1, rank + 1))) for name, rank in sorted(axes)]

@@ -1,7 +1,7 @@
-"""Workloads: which tables, sums, means and quantiles a release of tables holds, and what stands against them.
+"""Workloads: the tables, sums, means and quantiles of a release of tables, and the findings against them.
 
-A policy's wish (Table, Sum, Mean, Quantiles) becomes linear queries on integers: vectors of counts, or of sums over a
-public integer grid. Domains are public, so every cell is known before any data is read.
+The items of a policy (ContingencyTable, Sum, Mean, Quantiles) become linear queries on integers: vectors of counts, or
+of sums over a public integer grid. Domains are public, so each cell is known before any data are read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
 
 Names = Mapping[str, str]
-"""Level names by attribute; an attribute that is not listed is summed over."""
+"""Level names by attribute; the table is summed over attributes that are not listed."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ContingencyTable:
 
     @property
     def name(self) -> str:
-        """Its attributes and levels."""
+        """The name of the item, from its attributes and levels."""
         return _item_name("count", self.levels)
 
 
@@ -67,7 +67,7 @@ class Sum(ClampedColumn):
 
     @property
     def name(self) -> str:
-        """Column and cells."""
+        """The name of the item, from column and cells."""
         return _item_name(f"sum of {self.column}", self.by)
 
 
@@ -75,12 +75,12 @@ class Sum(ClampedColumn):
 class Mean(ClampedColumn):
     """The mean of the numbers: a noisy sum around the middle of the bounds over a noisy count.
 
-    Two queries: half of a stated share each, or each its own part of what others leave.
+    Two queries: half of a stated share each; without a share each is divided like a query of its own.
     """
 
     @property
     def name(self) -> str:
-        """Column and cells."""
+        """The name of the item, from column and cells."""
         return _item_name(f"mean of {self.column}", self.by)
 
 
@@ -96,14 +96,14 @@ class Quantiles:
 
     @property
     def name(self) -> str:
-        """Column, level and cells."""
+        """The name of the item, from column, level and cells."""
         return _item_name(f"quantiles of {self.column} at {self.level}", self.by)
 
 
 @dataclass(frozen=True)
 class RowsAtBound:
-    """The rows at or beyond one end of the bounds of a numeric column, in each cell of `by`: how many a sum or a mean
-    counts as that end."""
+    """The rows at or beyond one bound of a numeric column, in each cell of `by`: the number that a sum or a mean counts
+    at this bound."""
 
     column: str
     end: Literal["low", "high"]
@@ -114,7 +114,7 @@ class RowsAtBound:
 
     @property
     def name(self) -> str:
-        """End, column and cells."""
+        """The name of the item, from bound, column and cells."""
         beyond = "below" if self.end == "low" else "above"
         return _item_name(f"rows at or {beyond} the {self.end} end of {self.column}", self.by)
 
@@ -125,7 +125,7 @@ Item = ContingencyTable | Numeric | Quantiles
 
 @dataclass(frozen=True, eq=False)
 class LinearQuery:
-    """A vector that noise is added to: rows counted in every cell of `levels`; with a grid, its integers summed."""
+    """A vector that receives noise: rows counted in each cell of `levels`; with a grid, its integers summed."""
 
     query: Query
     levels: Mapping[str, Level]
@@ -139,7 +139,7 @@ class LinearQuery:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedWorkload:
-    """A workload whose every name was found: the items, their linear queries, and which queries answer which item."""
+    """A workload with all names resolved: the items, their linear queries, and the places of each item's queries."""
 
     items: tuple[Item, ...]
     queries: tuple[LinearQuery, ...]
@@ -147,12 +147,12 @@ class ResolvedWorkload:
 
     @property
     def cells(self) -> int:
-        """Noisy numbers in all."""
+        """Total number of noisy numbers."""
         return sum(linear.query.cells for linear in self.queries)
 
 
 def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
-    """All tables of k of these attributes. Raises ValueError unless there are that many."""
+    """Return all tables of k of these attributes. Raises ValueError unless there are at least k."""
     if not 0 <= k <= len(levels):
         raise ValueError(f"k must be a whole number in [0, {len(levels)}], not {k}")
     return tuple(ContingencyTable({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
@@ -161,7 +161,7 @@ def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
 def resolve(
     items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS
 ) -> tuple[ResolvedWorkload | None, list[Finding]]:
-    """The linear queries of a workload, or everything that stands against it."""
+    """Return the linear queries of a workload, or None and all findings against it."""
     findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract)]
     findings += _list_findings(items)
     if findings:
@@ -264,7 +264,7 @@ def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator
 
 
 def _ordered(item: Quantiles, contract: Contract) -> bool:
-    """Whether the codes of the level rise with the column's values."""
+    """Return whether the codes of the level rise with the column's values."""
     (level,) = _levels({item.column: item.level}, contract).values()
     return bool((np.diff(level.codes) >= 0).all())
 

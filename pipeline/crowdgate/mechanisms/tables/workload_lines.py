@@ -1,4 +1,4 @@
-"""From a policy's words to a workload: the items that its lines stand for, and findings at the place of the line."""
+"""From the lines of a policy to a workload: their items, and findings at the place of the line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COLUMN = {"by": "by", "level": "level", "probabilities": "at", "low": "low", "sh
 
 @dataclass(frozen=True)
 class WorkloadLine:
-    """One item of the workload, and the line of the policy that asks for it."""
+    """One item of the workload, and its line in the policy."""
 
     item: Item
     at: int
@@ -48,7 +48,8 @@ class WorkloadLine:
 
 
 def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpTables | None, list[Finding]]:
-    """The mechanism that keeps `part` of the guarantee, or what stands against it in the policy. Reads no data."""
+    """Return the mechanism that keeps `part` of the guarantee, or None and the findings against the policy. Reads no
+    data."""
     lines, findings = _lines(spec, contract)
     findings += list(_level_findings(spec, contract))
     if contract.sample is not None:
@@ -89,7 +90,7 @@ def _lines(spec: DpTablesSpec, contract: Contract) -> tuple[list[WorkloadLine], 
 
 
 def _item_key(item: Item) -> object:
-    """Equal for items that ask for the same numbers, whatever the order of their attributes."""
+    """Return a key that is equal for items with equal numbers, whatever the order of their attributes."""
     if isinstance(item, ContingencyTable):
         return "count", frozenset(item.levels.items())
     kind = type(item).__name__
@@ -133,7 +134,8 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
 
 
 def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:
-    """A sum is made of one query, a mean of two, a count at a clamp of one: they divide the share, if there is one."""
+    """Return the items of a sum or mean. A sum needs one query, a mean two, a count at a bound one: they divide the
+    share, if there is one."""
     by, bounds = _named_levels(spec, "by", stated.by), (stated.low, stated.high)
     own = 1 if isinstance(stated, SumTable) else 2
     each = None if stated.share is None else stated.share / (own + 2 if stated.clamps else own)
@@ -155,7 +157,8 @@ def _named_levels(spec: DpTablesSpec, key: str, names: tuple[str, ...] | dict[st
 
 
 def _level_findings(spec: DpTablesSpec, contract: Contract) -> Iterator[Finding]:
-    """What stands against `levels`, used or not, and against lines that want more attributes than it has."""
+    """Yield the findings against `levels`, used or not, and against lines that need more attributes than `levels`
+    has."""
     _, found = resolve([ContingencyTable(spec.levels)], contract, most_cells=1 << 62) if spec.levels else (None, [])
     for place, what, expected, instead in found:
         yield ("levels", *place[2:]), what, expected, instead
@@ -166,7 +169,7 @@ def _level_findings(spec: DpTablesSpec, contract: Contract) -> Iterator[Finding]
 
 
 def _policy_finding(lines: Sequence[WorkloadLine], finding: Finding) -> Finding:
-    """A finding of the workload, at its place in the policy."""
+    """Return a finding of the workload, at its place in the policy."""
     where, found, expected, instead = finding
     if not where or not isinstance(where[0], int):
         return (where or ("tables",)), found, expected, instead

@@ -1,18 +1,18 @@
 """The formulas of chapters 4 to 6 of M. Koot, Measuring and predicting anonymity (thesis, 2012), by their numbers.
 
-N is the number of bins, k of people, a = k / N, kappa a distance to the uniform law; a group of bins is (alpha, F): F
-bins of probability alpha / N. What the thesis prints wrong stands corrected here, and the docstring says so. `kappa`
-may be the Kullback-Leibler distance, as the thesis has it, or the excess of collisions, which is what the expansions
-contain (`risk.kl`). Neither is always nearer: what they leave out is of the third order, and with ages kappa often
-makes up for a part of it.
+N is the number of bins, k of people, a = k / N, kappa a distance to the uniform distribution; a group of bins is
+(alpha, F): F bins of probability alpha / N. Errors of the thesis are corrected here, and the docstring says so. `kappa`
+may be the Kullback-Leibler distance, as in the thesis, or the excess of collisions, which the expansions contain
+(`risk.kl`). Neither is always nearer: the omitted terms are of the third order, and with ages kappa often compensates
+for a part of them.
 
-Functions here compute a formula for whatever it is defined for, also where it is far from the truth: that is what a
-statistician compares. Arguments that no formula is defined for are a ValueError. `validity` says where an approximation
-may be used, and `checked` refuses elsewhere. Exact values are in `risk.singletons`.
+Functions here compute a formula wherever it is defined, also where it is far from the truth: statisticians compare
+both. Arguments without a defined value are a ValueError. `validity` states where an approximation may be used, and
+`checked` refuses elsewhere. Exact values are in `risk.singletons`.
 
 This is a library for statisticians. `crowdgate predict` with an entry of a KL repository calls a few of them, by
-`checked_value` (`anonymity/predict/entry.py`); the rest is called by whoever compares formulas, as the tests of the
-errata and `tests/benchmarks/koot_figures.py` do, and decides nothing about a release.
+`checked_value` (`anonymity/predict/entry.py`); the rest serves comparisons of formulas, as in the tests of the errata
+and `tests/benchmarks/koot_figures.py`, and decides nothing about a release.
 """
 
 from crowdgate.risk.approximations.densities import (

@@ -1,4 +1,5 @@
-"""Sections 5.2.4 and 5.3.3: bins cut from a density phi on [0, 1], bin i having its integral from (i-1)/N to i/N."""
+"""Sections 5.2.4 and 5.3.3: bins of a density phi on [0, 1], where the probability of bin i is the integral from
+(i-1)/N to i/N."""
 
 import math
 from collections.abc import Callable
@@ -33,7 +34,7 @@ def argmax_a_gamma2() -> float:
 
 def kappa_linear_density(gamma: Number) -> float:
     """Example 5.8: int phi ln phi = ((1+g)^2 ln(1+g) - (1-g)^2 ln(1-g) - 2g) / (4g), g = gamma / 2. (Printed: - 1 for
-    the - gamma at the end.) By its series where g is small, which is where those terms cancel."""
+    the - gamma at the end.) For small g, where the terms cancel, its series is used."""
     g = abs(_slope(gamma)) / 2
     if g < 0.1:
         return math.fsum(g ** (2 * m) / ((2 * m - 1) * 2 * m * (2 * m + 1)) for m in range(1, 9))
@@ -44,8 +45,8 @@ def kappa_linear_density(gamma: Number) -> float:
 def VarS_limit_density_corrected(density: Density, a: Number) -> float:
     """Proposition 5.11: Var S / N tends to int (p - p^2) - a (int phi (1 - phi a) e^(-phi a))^2, p = phi a e^(-phi a).
 
-    Printed: int a phi (1 - a^2 phi) e^(-phi a), which can be negative. What is conjectured to become Normal is
-    (S - E S) / sqrt(Var S), where the thesis divides Var S by N.
+    Printed: int a phi (1 - a^2 phi) e^(-phi a), which can be negative. The conjecture of a Normal limit is for (S - E
+    S) / sqrt(Var S), where the thesis divides Var S by N.
     """
     ratio = inputs.ratio(a)
 

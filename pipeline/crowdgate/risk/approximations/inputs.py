@@ -1,4 +1,4 @@
-"""Arguments of the formulas: what they are named, and what they may be."""
+"""Arguments of the formulas: their names and ranges."""
 
 from collections.abc import Sequence
 
@@ -13,32 +13,32 @@ Groups = Sequence[tuple[Number, Number]]
 
 
 def people(k: Number, least: int = 0) -> int:
-    """k, a whole number of people."""
+    """Return k, a whole number of people."""
     return whole("k", k, least)
 
 
 def bins(N: Number) -> int:
-    """N, a whole number of bins."""
+    """Return N, a whole number of bins."""
     return whole("N", N, 1)
 
 
 def distance(kappa: Number) -> float:
-    """kappa, a distance to the uniform law, at least 0."""
+    """Return kappa, a distance to the uniform distribution, at least 0."""
     return float(exact("kappa", kappa, 0, GREATEST_COUNT))
 
 
 def positive(name: str, value: Number) -> float:
-    """A number above 0, as a scale or a width."""
+    """Return a number above 0, such as a scale or a width."""
     return float(exact(name, value, 0, 10**30, open_low=True))
 
 
 def ratio(a: Number) -> float:
-    """a = k / N, people for each bin."""
+    """Return a = k / N, people for each bin."""
     return float(exact("a", a, 0, 10**9))
 
 
 def grouped(groups: Groups, N: Number) -> Bins:
-    """Groups of bins, of which there must be N."""
+    """Return groups of bins, N bins in total."""
     alpha, sizes = [each for each, _ in groups], [size for _, size in groups]
     total = sum(whole("F", size, 0) for size in sizes)
     if total != bins(N):
@@ -47,7 +47,7 @@ def grouped(groups: Groups, N: Number) -> Bins:
 
 
 def shares(alpha: Sequence[Number], f: Sequence[Number]) -> tuple[Floats, Floats]:
-    """alpha and the shares f of the bins that have them: sum f = sum f alpha = 1 within 1e-9."""
+    """Return alpha and the shares f of the bins at each alpha: sum f = sum f alpha = 1 within 1e-9."""
     if len(alpha) != len(f):
         raise ValueError(f"alpha and f must be equally long, not {len(alpha)} and {len(f)}")
     likelier = np.array([float(exact("alpha", each, 0, GREATEST_COUNT)) for each in alpha])

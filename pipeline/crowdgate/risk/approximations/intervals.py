@@ -8,7 +8,7 @@ from crowdgate.risk.approximations import inputs
 
 
 def ES_uniform_width(k: Number, A: Number, Delta: Number) -> float:
-    """Section 6.3.1: k (1 - Delta / A)^(k - 1), uniform on [0, A]; the last interval is what is left of A, if less."""
+    """Section 6.3.1: k (1 - Delta / A)^(k - 1), uniform on [0, A]; the last interval is the rest of A, if less."""
     return singletons.expected(widths.uniform(A, Delta), k)
 
 
@@ -21,8 +21,8 @@ def ES_uniform_quadratic(k: Number, A: Number, Delta: Number) -> float:
 def ES_exponential_exact(k: Number, lam: Number, Delta: Number) -> float:
     """Section 6.3.1: k sum_j C(k-1, j) (-1)^j (1 - L)^(j+1) / (1 - L^(j+1)), L = e^(-lam Delta).
 
-    That finite sum alternates; it is used where its terms fall, (k - 1) (1 - L) <= 1. Elsewhere the sum over intervals
-    k sum_i (1 - F_i)^(k-1) F_i, F_i = L^i (1 - L), is taken.
+    This finite sum alternates; it is used where its terms fall, (k - 1) (1 - L) <= 1. Elsewhere the sum over intervals
+    k sum_i (1 - F_i)^(k-1) F_i, F_i = L^i (1 - L), is used.
     """
     people, step = inputs.people(k), inputs.positive("lam", lam) * inputs.positive("Delta", Delta)
     first = -math.expm1(-step)
@@ -46,16 +46,16 @@ def ES_exponential_quadratic_corrected(k: Number, lam: Number, Delta: Number) ->
 def ES_linear(k: Number, Delta: Number, f2: Number) -> float:
     """Section 6.3.1: k - Delta k (k-1) int f^2, for any density f; `f2` is int f^2.
 
-    The thesis adds k/2 Delta int f' to it, and to the next k (k-1) int f f' and k/6 int f'': sum F_i is 1, so that they
-    are not there.
+    The thesis adds k/2 Delta int f', and to the next order k (k-1) int f f' and k/6 int f''. As sum F_i is 1, these
+    terms vanish.
     """
     people, width = inputs.people(k), inputs.positive("Delta", Delta)
     return people - width * people * (people - 1) * inputs.positive("f2", f2)
 
 
 def ES_quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> float:
-    """Section 6.3.1: the linear one + Delta^2 k (k-1) (k-2) / 2 int f^3, for any density f without jumps; `f3` is int
-    f^3. Not clipped: it can leave [0, k]."""
+    """Section 6.3.1: ES_linear + Delta^2 k (k-1) (k-2) / 2 int f^3, for any density f without jumps; `f3` is int f^3.
+    Not clipped: it can leave [0, k]."""
     people, width = inputs.people(k), inputs.positive("Delta", Delta)
     more = people * (people - 1) * (people - 2) / 2 * inputs.positive("f3", f3)
     return ES_linear(k, Delta, f2) + width**2 * more
@@ -86,7 +86,7 @@ def ES_normal_linear(sigma: Number, Delta: Number, k: Number) -> float:
 
 
 def ES_normal_quadratic(sigma: Number, Delta: Number, k: Number) -> float:
-    """Section 6.3.1: the linear one + Delta^2 k (k-1) (k-2) / (4 sqrt(3) pi sigma^2). Not clipped."""
+    """Section 6.3.1: ES_normal_linear + Delta^2 k (k-1) (k-2) / (4 sqrt(3) pi sigma^2). Not clipped."""
     return ES_quadratic(k, Delta, normal_power(2, sigma), normal_power(3, sigma))
 
 

@@ -1,4 +1,4 @@
-"""Chapter 5: mean, variance and law of the number S of singletons."""
+"""Chapter 5: mean, variance and distribution of the number S of singletons."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def VarS_exact(p: Sequence[Number], k: Number) -> float:
 def VarS_homogeneous(N: Number, k: Number) -> float:
     """Section 5.3.1: k q^(k-1) + k (k - 1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
 
-    The last two terms are taken together, as k^2 q^(2k-2) ((1 - 1/k) / q (1 - 1/(N-1)^2)^(k-2) - 1).
+    The last two terms are computed together, as k^2 q^(2k-2) ((1 - 1/k) / q (1 - 1/(N-1)^2)^(k-2) - 1).
     """
     people, bins = inputs.people(k), inputs.bins(N)
     if people < 2 or bins == 1:
@@ -62,8 +62,8 @@ def logP_S0(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) 
 def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
     """Section 5.4.3, its last formula in closed form: the product of 1 - mu e^-mu over bins, mu = k p.
 
-    First order only: that nobody is alone says much of how many people there are, which a Poisson number leaves free.
-    ln P(S = 0) for N = 10^6, k = 10^4 and alpha = 1/2, 1, 2 is -26226, by this formula -9931.
+    First order only: the absence of singletons says much about the number of people, which a Poisson number leaves
+    free. ln P(S = 0) for N = 10^6, k = 10^4 and alpha = 1/2, 1, 2 is -26226, by this formula -9931.
     """
     bins = Bins.of(p)
     mu = inputs.people(k) * bins.probabilities
@@ -87,13 +87,14 @@ def ES_kl(k: Number, N: Number, kappa: Number) -> float:
 
 
 def gamma_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.5): the share of bins with j people, in terms of kappa. They add up to 1 from j = 0 on (printed: from 1)."""
+    """(5.5): the share of bins with j people, in terms of kappa. The shares add up to 1 from j = 0 on (printed: from
+    1)."""
     size, a = whole("j", j, 0), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
 
 def phi_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.6), (6.2): the share of people in groups of j, in terms of kappa. They add up to 1 from j = 1 on."""
+    """(5.6), (6.2): the share of people in groups of j, in terms of kappa. The shares add up to 1 from j = 1 on."""
     size, a = whole("j", j, 1), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size - 1, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
@@ -129,11 +130,11 @@ FORMULAS = ("exp(-k/N)-C/k", "(1-1/N)^(k-1)-C/k")
 
 
 def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
-    """Example 5.6: how many people to a postal code, when a code costs as much as C people who are singled out gain.
+    """Example 5.6: how many people to a postal code, when the cost of a code is that of C singletons.
 
-    The k from 1 to 100 N that makes `formula` greatest, with N equally likely ages: FORMULAS[0] is the thesis's, which
-    gives 10 for C = 1 and 38 for C = 10 (N = 95); FORMULAS[1] has the exact mean, which gives 37 for C = 10. The least
-    one where several are equal. For other bins see `risk.group_size`.
+    The k from 1 to 100 N that maximises `formula`, with N equally likely ages: FORMULAS[0] is the thesis's, which gives
+    10 for C = 1 and 38 for C = 10 (N = 95); FORMULAS[1] has the exact mean, which gives 37 for C = 10. The least k if
+    several are equal. For other bins see `risk.group_size`.
     """
     if formula not in FORMULAS:
         raise ValueError(f"formula must be one of {', '.join(FORMULAS)}, not {formula!r}")
@@ -145,12 +146,12 @@ def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
 
 
 def _singleton_term(alpha: Floats, a: float) -> Floats:
-    """alpha a e^(-alpha a)."""
+    """Return alpha a e^(-alpha a)."""
     return np.asarray(_poisson(1, alpha * a))
 
 
 def _slope(alpha: Floats, a: float) -> Floats:
-    """alpha (1 - alpha a) e^(-alpha a)."""
+    """Return alpha (1 - alpha a) e^(-alpha a)."""
     with np.errstate(under="ignore"):
         return np.asarray(alpha * (1 - alpha * a) * np.exp(-alpha * a))
 

@@ -1,4 +1,4 @@
-"""Chapter 4: the probability that all k people are in bins of their own."""
+"""Chapter 4: the probability that all k people are in different bins."""
 
 import math
 from collections.abc import Sequence
@@ -13,16 +13,17 @@ from crowdgate.risk.singletons import log_probability_all_unique, probability_al
 
 
 def pi_u(k: Number, N: Number) -> float:
-    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins, within 1e-12 of itself. 0 for k > N."""
+    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins, with a relative error of at most 1e-12. 0 for
+    k > N."""
     return math.exp(log_pi_u(k, N))
 
 
 def log_pi_u(k: Number, N: Number) -> float:
-    """Its natural logarithm, within 1e-12 of itself: -inf for k > N.
+    """Natural logarithm of `pi_u`, with a relative error of at most 1e-12: -inf for k > N.
 
-    A sum up to 10^4 people; beyond, by Stirling's formula, -N (x + (1 - x) ln(1 - x)) - ln(1 - x) / 2 + (1/N -
-    1/(N - k)) / 12, x = k / N. The first term by its series where x is small, which is where it cancels; for x above
-    1/2 nothing cancels in the factorials themselves.
+    A sum up to 10^4 people; beyond, by Stirling's formula, -N (x + (1 - x) ln(1 - x)) - ln(1 - x) / 2 + (1/N - 1/(N -
+    k)) / 12, x = k / N. For small x, where the first term cancels, its series is used; for x above 1/2 the factorials
+    themselves do not cancel.
     """
     people, bins = inputs.people(k), inputs.bins(N)
     x = people / bins
@@ -37,8 +38,8 @@ def log_pi_u(k: Number, N: Number) -> float:
 
 
 def pi_u_exponential(k: Number, N: Number) -> float:
-    """(4.1), (4.2): exp(-k^2 / (2N)), the limit for k = a sqrt N. Leaves out k / (2N) - k^3 / (6 N^2) in the exponent:
-    42 % too high at k = 29, N = 95."""
+    """(4.1), (4.2): exp(-k^2 / (2N)), the limit for k = a sqrt N. Omits k / (2N) - k^3 / (6 N^2) in the exponent: 42 %
+    too high at k = 29, N = 95."""
     return math.exp(-(inputs.people(k) ** 2) / (2 * inputs.bins(N)))
 
 
@@ -60,22 +61,23 @@ def logP_unique(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Numb
 
 
 def uniqueness_poisson(groups: Groups, N: Number, k: Number) -> float:
-    """(4.3), its first line in closed form: the product of (1 + mu) e^-mu over bins, mu = k p."""
+    """(4.3), first line in closed form: the product of (1 + mu) e^-mu over bins, mu = k p."""
     bins = inputs.grouped(groups, N)
     mu = inputs.people(k) * bins.probabilities
     return math.exp(math.fsum(bins.counts * (np.log1p(mu) - mu)))
 
 
 def uniqueness_collision(groups: Groups, N: Number, k: Number) -> float:
-    """(4.3), its second line: exp(-k^2 / (2 N^2) sum alpha^2 F) = exp(-(1/2 + chi) k^2 / N).
+    """(4.3), second line: exp(-k^2 / (2 N^2) sum alpha^2 F) = exp(-(1/2 + chi) k^2 / N).
 
-    chi = (sum f alpha^2 - 1) / 2. Section 4.3.2 prints it as 1/2 sum (alpha^2 f - 1), which takes off 1 for each group.
+    chi = (sum f alpha^2 - 1) / 2. Section 4.3.2 prints it as 1/2 sum (alpha^2 f - 1), which subtracts 1 for each group.
     """
     return uniqueness_kl(groups, N, k, kappa=collision_excess(inputs.grouped(groups, N)))
 
 
 def uniqueness_kl(groups: Groups, N: Number, k: Number, kappa: Number | None = None) -> float:
-    """Section 4.3.2: exp(-(1/2 + kappa) k^2 / N), the uniform law's approximation to the power 1 + 2 kappa.
+    """Section 4.3.2: exp(-(1/2 + kappa) k^2 / N), the approximation for the uniform distribution to the power 1 + 2
+    kappa.
 
     kappa is by default the Kullback-Leibler distance of the groups. The thesis says "to the power kappa".
     """

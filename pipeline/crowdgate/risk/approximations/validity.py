@@ -1,23 +1,26 @@
-"""Where approximations may be used.
+"""Ranges in which approximations may be used.
 
-An approximation may be used where what RULES asks of its arguments holds. Then it is off by at most so much, whatever
-the law that its arguments leave open:
+An approximation may be used if its arguments meet its entry in RULES. Then its error is at most the bound below,
+whatever distribution its arguments leave open:
 
-- probabilities of uniqueness and of nobody alone: their logarithm by LOGARITHM. Where the arguments say the law, that
-  is the difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest and least value
-  over all laws.
-- means by interval widths: 0.05 for each person. Bonferroni's inequalities have the truth between two sums over
-  intervals, and by Hoelder's inequality sum F^m is at most Delta^(m - 1) int f^m. For a density of which nothing but
-  its powers is known sum F^m may be 0, and then all that is taken off is wrong. A known density leaves less open: by
-  Wirtinger's inequality Delta int f^2 is above sum F^2 by at most Delta^3 / pi^2 int f'^2.
-- expansions in kappa: the share of people alone by ALONE, where kappa is the Kullback-Leibler distance of a law without
-  strong outliers (its section 7.5), or the excess of collisions of any law whatever; the share in groups of 2 and
-  more by TOGETHER; the share of bins that hold j by BINS; the variance for each person by VARIANCE. Shares were
-  searched by linear programmes over all laws with that distance, the variance by drawn and extreme ones. The
-  Kullback-Leibler distance alone does not tell of outliers (section 7.5), and of a law with strong ones nothing is said
-  here. Small shares can be off by much of themselves.
+- probabilities of uniqueness and of no singletons: LOGARITHM_ERROR in their logarithm. If the arguments determine the
+distribution, this is the difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest
+and least value over all distributions.
 
-Formulas that are exact have no rule, nor have limits in N, which are off by about 1 / N.
+- means by interval widths: 0.05 for each person. By Bonferroni's inequalities the truth lies between two sums over
+intervals, and by Hoelder's inequality sum F^m is at most Delta^(m - 1) int f^m. For a density with nothing known but
+its powers sum F^m may be 0, and then the whole correction is wrong. A known density leaves less open: by Wirtinger's
+inequality Delta int f^2 exceeds sum F^2 by at most Delta^3 / pi^2 int f'^2.
+
+- expansions in kappa: SINGLETON_ERROR for the share of singletons, if kappa is the Kullback-Leibler distance of a
+distribution without strong outliers (its section 7.5), or the excess of collisions of any distribution;
+GROUP_SHARE_ERROR for the share in groups of 2 and more; BIN_ERROR for the share of bins that hold j; VARIANCE_ERROR for
+the variance for each person. The bounds on shares come from linear programmes over all distributions with this
+distance, that on the variance from random and extreme ones. The Kullback-Leibler distance alone does not reveal
+outliers (section 7.5), and the bounds do not cover distributions with strong ones. The relative error of small shares
+can be large.
+
+Formulas that are exact have no rule, nor do limits in N, which have errors of about 1 / N.
 """
 
 import math
@@ -34,7 +37,7 @@ from crowdgate.risk.singletons import all_unique_within, none_within
 
 
 class ExpansionError(NamedTuple):
-    """By how much an expansion is off at most, with either distance as kappa."""
+    """Largest error of an expansion, with either distance as kappa."""
 
     kl: float
     collisions: float
@@ -45,7 +48,7 @@ GROUP_SHARE_ERROR, VARIANCE_ERROR, LOGARITHM_ERROR = 0.05, 0.06, 0.1
 
 
 class ValidityTerm(NamedTuple):
-    """Something of the arguments that must be at most `most`."""
+    """A function of the arguments that must be at most `most`."""
 
     text: str
     value: float
@@ -53,12 +56,12 @@ class ValidityTerm(NamedTuple):
 
 
 GREATEST_KAPPA = 0.25
-"""Nats. From 1/4 on (5.4) has other maxima than its own (Remark 5.4 as corrected)."""
+"""Nats. From 1/4 on (5.4) has maxima other than its own (Remark 5.4 as corrected)."""
 
 
 def validity(approximation: Callable[..., float], **arguments: Any) -> str | None:
-    """Why the approximation is not to be used with these arguments: which, and in what range they must be. None where
-    it may be used. Arguments by the names of its parameters. ValueError where its formula is not defined."""
+    """Return why the approximation may not be used with these arguments, with the necessary ranges; None if it may be
+    used. Arguments by the names of its parameters. Raises ValueError where its formula is not defined."""
     approximation(**arguments)
     rule = RULES.get(approximation)
     terms = rule(**arguments) if rule else []
@@ -67,7 +70,7 @@ def validity(approximation: Callable[..., float], **arguments: Any) -> str | Non
 
 
 def checked(approximation: Callable[..., float], **arguments: Any) -> float:
-    """The approximation's value. ValueError, naming arguments and their range, where it may not be used."""
+    """Return the approximation's value. Raises ValueError, naming arguments and their range, if it may not be used."""
     why = validity(approximation, **arguments)
     if why is not None:
         raise ValueError(f"{approximation.__name__} does not hold here: {why}")
@@ -75,7 +78,8 @@ def checked(approximation: Callable[..., float], **arguments: Any) -> float:
 
 
 def _few_people(k: Number, N: Number) -> list[ValidityTerm]:
-    """ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: what is left out has the signs of these two."""
+    """Return the terms of a rule. ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: the omitted terms have
+    the signs of these two."""
     people, bins = inputs.people(k), inputs.bins(N)
     return [
         ValidityTerm("k^3 / (6 N^2)", people**3 / (6 * bins**2), 0.1),
@@ -108,8 +112,8 @@ def _log_difference(found: float, exact: LogProbability) -> ValidityTerm:
 
 
 LIKE_KAPPA = (0.8, 4 / 3)
-"""The excess of collisions is from 4/5 to 4/3 of the Kullback-Leibler distance, without strong outliers: those are
-where the two differ by more than a quarter of the excess."""
+"""The excess of collisions is from 4/5 to 4/3 of the Kullback-Leibler distance, without strong outliers: those make the
+two differ by more than a quarter of the excess."""
 
 
 def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
@@ -122,13 +126,13 @@ def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[ValidityT
 
 
 def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
-    """The least and greatest logarithm of the probability that all of k people are unique, over all laws of N bins with
-    sum p^2 = (1 + 2 chi) / N.
+    """Return the least and greatest logarithm of the probability that all of k people are unique, over all
+    distributions of N bins with sum p^2 = (1 + 2 chi) / N.
 
-    k! e_k(p) is, for three of the p whose sum and sum of squares stay as they are, linear in their product, with a
-    factor that is not negative. So where it is greatest two of any three are equal and the third is not less: one bin
-    is likelier, all others are alike. Where it is least, two of any three above 0 are equal and the third is not more:
-    some bins are empty, and of the others one is less likely, the rest alike.
+    For three of the p with fixed sum and sum of squares, k! e_k(p) is linear in their product, with a non-negative
+    factor. So at the maximum two of any three are equal and the third is not less: one bin is likelier, all others are
+    equal. At the minimum, two of any three above 0 are equal and the third is not more: some bins are empty, and of the
+    others one is less likely, the rest equal.
     """
     if not chi <= (N - 1) / 2:
         return -math.inf, math.nan
@@ -137,7 +141,7 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
 
 
 def _log_unique_one_differs(k: int, N: int, p: float) -> float:
-    """ln P(all unique), a bin of probability p beside N that are alike."""
+    """Return ln P(all unique) for a bin of probability p beside N equally likely ones."""
     if k < 2:
         return 0.0
     alone = (1 - p) * (N + 1 - k) / N + k * p if k <= N + 1 and N > 0 else 0.0
@@ -167,13 +171,13 @@ def _variance(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
 
 
 def _linear(k: Number, Delta: Number, f2: Number) -> list[ValidityTerm]:
-    """The mean is from what is said to k."""
+    """Return the rule's terms: the mean lies between the formula and k."""
     crowd = _tuples(k, 1) * inputs.positive("Delta", Delta) * inputs.positive("f2", f2)
     return [ValidityTerm("(k - 1) Delta int f^2", crowd, 0.05)]
 
 
 def _quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> list[ValidityTerm]:
-    """The mean is from the linear one to k; twice the second term counts, for groups of 2."""
+    """Return the rule's terms: the mean lies between ES_linear and k; twice the second term counts, for groups of 2."""
     second = 2 * _tuples(k, 2) * inputs.positive("Delta", Delta) ** 2 * inputs.positive("f3", f3)
     return [*_linear(k, Delta, f2), ValidityTerm("(k - 1) (k - 2) Delta^2 int f^3", second, 0.05)]
 
@@ -195,7 +199,7 @@ class SmoothDensity(NamedTuple):
     slope: float = 0.0
 
     def lost(self) -> float:
-        """At least what Delta int f^2 is above sum F^2."""
+        """Return an upper bound on the excess of Delta int f^2 over sum F^2."""
         return self.second * self.slope / math.pi**2
 
 
@@ -205,7 +209,8 @@ def _smooth_linear(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
 
 
 def _smooth_quadratic(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
-    """Delta^2 int f^3 is above sum F^3 by at most 3 Delta max f times what is lost of the second power."""
+    """Return the rule's terms. Delta^2 int f^3 exceeds sum F^3 by at most 3 Delta max f times the excess of the second
+    power."""
     first, second = _tuples(k, 1) * density.lost(), _tuples(k, 2) * 3 * density.peak * density.lost()
     return [
         ValidityTerm("(k - 1) Delta^3 / pi^2 int f'^2", first, 0.05),
@@ -218,7 +223,7 @@ def _smooth_quadratic(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
 
 
 def _tuples(k: Number, m: int) -> int:
-    """C(k - 1, m): sets of m of the other people."""
+    """Return C(k - 1, m): the number of sets of m of the other people."""
     return math.comb(max(0, inputs.people(k) - 1), m)
 
 
@@ -242,7 +247,7 @@ def _normal_quadratic(sigma: Number, Delta: Number, k: Number) -> list[ValidityT
 
 
 def _bivariate(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> list[ValidityTerm]:
-    """int f_x^2 = int f^2 / (2 sx^2 (1 - rho^2))."""
+    """Return the rule's terms, by int f_x^2 = int f^2 / (2 sx^2 (1 - rho^2))."""
     x, y = (inputs.positive("dx", dx) / float(sx), inputs.positive("dy", dy) / float(sy))
     second, third = ((x * y) ** (m - 1) * intervals.bivariate_normal_power(m, 1, 1, rho) for m in (2, 3))
     slope = (x**2 + y**2) / (2 * (1 - float(rho) ** 2))
@@ -273,4 +278,4 @@ RULES: Mapping[Callable[..., float], Callable[..., list[ValidityTerm]]] = {
     intervals.ES_normal_quadratic: _normal_quadratic,
     intervals.ES_bivariate_normal_linear: _bivariate,
 }
-"""What each approximation asks of its arguments."""
+"""The rule for the arguments of each approximation."""

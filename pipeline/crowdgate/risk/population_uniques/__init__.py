@@ -1,7 +1,8 @@
-"""How many people are unique in a population of which the table is a random sample: three models, and which to believe.
+"""The number of people who are unique in a population of which the table is a random sample: three models, and a rule
+to choose.
 
-The models know a table by how many classes of each size it has. A model that does not fit says why instead of a number.
-ARX, which has the same three, differs where the docstrings say so.
+The models read a table as its number of classes of each size. A model that does not fit gives a reason instead of a
+number. Docstrings state where ARX, which has the same three models, differs.
 """
 
 from dataclasses import dataclass
@@ -16,13 +17,13 @@ from crowdgate.risk.population_uniques.zayatz import zayatz
 __all__ = ["PopulationEstimate", "PopulationUniques", "SampleClasses", "pitman", "population_uniques", "snb", "zayatz"]
 
 SMALL_FRACTION = 0.1
-"""Up to here the rule takes Pitman's model."""
+"""Largest fraction at which the rule chooses Pitman's model."""
 
 
 @dataclass(frozen=True)
 class PopulationUniques:
-    """The three estimates, the population's expected size, and the one that the rule of F. K. Dankar, K. El Emam, A.
-    Neisa, T. Roffey (Estimating the re-identification risk of clinical data sets, 2012) takes."""
+    """The three estimates, the population's expected size, and the estimate chosen by the rule of F. K. Dankar, K. El
+    Emam, A. Neisa, T. Roffey (Estimating the re-identification risk of clinical data sets, 2012)."""
 
     people: float
     estimates: tuple[PopulationEstimate, ...]
@@ -30,10 +31,10 @@ class PopulationUniques:
 
 
 def population_uniques(counts: Integers, fraction: Number) -> PopulationUniques:
-    """Estimates for a population of which this sample is the share `fraction` (above 0, at most 1).
+    """Return estimates for a population of which this sample is the share `fraction` (above 0, at most 1).
 
-    The rule: for a fraction of at most .1 Pitman's model, and Zayatz's where that fails; above, the smaller one of SNB
-    and Zayatz.
+    The rule: for a fraction of at most .1 Pitman's model, and Zayatz's if that fails; above, the smaller one of SNB and
+    Zayatz.
     """
     classes, share = SampleClasses.of(counts), float(probability("fraction", fraction, open_low=True))
     made = tuple(model(classes, share) for model in (pitman, zayatz, snb))

@@ -1,4 +1,4 @@
-"""A sample by its classes, and what a model says of the population that it is a sample of."""
+"""A sample by its classes, and a model's estimate for the population that it is a sample of."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from crowdgate.arrays import Floats, Integers
 
 @dataclass(frozen=True)
 class PopulationEstimate:
-    """What a model says: how many people of the population are unique in it, or None with the reason.
+    """A model's estimate: the number of people who are unique in the population, or None with the reason.
 
-    `parameters` are those it fitted.
+    `parameters` are the fitted ones.
     """
 
     model: str
@@ -32,27 +32,28 @@ class SampleClasses:
 
     @classmethod
     def of(cls, counts: Integers) -> "SampleClasses":
-        """The classes of a histogram's counts."""
+        """Return the classes of a histogram's counts."""
         sizes, many = np.unique(counts, return_counts=True)
         return cls(sizes.astype(np.float64), many.astype(np.float64))
 
     @property
     def people(self) -> float:
-        """People in the sample."""
+        """Number of people in the sample."""
         return float(self.sizes @ self.counts)
 
     @property
     def number(self) -> float:
-        """Classes in the sample."""
+        """Number of classes in the sample."""
         return float(self.counts.sum())
 
     def of_size(self, size: int) -> float:
-        """How many classes have so many people."""
+        """Return the number of classes of a size."""
         return float(self.counts[self.sizes == size].sum())
 
 
 def trivial_estimate(model: str, classes: SampleClasses, fraction: float) -> PopulationEstimate | None:
-    """What needs no model: a table of nobody, one without uniques, and a whole population."""
+    """Return the estimate if it needs no model: for an empty table, one without uniques, or a whole population; else
+    None."""
     if not classes.people:
         return PopulationEstimate(model, None, "there is nobody in the sample")
     unique = classes.of_size(1)
@@ -62,7 +63,7 @@ def trivial_estimate(model: str, classes: SampleClasses, fraction: float) -> Pop
 
 
 def roots(function: Callable[[float], float], places: Floats) -> Iterator[float]:
-    """Where a function is zero between two places at which its sign differs."""
+    """Yield the zeros of a function between neighbouring places at which its sign differs."""
     from scipy.optimize import brentq
 
     values = [function(float(place)) for place in places]

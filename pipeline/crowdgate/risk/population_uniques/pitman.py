@@ -1,4 +1,4 @@
-"""Pitman's model: classes are those of his sampling formula, with the parameters of greatest likelihood."""
+"""Pitman's model: class sizes follow Pitman's sampling formula, with the parameters of greatest likelihood."""
 
 from math import exp, inf, lgamma, log
 
@@ -8,7 +8,8 @@ from crowdgate.risk.population_uniques.classes import PopulationEstimate, Sample
 
 
 def pitman(classes: SampleClasses, fraction: float) -> PopulationEstimate:
-    """N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment (2001).
+    """Return the estimate of N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment
+    (2001).
 
     Theta and alpha are of greatest likelihood; the estimate is the expected number of singletons among N people, N
     Gamma(theta + 1) Gamma(theta + alpha + N - 1) / (Gamma(theta + alpha) Gamma(theta + N)). ARX prints its limit for
@@ -33,13 +34,13 @@ def pitman(classes: SampleClasses, fraction: float) -> PopulationEstimate:
 
 
 def _rising(start: float, steps: float) -> float:
-    """log Gamma(start + steps) - log Gamma(start)."""
+    """Return log Gamma(start + steps) - log Gamma(start)."""
     return lgamma(start + steps) - lgamma(start)
 
 
 def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
-    """Theta and alpha where both derivatives of the log-likelihood are zero: for each alpha the best theta, and of
-    these the alpha of which the derivative changes its sign."""
+    """Return theta and alpha where both derivatives of the log-likelihood are zero: for each alpha the best theta, and
+    among these the alpha at which the derivative changes its sign."""
 
     def slope(alpha: float) -> float:
         theta = _theta(classes, alpha)
@@ -51,7 +52,7 @@ def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
 
 
 def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
-    """Its logarithm, but for what no parameter changes."""
+    """Return the log-likelihood, without terms that do not depend on the parameters."""
     from scipy.special import gammaln
 
     u, n = classes.number, classes.people
@@ -61,8 +62,8 @@ def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
 
 
 def _theta(classes: SampleClasses, alpha: float) -> float | None:
-    """Where the derivative by theta is zero: the sum over i < u of 1 / (theta + i alpha) is that over i < n of 1 /
-    (theta + i)."""
+    """Return the theta at which the derivative by theta is zero: the sum over i < u of 1 / (theta + i alpha) equals
+    that over i < n of 1 / (theta + i). None if there is none."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
@@ -80,8 +81,8 @@ def _theta(classes: SampleClasses, alpha: float) -> float | None:
 
 
 def _alpha_slope(classes: SampleClasses, theta: float, alpha: float) -> float:
-    """The derivative by alpha: the sum over i < u of i / (theta + i alpha), less that over all people but the first of
-    each class, of 1 / (l - alpha)."""
+    """Return the derivative by alpha: the sum over i < u of i / (theta + i alpha), minus the sum over all people but
+    the first of each class of 1 / (l - alpha)."""
     from scipy.special import digamma
 
     u = classes.number

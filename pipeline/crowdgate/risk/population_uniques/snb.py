@@ -1,4 +1,4 @@
-"""The model of Chen and Keller-McNulty: sizes of classes are negative binomial, shifted by one."""
+"""The model of Chen and Keller-McNulty: class sizes are negative binomial, shifted by one."""
 
 from collections.abc import Iterator
 from math import exp, log, log1p
@@ -9,11 +9,12 @@ from crowdgate.risk.population_uniques.classes import PopulationEstimate, Sample
 
 
 def snb(classes: SampleClasses, fraction: float) -> PopulationEstimate:
-    """G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata (1998): class sizes less
-    one are negative binomial with parameters a and b in the population; uniques are K b^a of K classes.
+    """Return the estimate of G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata
+    (1998): class sizes minus one are negative binomial with parameters a and b in the population; uniques are K b^a of
+    K classes.
 
     K is the modified estimator of Shlosser (P. J. Haas, L. Stokes, 1998); a and b give the sample its expected numbers
-    of classes of one and of two. ARX (3.9) has two brackets elsewhere: it subtracts 1 behind the product in the
+    of classes of one and of two. ARX (3.9) places two brackets differently: it subtracts 1 after the product in the
     estimator's sum, and multiplies by (1 - z)^(a + 2) in the second equation instead of dividing.
     """
     known = trivial_estimate("SNB", classes, fraction)
@@ -35,7 +36,7 @@ def snb(classes: SampleClasses, fraction: float) -> PopulationEstimate:
 
 
 def _shlosser(classes: SampleClasses, q: float) -> float:
-    """Classes in the population, by the modified estimator of Shlosser."""
+    """Return the number of classes in the population, by the modified estimator of Shlosser."""
     sizes, counts = classes.sizes, classes.counts
     with np.errstate(under="ignore"):
         missed = counts @ (1 - q) ** sizes
@@ -46,10 +47,10 @@ def _shlosser(classes: SampleClasses, q: float) -> float:
 
 
 def _negative_binomial(once: float, twice: float, f: float) -> Iterator[tuple[float, float]]:
-    """All (a, b) with B^a (1 + a w) = once and a B^a v (2 + (1 + a) w) = twice, where v = (1 - b) / (1 - z),
-    w = (1 - f) v, B = 1 - f v and z = (1 - f) (1 - b).
+    """Yield all (a, b) with B^a (1 + a w) = once and a B^a v (2 + (1 + a) w) = twice, where v = (1 - b) / (1 - z), w =
+    (1 - f) v, B = 1 - f v and z = (1 - f) (1 - b).
 
-    At each B the quotient of the two is quadratic in a with one positive root; the first one is left.
+    At each B the quotient of both is quadratic in a with one positive root, which leaves the first equation.
     """
     quotient = twice / once
 

@@ -1,4 +1,4 @@
-"""Zayatz's model: the population has classes of the sizes of the sample's, as often."""
+"""Zayatz's model: class sizes have equal frequencies in population and sample."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from crowdgate.risk.population_uniques.classes import PopulationEstimate, Sample
 
 PART = 1 << 16
 NOTHING = -100.0
-"""The logarithm of a factor with which a trillion people are less than the last digit of one."""
+"""The logarithm of a factor below which a trillion people contribute less than the last digit of one."""
 
 
 def zayatz(classes: SampleClasses, fraction: float) -> PopulationEstimate:
-    """L. Zayatz, Estimation of the number of unique population elements using a sample (1991).
+    """Return the estimate of L. Zayatz, Estimation of the number of unique population elements using a sample (1991).
 
-    The population is taken to have classes of the sizes of the sample's, as often. So a sample unique is a population
-    unique with probability c_1 h(1) / (the sum of c_j h(j)), where h(j) is the probability that one of j people is
-    sampled; that share of the sample uniques, divided by the fraction, is the estimate.
+    The model assumes that class sizes are as frequent in the population as in the sample. So a sample unique is a
+    population unique with probability c_1 h(1) / (the sum of c_j h(j)), where h(j) is the probability that one of j
+    people is sampled. This share of the sample uniques, divided by the fraction, is the estimate.
     """
     known = trivial_estimate("Zayatz", classes, fraction)
     if known is not None:
@@ -27,9 +27,9 @@ def zayatz(classes: SampleClasses, fraction: float) -> PopulationEstimate:
 
 
 def _one_sampled(classes: SampleClasses, people: int) -> Floats:
-    """For each size j the probability that of j among so many people exactly one is in the sample of n: hypergeometric,
-    j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i). The product is taken part by part, up to where it
-    is so small that nothing of it is seen."""
+    """Return for each size j the probability that of j among `people` people exactly one is in the sample of n:
+    hypergeometric, j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i). The product is computed part by
+    part, until it is negligible."""
     sampled, factors = classes.people, classes.sizes.astype(np.int64) - 1
     logs, before = np.full(len(factors), -np.inf), 0.0
     for first in range(0, int(factors[-1]) + 1, PART):
