@@ -1,4 +1,6 @@
-"""What populations have lost, and what they may lose. A new database is a file here and a line in `stores`."""
+"""The ledger of privacy budgets: charges to populations, and their limits. A new database is a file here and a line in
+`stores`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What happens when a run stops after it has read data: the public sees one word, the curator the reason."""
+"""Guard of a run after it has read data: a crash shows one word in public, and the reason only to the curator."""
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,7 +14,7 @@ Step = Callable[Concatenate[ReservedRun, P], T]
 
 
 def after_reading(step: Step[P, T]) -> Step[P, T]:
-    """Any stop of this step is a crash: the public sees one word, the curator the reason."""
+    """Turn any exception of this step into a crash: one word in public, the reason for the curator."""
 
     def guarded(reserved: ReservedRun, /, *args: P.args, **kwargs: P.kwargs) -> T:
         def work() -> T:
@@ -27,7 +27,7 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
 
 
 def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[[], T]) -> T:
-    """What `work` returns. Raises Crashed, or FileFault with a constant message, whatever stopped it."""
+    """Return the result of `work`. Any exception becomes Crashed, or FileFault with a constant message."""
     try:
         return work()
     except BaseException as error:
