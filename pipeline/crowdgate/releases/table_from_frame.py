@@ -18,9 +18,9 @@ FORMAT = "parquet"
 
 
 def write(frame: pd.DataFrame, contract: Contract) -> Path:
-    """Writes the contract's file, whole or not at all; who may read the folder may not read it. Returns its path.
+    """Write the contract's file atomically, readable only to its owner or the folder's team, and return its path.
 
-    Raises ConfigurationError for another format, EnvironmentFault where it can't be written.
+    Raises ConfigurationError for another format, EnvironmentFault if it can't be written.
     """
     if contract.server.reader != FORMAT:
         found = f"a server of format {contract.server.reader}"
