@@ -51,7 +51,9 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def the_same_seed_for_every_audit() -> Iterator[None]:
-    """What an audit finds by chance must not decide a test: commands and flows draw no seed of their own."""
+    """Give every audit the same seed, so that its random findings do not decide a test: commands and flows draw their
+    own.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stored_records, "secrets", SimpleNamespace(token_hex=lambda size: "5c" * size))
         yield

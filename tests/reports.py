@@ -1,4 +1,4 @@
-"""What tests ask of a report."""
+"""Helpers of tests on reports."""
 
 from crowdgate.kind.listing import Listing
 from crowdgate.report.report import Report

@@ -65,7 +65,7 @@ def test_no_replaced_row_exceeds_the_replace_one_form(k: int, beta: float, epsil
 @settings(deadline=None, derandomize=True)
 @given(MECHANISMS, st.fractions(0, "0.98", max_denominator=50), st.fractions(1, 4, max_denominator=20))
 def test_no_mechanism_on_a_sample_exceeds_the_replace_one_form(laws: Laws, beta: Fraction, growth: Fraction) -> None:
-    """Of three outcomes on three rows, in whole fractions."""
+    """The mechanisms have three outcomes on three rows, in exact fractions."""
     sampled = on_a_sample(laws, beta)
     delta = least_delta(sampled, growth)
     assert least_delta(sampled, growth / (1 - beta), replaced=True) <= delta
@@ -104,7 +104,7 @@ M = st.integers(1, 12)
 
 
 def few_digits(*numbers: Number) -> bool:
-    """Whether a float is far from one of them, relatively, or from what it leaves of 1."""
+    """Return whether a float is relatively far from one of the numbers, or from its distance to 1."""
     return any(0 < Fraction(each) < Fraction(1, 10**300) or Fraction("0.999") < Fraction(each) < 1 for each in numbers)
 
 
@@ -303,7 +303,7 @@ def test_a_number_is_short_and_never_rounded_down(number: Fraction, text: str) -
 def test_whoever_knows_how_many_units_there_are_has_the_smaller_of_two_forms(
     beta: Fraction, rows: int, epsilon: float
 ) -> None:
-    """Of .85 on the sample and .15 beside it."""
+    """The guarantees have epsilon .85 on the sample and .15 outside of it."""
     found = replace_one_guarantee(Guarantee.of(BUNDLED), beta, rows)
     assert found.relation == "replace-one"
     assert float(found.epsilon) == pytest.approx(epsilon)

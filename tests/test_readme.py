@@ -1,4 +1,4 @@
-"""What the READMEs say is what the commands do."""
+"""Statements of the READMEs agree with the commands."""
 
 import re
 import subprocess
@@ -93,7 +93,7 @@ def test_every_command_of_a_group_is_named_in_a_readme() -> None:
 
 
 def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_readme() -> None:
-    """Of all files that people write."""
+    """Covers the fields of all files that people write."""
     texts = {path.parent.name: path.read_text(encoding="utf-8") for path in ROOT.glob("*/README.md")}
     fields = {path.rpartition("/")[2] for name in EDITED for path, _ in stated(SCHEMAS[name])}
     assert {"k", "epsilon", "waiver", "precision"} < fields

@@ -232,7 +232,8 @@ MOST = 1e-6
 
 
 def refuted(thrown: np.ndarray, beta: Fraction) -> bool:
-    """Whether the number of heads, or of disjoint neighbours that are both heads, is too odd for such coins."""
+    """Return whether the number of ones, or of disjoint neighbours that are both one, is too improbable at rate beta.
+    """
     pairs = thrown[: len(thrown) // 2 * 2].reshape(-1, 2)
     both = int(np.count_nonzero(pairs.all(axis=1)))
     heads = binomtest(int(thrown.sum()), len(thrown), float(beta)).pvalue

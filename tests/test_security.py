@@ -48,7 +48,7 @@ def test_promises_are_counted_from_one() -> None:
 
 
 def test_no_name_of_a_test_is_written_in_another_way() -> None:
-    """What is not matched is not checked."""
+    """A name without a match would not be checked."""
     assert TEXT.count("::") == len(NAMED.findall(TEXT))
 
 

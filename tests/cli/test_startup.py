@@ -23,7 +23,7 @@ NEEDED = {
     "plan {policy}": ("scipy",),  # of forecasts
     "verify {missing}": (),
 }
-"""What a command may import of them."""
+"""The slow libraries that each command may import."""
 RUN = """
 import sys
 from crowdgate_flows.command import main

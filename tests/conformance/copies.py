@@ -51,7 +51,7 @@ LEDGERS: dict[str, Callable[[Path], str]] = {"sqlite": lambda root: f"sqlite:///
 
 
 def missing() -> list[str]:
-    """What is registered and can't be tested yet, with what to add."""
+    """Return registered sources and stores that can't be tested yet, with instructions."""
     writer = "add to TABLES in tests/conformance/copies.py how a small table is written for it"
     url = "add to LEDGERS in tests/conformance/copies.py the URL of a new ledger of it"
     found = [f"source {name!r} has no writer: {writer}" for name in SOURCES if name not in TABLES]
@@ -93,7 +93,7 @@ class Copy(Workshop):
         return self.url
 
     def is_private(self, path: Path) -> bool:
-        """Whether a file is the confidential table, or lies in a folder that only the curator reads."""
+        """Return whether a file is the confidential table, or in a folder that only the curator reads."""
         table = path.relative_to(self.root).parts[:2]
         return "private" in path.parts or (table[0] == "data_contracts" and table[1].startswith("patients"))
 
@@ -145,7 +145,7 @@ def _policy(copy: Copy, limit: str) -> dict[str, Any]:
 
 
 def suited(kind: str, contract: Contract) -> MechanismSpec:
-    """Of what the kind proposes for tables at these levels, what keeps the guarantee and has the least error."""
+    """Return the kind's proposal for tables at these levels that keeps the guarantee with the least error."""
     prior = Prior(1000, contract.by_name)
     levels = {name: next(each for each in prior.levels(name) if each.name == level) for name, level in LEVELS.items()}
     found: list[tuple[float, MechanismSpec]] = []

@@ -151,7 +151,9 @@ def test_a_run_that_breaks_anywhere_publishes_all_or_nothing_and_draws_once(
 
 
 def _ended(copy: Copy, again: Said, state: State | None, reading: bool, before: dict[str, bytes]) -> None:
-    """What the ledger holds after the broken run decides how the next one ends; it is charged once at most."""
+    """Check that the ledger's state after the broken run decides how the next one ends; the release is charged at most
+    once.
+    """
     epsilon, delta = spent(copy)
     assert epsilon <= EPSILON
     assert delta <= DELTA
@@ -166,7 +168,7 @@ def _ended(copy: Copy, again: Said, state: State | None, reading: bool, before: 
 
 
 def _state(copy: Copy) -> tuple[State | None, bool]:
-    """Where the release stands, and whether its reading has begun."""
+    """Return the state of the release, and whether its reading has begun."""
     entry = open_ledger(copy.ledger, None).entry(ID)
     return (None, False) if entry is None else (entry.state, entry.reading)
 

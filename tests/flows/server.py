@@ -1,4 +1,4 @@
-"""What a Prefect server has stored, looked at from outside."""
+"""The stored state of a Prefect server, read from outside."""
 
 import sqlite3
 import time
@@ -61,7 +61,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the server knows of one flow run."""
+    """The server's record of one flow run."""
 
     id: str
     parameters: str

@@ -88,7 +88,7 @@ def said(line: str) -> list[str]:
 def test_a_release_of_the_readme_is_a_flow_of_the_server(
     server: Server, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a small table, under the bundled policy's name."""
+    """The release uses a small table under the bundled policy's name."""
     (line,) = RELEASE
     setting, program, *words = line.split()
     assert (program, words) == ("crowdgate", ["release", DEMO_POLICY])

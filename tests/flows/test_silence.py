@@ -1,4 +1,6 @@
-"""What Prefect may know of a release: names, paths, a slot, a public end. Nothing of the records, and no count."""
+"""Facts about a release that Prefect may know: names, paths, a slot, a public end. Nothing of the records, and no
+count.
+"""
 
 import json
 import os

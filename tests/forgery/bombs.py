@@ -122,4 +122,4 @@ BOMBS: dict[str, tuple[Callable[[Sequence[str]], bytes], bool]] = {
     "zstd of 1 GiB": (partial(_of_zstd, size=GIGA), True),
     "gzip of 256 MiB": (partial(_of_gzip, size=GIGA // 4), True),
 }
-"""What they are, how they are made for these columns, and whether they are dear."""
+"""The bombs by name: the function that makes one for these columns, and whether it is slow."""

@@ -20,7 +20,7 @@ NOTE = "hidden"
 
 
 def line_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every file of lines alone: rows, cells, and how they are written."""
+    """Yield forgeries of every CSV file that has no other format: rows, cells, and their spelling."""
     for path in sorted(folder.glob("*.csv")):
         for what, lines in LINES.items():
             yield Forgery(f"lines: {path.name}: {what}", resealed(_relisted(path.name, lines), seal))
@@ -108,7 +108,9 @@ def _cell(at: int, change: Callable[[str], str]) -> Callable[[Lines], Lines]:
 
 
 def table_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every table in all its formats at once, with the library's own writers; then the manifest counts it again."""
+    """Yield forgeries of every table in all its formats at once, with the library's own writers; then with a new count
+    in the manifest.
+    """
     for path in sorted(folder.glob("*.parquet")):
         table = pq.read_table(path)
         for what, change in _table_changes(table):

@@ -1,4 +1,4 @@
-"""What a manifest says, as places and values, whatever they are called."""
+"""The statements of a manifest as places and values, whatever their names."""
 
 import json
 import re
@@ -16,7 +16,7 @@ EXACT = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?(/\d+)?")
 
 
 def claims_of(folder: Path) -> Claims:
-    """What the manifest says."""
+    """Return the manifest as JSON."""
     found: Claims = json.loads((folder / manifest.NAME).read_bytes())
     return found
 

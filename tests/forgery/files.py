@@ -18,7 +18,7 @@ POSITIONS = 6
 
 
 def file_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
-    """Of every file; the manifest is made to fit, but where it is the file itself."""
+    """Yield forgeries of every file; the manifest is made to fit, unless it is the forged file."""
     names = sorted(path.name for path in folder.iterdir())
     for at, name in enumerate(names):
         draw = random.Random(f"{seed} {name}")

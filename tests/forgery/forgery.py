@@ -31,7 +31,7 @@ class Forgery:
 
     @property
     def group(self) -> str:
-        """What kind of forgery it is."""
+        """The group of the forgery."""
         return self.name.partition(": ")[0]
 
 
@@ -66,7 +66,7 @@ CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/relative_error": "which flags were asked for is in the policy, if they are the same",
     "/verdicts/*": "which gates were asked for is in the policy, if they pass",
 }
-"""The same for a forger who writes README.md again as the maker would: otherwise that gives the forgery away."""
+"""Fields of which only the policy can tell a forgery whose forger also writes a fitting README.md."""
 
 WISHES: dict[str, str] = {
     "/mechanism/impossible*": "what can't occur is in the policy, if no row is of it",
@@ -78,7 +78,7 @@ VALUES = ("manifest text", "manifest number", "manifest exact", "manifest flag")
 
 
 def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
-    """Whether the forgery is one that only a signature or the ledger can tell."""
+    """Return whether only a signature or the ledger can detect the forgery."""
     group, place, _ = name.split(": ", 2)
     if group == "manifest shape" and table is CAREFUL_ONLY:
         return _is_in_table(place, WISHES)
@@ -115,7 +115,7 @@ def resealed(change: Change, seal: Change = reseal) -> Change:
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same bytes under the same names, in plain files."""
+    """Return whether two folders hold the same bytes under the same names, in plain files."""
     names = {path.name for path in one.iterdir()}
     return names == {path.name for path in other.iterdir()} and all(
         _same_bytes(one / name, other / name) for name in names
@@ -139,9 +139,11 @@ def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = Fal
 
 
 def is_excused(folder: Path, copy: Path) -> bool:
-    """Whether the copy differs only in what only a signature can tell: leaves of the manifest that are alike; in
-    dictionary.csv what the contract says of columns, and labels of values that do not occur; other records of the
-    register, if as many rows match."""
+    """Return whether the copy differs only in ways that only a signature can detect.
+
+    These are similar leaves of the manifest; in dictionary.csv the contract's descriptions of columns, and labels of
+    values that do not occur; other records of the register, if as many rows match.
+    """
     names = {path.name for path in folder.iterdir()}
     others = names - {manifest.NAME}
     if names == {path.name for path in copy.iterdir()} and not _same_bytes(folder / DICTIONARY, copy / DICTIONARY):
@@ -162,8 +164,10 @@ def is_excused(folder: Path, copy: Path) -> bool:
 
 
 def _only_words(folder: Path, copy: Path) -> bool:
-    """Whether both dictionaries list the same columns at the same levels with as many values, of which those that occur
-    in a data file are the same."""
+    """Return whether both dictionaries list the same columns at the same levels with as many values.
+
+    Values that occur in a data file must be the same.
+    """
     try:
         one, other = (read_dictionary(each / DICTIONARY) for each in (folder, copy))
     except (VerificationFailed, OSError):
@@ -179,7 +183,7 @@ def _only_words(folder: Path, copy: Path) -> bool:
 
 
 def _are_alike(one: object, other: object) -> bool:
-    """Whether two values are of one type, and both exact numbers if the first of them is."""
+    """Return whether two values are of one type, and both exact numbers if the first of them is."""
     return type(one) is type(other) and not (EXACT.fullmatch(str(one)) and not EXACT.fullmatch(str(other)))
 
 

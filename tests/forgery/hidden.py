@@ -34,7 +34,7 @@ SETTINGS: dict[str, Settings] = {
 
 
 def parquet_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every Parquet file."""
+    """Yield forgeries of every Parquet file."""
     for path in sorted(folder.glob("*.parquet")):
         for group, changes in _changes(path).items():
             for what, change in changes.items():

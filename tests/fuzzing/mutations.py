@@ -98,7 +98,7 @@ def _edit(random: Random, held: Any, key: Any, other: tuple[Any, Any]) -> None:
 
 
 def rewritten(random: Random, content: bytes) -> bytes:
-    """The same table with hostile cells, of other types, written in another way."""
+    """Return the table with hostile cells, of other types, written with other options."""
     table = pq.read_table(BytesIO(content), use_threads=False)
     columns = {name: _column(random, table.column(name).to_pylist()) for name in table.column_names}
     out = BytesIO()

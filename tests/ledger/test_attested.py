@@ -1,4 +1,4 @@
-"""What was changed behind the ledger's back is refused at the next charge, whatever it was."""
+"""Changes of a ledger's file behind its back are refused at the next charge."""
 
 import shutil
 import sqlite3
@@ -88,7 +88,7 @@ def test_rows_that_were_taken_away_are_noticed(url: str, ledger: Ledger, table: 
     ],
 )
 def test_rows_that_decide_are_looked_at_again_under_the_lock(ledger: Ledger, statement: str) -> None:
-    """The same ledger object had looked at everything before they were changed."""
+    """The ledger object had already compared everything before the rows were changed."""
     ledger.attest()
     edit(ledger.path, "PRAGMA foreign_keys = OFF")
     edit(ledger.path, statement)

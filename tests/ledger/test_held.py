@@ -165,7 +165,7 @@ FREE = {
     *((f"entry.{state}", each) for state in ("committed", "withheld") for each in ("manifest_digest", "destination")),
     *((f"entry.{state}", "private_commitment") for state in ("committed", "withheld")),
 }
-"""What a run may say as it likes. All else follows from the lines before."""
+"""Columns that a run may set freely. Everything else follows from the lines before."""
 
 
 def changed(line: JournalLine) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -44,7 +44,7 @@ ON_THE_LEDGER = {
     "release policies/synthetic.yaml --as-of 2030-05-01": (0,),
 }
 WITHOUT_IT = ("diff", "test", "contract", "predict", "rehearse")
-"""What needs no ledger."""
+"""Commands that need no ledger."""
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def edit(ledger: Ledger, statement: str) -> None:
 
 @dataclass
 class Run:
-    """What the model knows of one reservation."""
+    """The model's state of one reservation."""
 
     population: str
     digest: str

@@ -20,8 +20,8 @@ events = st.lists(
 
 @dataclass
 class Model:
-    """What the definition speaks of: populations that were looked at, and whether a policy was informed when it was
-    paid for first."""
+    """The model of the definition: populations with an access, and whether a policy was informed at its first charge.
+    """
 
     looked: set[str] = field(default_factory=set)
     paid: dict[tuple[str, str], bool] = field(default_factory=dict)

@@ -159,7 +159,7 @@ def _answer(ask: Callable[[], object]) -> object:
 
 
 def whole(desk: Desk) -> list[object]:
-    """What the reads say where nothing lies in the place of the position."""
+    """Return the results of the reads without a position file."""
     place = desk.position
     if place.is_dir():
         place.rmdir()
@@ -496,7 +496,7 @@ def test_one_that_would_be_too_large_is_not_written(desk: Desk, monkeypatch: pyt
 
 
 def test_an_old_line_that_was_edited_is_found_by_every_change_and_by_whoever_reads_lines(desk: Desk) -> None:
-    """What the ledger says comes from the attested state then, so it stays true."""
+    """Totals come from the attested state in that case, so they stay true."""
     said = desk.open(reading=True).spent("us-cps")
     edit(desk.folder / "ledger.db", "UPDATE journal SET subject = 'a/1/9' WHERE number = 4")
     for look in (

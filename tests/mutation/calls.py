@@ -8,11 +8,11 @@ from pathlib import Path
 from tests.mutation.trial import Ran, recorded
 
 MOST_SECONDS = 120.0
-"""Of the tests that call a function, the quickest are tried up to so many seconds of the processor together."""
+"""CPU seconds of the quickest tests that call a function, in total."""
 
 
 class Calls:
-    """What every test called so far, by file of tests."""
+    """The recorded calls of every test so far, by test file."""
 
     def __init__(self, root: Path, kept: Path) -> None:
         self.root, self.kept = root, kept
@@ -50,7 +50,7 @@ def _quickest(found: list[Ran]) -> Iterator[str]:
 
 
 def _function(tree: ast.Module, line: int) -> int | None:
-    """Where the innermost function around a line begins, its decorators with it."""
+    """Return the first line of the innermost function around a line, including its decorators."""
     around = [
         node
         for node in ast.walk(tree)

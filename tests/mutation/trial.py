@@ -45,7 +45,7 @@ PRELOADED = [
     "yaml",
 ]
 CPU_SECONDS, SECONDS = 300, 1200
-"""What tests may take. Seconds of the processor do not depend on what else runs; the others end what waits."""
+"""Time limits of tests: CPU seconds do not depend on the load of the machine; wall seconds end tests that wait."""
 HOUSE = ("pipeline", "flows", "")
 """Folders of the tree that are searched for modules."""
 GRACE = 10.0
@@ -90,12 +90,12 @@ class Watch:
             self.out.send(Ran(item.nodeid, seconds, passed, list(self._calls(seen.values()))))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Of its three phases any may fail."""
+        """Record a failure in any of a test's three phases."""
         if report.failed:
             self.failed.add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Where a module can't be imported, its tests fail all at once."""
+        """Record a module that can't be imported as one failure of all its tests."""
         if report.failed:
             self.out.send(Ran(f"{report.nodeid} (not collected)", 0.0, False, []))
 

@@ -161,7 +161,7 @@ def test_neither_a_folder_nor_an_id() -> None:
 
 @pytest.mark.thorough
 def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of two tables of which one has rows more that the contract drops: their private records differ."""
+    """One of two tables has additional rows that the contract drops: only their private records differ."""
     first = make_workshop(tmp_path / "one")
     first.edit(first.policy, CHARGED, "")
     shutil.copytree(first.root, tmp_path / "two" / "one")

@@ -17,7 +17,7 @@ from crowdgate.review.schemas.schemas import schemas
 ROOT = Path(__file__).parents[2]
 SCHEMAS = {name: json.loads(text) for name, text in schemas().items()}
 EDITED = sorted(set(SCHEMAS) - {"release-manifest.json"})
-"""What people write by hand; a manifest is written by a release."""
+"""The schemas of files that people write; a manifest is written by a release."""
 FILES = {
     "release-policy.json": "policies/*.yaml",
     "privacy-budget.json": "policies/budgets/*.yaml",

@@ -1,4 +1,4 @@
-"""What owners of policies are told of their edits: of a good one nothing, of a bad one where and how it is mended."""
+"""Remarks about edits of policies: none for a good edit, the place and a correction for a bad one."""
 
 import re
 import shutil
@@ -106,7 +106,7 @@ def slips(text: str) -> list[tuple[str, str]]:
 
 @pytest.mark.thorough
 def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
-    """Of any word of a policy: nothing that is written instead may mean anything else."""
+    """For every misspelled word of a policy, only the intended correction may be suggested."""
     path, proposed = home / ROWS, 0
     text = path.read_text(encoding="utf-8").replace("#", "\n#")
     for word, slip in slips("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))):

@@ -183,7 +183,7 @@ def test_a_run_that_read_nothing_has_no_record(there: Workshop) -> None:
 
 
 def told(workshop: Workshop, version: int, slot: str) -> dict[str, bool]:
-    """Whether check, plan, README, manifest and ledger call a version informed."""
+    """Return whether check, plan, README, manifest and ledger mark a version as informed."""
     folder = workshop.root / "releases" / "clinic" / str(version) / slot
     before = {name: say(name, workshop.policy, "--json").json() for name in ("check", "plan")}
     assert release(workshop, slot).code == 0

@@ -103,7 +103,7 @@ def test_the_register_is_published_as_it_was_counted(clinic: Workshop) -> None:
 
 
 def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> None:
-    """Of 300 people of the register all but one have a place that the contract does not know."""
+    """All but one of 300 people in the register have a place that the contract does not know."""
     write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 299 + [(5, "north")]))
     said = (
         "Of the 300 rows of the public register town 2.0.0, 1 have a value of every attribute that is compared (age, "

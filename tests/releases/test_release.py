@@ -166,7 +166,7 @@ def test_another_policy_under_the_same_id_is_refused(workshop: Workshop) -> None
 def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_read(
     workshop: Workshop, tmp_path: Path
 ) -> None:
-    """Of a table whose rows can't be read a run that reads says so, with exit 4."""
+    """For a table with unreadable rows, a run that reads ends with exit 4."""
     unread = make_workshop(tmp_path / "unread")
     make_rows_unreadable(unread.data)
     assert crowdgate("release", unread.policy, "--as-of", SLOT) == 4

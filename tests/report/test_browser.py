@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 
 @dataclass
 class Looked:
-    """What a browser met while it showed a page."""
+    """A browser's observations while it showed a page."""
 
     errors: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)

@@ -49,7 +49,7 @@ def write(clinic: Workshop, text: str) -> Path:
 def test_each_blocking_gate_of_a_bundled_policy_has_a_case_that_refuses(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of every case that names numbers: that gate alone fails, and the release is withheld."""
+    """In every case with numbers exactly one gate fails, and the release is withheld."""
     cases = parse(PolicyCases, read_document(file))
     numbers = [each.name for each in cases.spec.cases if each.rows is None]
     spec = cases.spec.model_copy(update={"cases": [each for each in cases.spec.cases if each.name in numbers]})

@@ -16,7 +16,7 @@ from tests.workshop import Workshop, crowdgate
 
 PIPELINE = Path(__file__).parents[2] / "pipeline" / "crowdgate"
 ELSEWHERE = {"command line", "arguments", "standard input"}
-"""What a problem names in place of a file."""
+"""The places that a problem may name other than a file."""
 
 POLICY, CONTRACT, BUDGET = "policies/clinic.yaml", "data_contracts/clinic.yaml", "policies/budgets/clinic.yaml"
 WRONG: list[tuple[Code, str, str, str]] = [

@@ -1,4 +1,4 @@
-"""What `check` says of one gate agrees: its verdict now, the probability that it passes, and whether it can fail."""
+"""Statements of `check` about one gate agree: its verdict, its probability of passing, and whether it can fail."""
 
 from collections.abc import Callable
 from math import exp
@@ -113,7 +113,7 @@ def test_they_agree_where_the_next_release_is_beyond_the_budget(workshop: Worksh
 
 
 def test_a_waiver_covers_a_failure_and_not_what_could_not_be_measured(workshop: Workshop) -> None:
-    """Of so many people the probability that anyone is unique is not worked out."""
+    """For so many people the probability that anyone is unique is not computed."""
     gate, waiver = (
         "expected_singletons, at_most: 1, over: [ward]}",
         "{reason: x, approved_by: board, expires: 2999-01-01}",

@@ -312,7 +312,7 @@ def test_a_missing_engine_is_told_before_anything_is_charged(
 
 @pytest.mark.thorough
 def test_a_table_without_the_fact_is_released_and_the_rule_has_no_outcome(stated: Workshop) -> None:
-    """Whether there is a mean at all can depend on one person: it decides nothing."""
+    """The existence of a mean can depend on one person, so it decides nothing."""
     stated.edit(stated.contract, "path: patients.parquet, format: parquet", "path: patients.csv, format: csv")
     write_csv(stated.data.with_suffix(".csv"), [])
     assert crowdgate("release", stated.policy, "--as-of", SLOT) == 0

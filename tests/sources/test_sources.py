@@ -86,7 +86,7 @@ def read(contract: Contract, seen: TableFacts | None = None) -> list[tuple[int, 
 
 
 def expected_code(text: str | None, spec: Attribute) -> int | None:
-    """What the contract says of a cell's text: a code, or None for a row that is dropped."""
+    """Return the code of a cell's text under the contract, or None for a row that is dropped."""
     assert spec.domain is not None
     code = spec.domain.code(text)
     if code != INVALID and (spec.accepted is None or spec.accepted[code]):

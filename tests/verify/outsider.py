@@ -55,7 +55,7 @@ Labels = dict[tuple[str, str], list[str]]
 
 @dataclass
 class Findings:
-    """What does not hold, and what was not looked at."""
+    """The problems found, and notes on unchecked parts."""
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -227,7 +227,7 @@ def public_keys(path: Path) -> list[bytes]:
 
 
 def signed_by(pem: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether openssl says that a key signed something."""
+    """Return whether openssl accepts a key's signature of some content."""
     openssl = shutil.which("openssl")
     if openssl is None:
         raise OSError("openssl is not installed")
@@ -241,7 +241,7 @@ def signed_by(pem: bytes, signature: bytes, content: bytes) -> bool:
 
 
 def check_said(release: Release, found: Findings) -> None:
-    """What descriptions in the schema say of fields that have to agree."""
+    """Check that fields agree as their descriptions in the schema state."""
     said, facts, guarantee = (release.manifest[name] for name in ("release", "facts", "guarantee"))
     found.need(said["id"] == f"{said['policy']}/{said['version']}/{said['slot']}", "release: another id")
     for name in ("epsilon", "delta"):
@@ -449,7 +449,7 @@ def check_gates(release: Release, found: Findings) -> None:
 
 
 def within(gate: Json) -> bool:
-    """Whether the unfavourable end keeps every limit that there is, and there is one."""
+    """Return whether the unfavourable confidence limit keeps every limit, and there is one."""
     limits: list[bool] = []
     if gate.get("at_most") is not None:
         high = number(gate.get("high"))
@@ -562,7 +562,7 @@ def check_table(release: Release, table: Json, dictionary: Labels, found: Findin
 
 
 def interval_follows(line: tuple[str, ...], mechanism: Json) -> bool:
-    """Whether lower and upper of a consistent count are those of its unbiased estimate."""
+    """Return whether lower and upper of a consistent count are those of its unbiased estimate."""
     if not line[0]:
         return not "".join(line[:-1])
     value, unbiased, error, lower, upper = map(float, line[:5])
@@ -599,7 +599,9 @@ def parquet_lines(release: Release, stem: str) -> tuple[list[str], list[tuple[st
 
 
 def alike(cell: str, other: str) -> bool:
-    """The same text, or the same number: whole numbers with an empty cell among them are read as floats."""
+    """Return whether two cells have the same text, or the same number: whole numbers with an empty cell are read as
+    floats.
+    """
     try:
         return cell == other or float(cell) == float(other)
     except ValueError:
@@ -627,7 +629,7 @@ def check_cells(
 
 
 def trusted(line: tuple[str, ...], relative: float) -> bool:
-    """Whether a number is said to be trustworthy exactly if its error is small enough; an empty one never is."""
+    """Return whether a number is marked as trustworthy exactly if its error is small enough; an empty one never is."""
     value, error, lower, upper, said = line
     if not value:
         return said == "false" and not error + lower + upper

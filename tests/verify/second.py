@@ -245,8 +245,10 @@ def pso_bound(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction) -
 
 
 def pso_bound_in_sample(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Fraction:
-    """The same for exactly one of the sampled rows: a row that the coins did not keep, with probability 1 - beta,
-    has no part in the release."""
+    """Return the bound for exactly one of the sampled rows.
+
+    A row that was not sampled, with probability 1 - beta, has no part in the release.
+    """
     return min(Fraction(1), exact(rows * ((M.exp(real(epsilon)) - 1 + real(beta)) * real(weight) + real(delta))))
 
 
@@ -272,29 +274,30 @@ def independent(first: Counter[Fraction], second: Counter[Fraction]) -> Counter[
 
 
 def printed(text: str, number: Fraction, digits: int) -> bool:
-    """Whether `text` is the least number of so many digits that is not below `number`, or a hair above it."""
+    """Return whether `text` is the least number of so many digits that is not below `number`, or marginally above it.
+    """
     # the maker's doubles are rounded up in some ten steps of at most 4e-15 each
     return Fraction(text) in {_ceiling(number * (1 + room), digits) for room in (Fraction(0), Fraction(1, 10**12))}
 
 
 def same(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number`."""
+    """Return whether `text` is `number`."""
     return Fraction(text) == number
 
 
 def nine(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits."""
+    """Return whether `text` is `number` in nine digits."""
     return abs(Fraction(text) - number) <= last_place(number, 9) / 2 + FLOATS * abs(number)
 
 
 def below(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits, rounded down."""
+    """Return whether `text` is `number` in nine digits, rounded down."""
     away, room = number - Fraction(text), FLOATS * abs(number)
     return -room <= away <= last_place(number, 9) + room
 
 
 def above(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits, rounded up."""
+    """Return whether `text` is `number` in nine digits, rounded up."""
     away, room = Fraction(text) - number, FLOATS * abs(number)
     return -room <= away <= last_place(number, 9) + room
 
@@ -326,7 +329,7 @@ class Release:
 
     @classmethod
     def of(cls, folder: Path) -> "Release":
-        """What lies there."""
+        """Return the release in a folder."""
         return cls(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
 
     @property
@@ -357,7 +360,7 @@ class Release:
 
     @property
     def rows(self) -> bool:
-        """Whether rows are released; tables otherwise."""
+        """True if rows are released, False for tables."""
         return bool(self.mechanism["kind"] == "safe_k_anonymity")
 
     def table(self, stem: str) -> list[dict[str, Any]]:
@@ -381,7 +384,7 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 
 
 def problems(release: Release) -> list[str]:
-    """What does not hold of a release, each by its name."""
+    """Return the names of all checks that a release fails."""
     own = _rows if release.rows else _tables
     every = (_parts, own, _words, _plain, _verdicts)
     return [name for check in every for name, holds in check(release) if not holds]
@@ -435,7 +438,7 @@ def least_delta(release: Release, k: int) -> Fraction:
 
 
 def k_is_least(release: Release) -> bool:
-    """Whether a k smaller by one would not reach the stated delta. A policy may ask for a larger k: no fault."""
+    """Return whether a k smaller by one would miss the stated delta. A policy may request a larger k: no fault."""
     k, own = release.mechanism["k"], release.parts.get(ALONE) or release.parts[JOINT]
     return k == 1 or least_delta(release, k - 1) > own[1]
 
@@ -464,7 +467,7 @@ def _rows(release: Release) -> Checks:
 
 
 def contribution(query: Said) -> int:
-    """What one row can add to a cell, at least 1."""
+    """Return the greatest contribution of one row to a cell, at least 1."""
     grid = query.get("grid")
     return 1 if grid is None else max(1, abs(grid["low"]), abs(grid["high"]))
 
@@ -517,7 +520,7 @@ def _tables(release: Release) -> Checks:
 
 
 def six(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in six digits."""
+    """Return whether `text` is `number` in six digits."""
     return abs(Fraction(text) - number) <= last_place(number, 6) / 2 + FLOATS * number
 
 
@@ -528,7 +531,7 @@ def _drawn(release: Release, table: Said) -> list[str]:
 
 
 def _scale(release: Release, query: Said) -> Fraction:
-    """What one step of the noise is worth for the whole table."""
+    """Return the effect of one step of the noise on an estimate for the whole table."""
     grid = query.get("grid")
     return (Fraction(1) if grid is None else Fraction(grid["unit"])) / release.beta
 
@@ -718,7 +721,7 @@ def _trusted_share(release: Release) -> Fraction | None:
 
 
 def _total_error(release: Release) -> Fraction | None:
-    """Of the most exact total above 0."""
+    """Return the relative standard error of the most exact total above 0."""
     tables = [each for each in release.said["data"]["tables"] if each["kind"] == "count" and not each["axes"]]
     cells = [release.table(each["file"])[0] for each in tables]
     pairs = [(_number(row["value"]), _number(row["standard_error"])) for row in cells]

@@ -53,7 +53,7 @@ DATA = ("data.csv", "data.parquet")
 FILLED, EMPTY = b"\x15\x0c\x25\x00\x18", b"\x15\x0c\x25\x02\x18"
 """How a footer begins to tell of a column of text that must be filled, and that may be empty."""
 UNREAD = FileFields(sha256="0" * 64, bytes=0)
-"""Of a file that seals do not look into."""
+"""The fields of a file that sealing does not read."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +301,7 @@ def behind(name: str) -> Forge:
 
 
 def in_front_of_footer(folder: Path) -> None:
-    """Where no reader looks: the footer is found from the end of the file."""
+    """Insert bytes before the footer, where no reader looks: the footer is found from the end of the file."""
     whole = (folder / "data.parquet").read_bytes()
     footer = int.from_bytes(whole[-8:-4], "little") + 8
     (folder / "data.parquet").write_bytes(whole[:-footer] + SECRET.encode() + whole[-footer:])
@@ -355,7 +355,7 @@ def page(folder: Path) -> None:
 
 
 def instead(name: str, make: Callable[[Path], object]) -> Forge:
-    """What is no file, in the place of one."""
+    """Replace a file with something that is no file."""
 
     def apply(folder: Path) -> None:
         (folder / name).unlink()

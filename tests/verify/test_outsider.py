@@ -63,7 +63,7 @@ def copied(release: Path, root: Path) -> Path:
 
 
 def reseal(folder: Path, forgery: Forgery) -> list[str]:
-    """What is found after a forgery whose manifest vouches for the changed files, and that nobody signed."""
+    """Return the problems found after a forgery whose manifest fits the changed files, without a signature."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     forgery(folder, manifest)
     for name in manifest["files"]:
@@ -206,7 +206,7 @@ def test_a_release_that_is_only_sealed_again_holds(genuine: Path, tmp_path: Path
 
 
 def problems_of_a_changed_byte(path: Path, key: Path | None = None) -> list[str]:
-    """What is found while the byte in the middle of a file is another one."""
+    """Return the problems found while the middle byte of a file is changed."""
     content = path.read_bytes()
     half = len(content) // 2
     path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])

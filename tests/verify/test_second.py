@@ -161,7 +161,7 @@ def test_a_smaller_k_does_not_reach_the_guarantee_where_the_policy_asks_for_the_
 
 
 def faulty(release: Release, change: Change) -> list[str]:
-    """What is found when the manifest says something else."""
+    """Return the problems found when the manifest is changed."""
     said = deepcopy(release.said)
     change(said)
     return problems(replace(release, said=said))
@@ -489,7 +489,7 @@ ROUNDED_UP = 2e-12
 
 
 def rounded_up(found: float, truth: Fraction, room: float = ROUNDED_UP) -> bool:
-    """Whether a double is at least the truth, and hardly more."""
+    """Return whether a double is at least the truth, and hardly more."""
     return truth <= Fraction(found) <= truth * (1 + Fraction(room))
 
 

@@ -20,9 +20,9 @@ from crowdgate.system.regular_files import read_plain
 YAML = (".yaml", ".yml")
 """The suffixes of documents."""
 _LONGEST_SHOWN = 80
+"""The greatest length of a key that an error shows, in characters."""
 OTHER_BREAKS = re.compile("[\x85\u2028\u2029]")
 """Line breaks of YAML 1.1 that YAML 1.2 lacks (section 5.4)."""
-"""Characters of a key that an error shows."""
 
 Location = tuple[str | int, ...]
 

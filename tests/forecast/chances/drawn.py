@@ -21,7 +21,7 @@ from crowdgate.policy.policy import Charge, GateRule
 
 Draws = np.random.Generator
 Measured = Callable[[float], Measurement]
-"""What is measured of a number that came out."""
+"""A function that returns the measurement of a true value."""
 TAIL = 1.6448536269514722
 
 

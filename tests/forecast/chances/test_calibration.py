@@ -1,5 +1,7 @@
-"""Whether forecast chances come true, over policies, populations and drifts that are drawn (Gneiting, Balabdaoui,
-Raftery 2007: calibration; Brier 1950: calibration and sharpness together)."""
+"""Calibration of forecast probabilities, over random policies, populations and drifts.
+
+Sources: Gneiting, Balabdaoui, Raftery (2007) for calibration; Brier (1950) for calibration and sharpness together.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

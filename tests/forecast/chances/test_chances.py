@@ -337,7 +337,7 @@ def test_numbers_that_are_all_the_same_are_counted(limit: str, chance: float) ->
 
 @pytest.mark.parametrize("side", ["at_most", "at_least"])
 def test_a_limit_is_kept_by_the_number_itself(side: str) -> None:
-    """Of whole numbers around 10 more than half are at most 10, and less than half are below."""
+    """More than half of the whole numbers around 10 are at most 10, and less than half are below."""
     ends = [Fraction(each) for each in (10, 10, 10)]
     kept, beyond = (
         odds_of_next(GateRule.model_validate({"measure": "released_rows", side: str(limit)}), ends, 0).value

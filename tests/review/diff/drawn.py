@@ -159,7 +159,7 @@ OTHER_POOLS: list[tuple[str, str, list[Any]]] = [
     ),
     (SYNTHETIC, "spec/mechanism/pair_error", ["0.05", "0.1", "0.2"]),
 ]
-"""The same of other kinds of release."""
+"""Edits of the policies of other kinds of release."""
 MOVES: dict[str, st.SearchStrategy[Any]] = {
     **{path: st.sampled_from(values) for path, values in POOLS.items() if not path.startswith("spec/gates")},
     "spec/gates": gates(),

@@ -52,7 +52,7 @@ def replayed(workshop: Workshop, *options: str, code: int = 0) -> Any:
 
 
 def gate(found: Any, measure: str, at: int = 0) -> Any:
-    """What a gate says of a past release."""
+    """Return the verdict of a gate on a past release."""
     (one,) = [each for each in found["releases"][at]["gates"] if each["gate"].startswith(measure)]
     return one
 
