@@ -67,7 +67,7 @@ class Shared(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Shared:
-    """In place of --dist loadgroup, which pytest 9.2 makes xdist 3.8 ignore."""
+    """Replace --dist loadgroup, which pytest 9.2 makes xdist 3.8 ignore."""
     return Shared(config, log)
 
 

@@ -1,5 +1,4 @@
-"""Another processor: child processes in which NumPy, the C library and BLAS leave out what this one can do beyond the
-least of its kind."""
+"""A simulated older processor: child processes in which NumPy, the C library and BLAS use only its basic features."""
 
 import os
 import subprocess

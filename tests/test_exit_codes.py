@@ -1,4 +1,4 @@
-"""Every exit code that the README promises is produced by a real command, and there is no other."""
+"""Exit codes: a real command produces every one in the README, and there is no other."""
 
 import re
 from collections.abc import Callable, Iterator

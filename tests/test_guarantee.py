@@ -104,7 +104,7 @@ M = st.integers(1, 12)
 
 
 def few_digits(*numbers: Number) -> bool:
-    """Return whether a float is relatively far from one of the numbers, or from its distance to 1."""
+    """Return whether a number has few digits as a float: it is tiny, or very close to 1."""
     return any(0 < Fraction(each) < Fraction(1, 10**300) or Fraction("0.999") < Fraction(each) < 1 for each in numbers)
 
 
@@ -140,7 +140,7 @@ def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
 def test_a_person_of_several_rows_is_replaced_row_by_row(
     epsilon: Fraction, delta: Fraction, beta: Fraction, m: int
 ) -> None:
-    """Each row has what `per_row` grants it, costs one more coin, and the rows follow each other."""
+    """Each row is replaced within its part `per_row` of epsilon, with one more random bit, one row after the other."""
     form = Guarantee.of((Part("mechanism", epsilon, delta),), unit="person").replace_one_form(beta, rows=m)
     known = replace_one_guarantee(Guarantee.of((Part("mechanism", epsilon, delta),), unit="person"), beta, m)
     row = per_row(epsilon, delta, m)
@@ -318,7 +318,7 @@ def test_a_mechanism_without_a_name_of_its_own_counts_twice() -> None:
 
 @given(st.lists(st.floats(0, 5), min_size=8, max_size=8), st.fractions(0, "0.9"))
 def test_whatever_is_computed_on_a_sample_has_the_form(logs: list[float], beta: Fraction) -> None:
-    """Two outcomes of any mechanism on samples of {a}, {b} or nobody: one row more or less, then another one."""
+    """The mechanism has two outcomes on samples of {a}, {b} or none: one row more or less, then another one."""
     outcome = [1 / (1 + math.exp(2.5 - log)) for log in logs[:3]]
     b = float(beta)
     nobody = outcome[0]

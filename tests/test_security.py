@@ -1,4 +1,4 @@
-"""SECURITY.md: every promise names tests, and every test that it names is there."""
+"""SECURITY.md: every numbered promise names tests, and every test that it names exists."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ PROMISE = re.compile(r"^\d+\. ", flags=re.MULTILINE)
 
 
 def promises(text: str) -> list[str]:
-    """The numbered promises, each up to the next one or the next heading."""
+    """Return the numbered promises, each up to the next one or the next heading."""
     section = text.partition("\n## Promises\n")[2].partition("\n## ")[0]
     return [part.partition("\n#")[0] for part in PROMISE.split(section)[1:]]
 

@@ -43,11 +43,13 @@ TABLES: dict[str, Callable[[Path, Sequence[Row]], str]] = {
     "parquet": _file("parquet", write_parquet),
     "csv": _file("csv", write_csv),
 }
-"""By source: writes rows (patient, age, ward, note) where it reads them, and gives the contract's line of its server.
-What lies in the folder of the contract under a name that starts with `patients` is confidential."""
+"""By source: a function that writes rows (patient, age, ward, note) and returns the contract's line of its server.
+
+Files in the contract's folder whose names start with `patients` are confidential.
+"""
 
 LEDGERS: dict[str, Callable[[Path], str]] = {"sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}"}
-"""By store: the URL of a ledger of the working copy that is not made yet."""
+"""By store: the URL of a new ledger in the working copy."""
 
 
 def missing() -> list[str]:
@@ -69,7 +71,10 @@ class Case:
 
 
 def axes() -> tuple[Sequence[Hashable], ...]:
-    """All rows of the tables. Of formats: each alone, and all together. What has no writer is told by a test."""
+    """Return all rows of the tables of kinds, sources, formats and stores.
+
+    Formats are tested one at a time and all together. A test names rows without a writer.
+    """
     sets = [(name,) for name in FORMATS]
     every = sets if len(sets) == 1 else [*sets, tuple(FORMATS)]
     sources = [name for name in SOURCES if name in TABLES]
@@ -98,7 +103,7 @@ class Copy(Workshop):
         return "private" in path.parts or (table[0] == "data_contracts" and table[1].startswith("patients"))
 
     def published(self) -> dict[str, bytes]:
-        """Every file of the release, by name; empty while there is none."""
+        """Return every file of the release, by name; empty while there is none."""
         folder = self.release_dir(SLOT)
         return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 

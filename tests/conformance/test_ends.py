@@ -1,4 +1,4 @@
-"""However a run of any case ends, it is silent; and a step that breaks leaves a whole release or none."""
+"""A run of any case ends silently; a step that breaks leaves a whole release or none."""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -27,12 +27,12 @@ ID = f"clinic/1/{SLOT}"
 
 
 def broken(*_: object, **__: object) -> Any:
-    """Fails with a text that nobody may see."""
+    """Fail with a text that must never be shown."""
     raise RuntimeError(MARK)
 
 
 def _published(_: Copy, __: pytest.MonkeyPatch) -> None:
-    """Nothing is done to the run."""
+    """Leave the run unchanged."""
 
 
 def _withheld(copy: Copy, _: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""A row that is registered joins the suite by that alone, and what else it needs is said."""
+"""A registered row joins the suite automatically, and a test names anything else that it needs."""
 
 from collections.abc import Hashable
 from dataclasses import replace

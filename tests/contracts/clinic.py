@@ -86,7 +86,7 @@ FILES = {
 
 
 def line_of(text: str) -> int:
-    """The line of the contract in which a text stands first."""
+    """Return the first line of the contract with a text."""
     return CONTRACT[: CONTRACT.index(text)].count("\n") + 1
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Server:
-    """A running Prefect server, looked at from outside."""
+    """A running Prefect server, read from outside."""
 
     url: str
     database: Path
@@ -28,7 +28,7 @@ class Server:
             connection.close()
 
     def texts(self) -> Iterator[str]:
-        """Every cell of every table, as text."""
+        """Yield every cell of every table, as text."""
         for (table,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
             for row in self.query(f'SELECT * FROM "{table}"'):
                 for cell in row:

@@ -1,4 +1,4 @@
-"""Flows report to nobody, and their memory reaches no disk."""
+"""Flows send no statistics, and their memory never reaches the disk."""
 
 import json
 import os

@@ -83,7 +83,7 @@ def _root(children: int) -> bytes:
 
 
 def _leaf(name: str) -> bytes:
-    """A column of text that must be filled: no levels stand before its cells."""
+    """Return the schema element of a required text column: no levels precede its cells."""
     utf8 = 0
     return _struct((1, I32, _int(BYTE_ARRAY)), (3, I32, _int(0)), (4, BINARY, _text(name)), (6, I32, _int(utf8)))
 

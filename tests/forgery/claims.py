@@ -27,7 +27,7 @@ def say(folder: Path, claims: Claims) -> None:
 
 
 def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every value with its place, the whole first."""
+    """Yield every value with its place, the whole first."""
     yield place, value
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inside:
@@ -46,7 +46,7 @@ def shown(claims: Claims, place: Place) -> str:
 
 
 def leaves(claims: Claims) -> dict[str, Any]:
-    """Every value that holds no others, by its place as text; empty lists and objects too."""
+    """Return every value without children, by its place as text; including empty lists and objects."""
     return {
         shown(claims, place): value for place, value in walk(claims) if not (value and isinstance(value, dict | list))
     }

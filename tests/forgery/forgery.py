@@ -23,7 +23,9 @@ Change = Callable[[Path], object]
 
 @dataclass(frozen=True)
 class Forgery:
-    """One change of a release folder. A name is `group: place: what`; a dear one may cost seconds or gigabytes."""
+    """One change of a release folder. A name is `group: place: what`; a slow one (`dear`) may cost seconds or
+    gigabytes.
+    """
 
     name: str
     apply: Change
@@ -55,7 +57,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/verdicts/*/severity": "whether a gate that passed blocks is in the policy, if another one does",
     "/verdicts/* charged/value": "a number drawn with noise",
 }
-"""Leaves of the manifest whose value, if it is of the same type, only a signature or the ledger can tell, and why."""
+"""Leaves of the manifest of which only a signature or the ledger can detect a value of the same type, and why."""
 
 CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/k": "a larger k that all classes reach promises no more",
@@ -127,7 +129,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = False) -> list[Forgery]:
-    """So many of them, the dear or the others: of each group in turn one, in seeded order."""
+    """Return so many forgeries, slow (`dear`) or other ones: one of each group in turn, in seeded order."""
     groups: dict[str, list[Forgery]] = defaultdict(list)
     for forgery in forgeries:
         if forgery.dear is dear:
@@ -199,7 +201,7 @@ REFUSED, SAME, EXCUSED, ACCEPTED = "refused", "the same bytes", "only a signatur
 
 
 def outcome(folder: Path, forgery: Forgery, verify: Callable[[Path], object], scratch: Path) -> str:
-    """How the verification of a forged copy ends: one of the words above, or the name of another error than refusal."""
+    """Return the result of verifying a forged copy: one of the words above, or the name of an unexpected error."""
     copy = Path(shutil.copytree(folder, scratch / "forged" / "copy"))
     try:
         _apply(forgery, copy)

@@ -19,7 +19,9 @@ Changed = Iterator[tuple[str, str, Any]]
 
 
 def leaf_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
-    """Each value changed, retyped, and each list and object reshaped. Files keep their true digests."""
+    """Yield changes of each value and its type, and of the shape of each list and object. Files keep their true
+    digests.
+    """
     claims = claims_of(folder)
     nodes = list(walk(claims))
     texts = sorted({value for _, value in nodes if isinstance(value, str)})

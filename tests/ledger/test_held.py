@@ -142,7 +142,7 @@ def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) ->
 
 @pytest.mark.parametrize("what", FORGED)
 def test_what_it_would_not_write_is_refused(ledger: Ledger, what: str) -> None:
-    """Though chain and tables agree: by a ledger that is opened anew, and by one that has looked before."""
+    """Chain and tables agree, yet a newly opened ledger and an older ledger object both refuse the line."""
     written(ledger, FORGED[what](ledger))
     for each in (ledger, open_ledger(f"sqlite:///{ledger.path}", None)):
         with pytest.raises(LedgerRefused) as refused:

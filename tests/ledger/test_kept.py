@@ -56,7 +56,7 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def ends(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit of a command and all it printed. No command ever ends in a fault of ours."""
+    """Return the exit code and the output of a command, which must not end in a fault."""
     capsys.readouterr()
     code = crowdgate(*command.split())
     printed = capsys.readouterr()

@@ -49,7 +49,7 @@ CPU_SECONDS, SECONDS = 300, 1200
 HOUSE = ("pipeline", "flows", "")
 """Folders of the tree that are searched for modules."""
 GRACE = 10.0
-"""Seconds in which tests of which one has failed may end by themselves."""
+"""Seconds in which tests may end normally after a failure."""
 EXAMPLES = 30
 """Examples of a property that does not say how many it needs."""
 
@@ -106,12 +106,12 @@ class Watch:
 
 
 def recorded(root: Path, tests: Sequence[str]) -> list[Ran]:
-    """Every test with what it called, without a fault."""
+    """Return every test with the functions that it calls, without a fault."""
     return list(_heard(root, tests, True))
 
 
 def killer(root: Path, tests: Sequence[str]) -> str | None:
-    """The test that fails first, "timeout" if they do not end; None if all pass."""
+    """Return the first test that fails, "timeout" if they do not end; None if all pass."""
     for ran in _heard(root, tests, False):
         if not ran.passed:
             return ran.test

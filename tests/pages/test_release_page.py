@@ -37,7 +37,7 @@ def page(clinic: Workshop, slot: str, version: int = 1) -> ReleasePage:
 
 
 def withheld(clinic: Workshop, slot: str) -> Result:
-    """By a gate on what would be published, of version 2."""
+    """Withhold a release of version 2 by a gate on the output."""
     clinic.edit(clinic.policy, "version: 1", "version: 2")
     clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999")
     return made(clinic, slot)

@@ -77,7 +77,7 @@ def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
 def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     clinic: Workshop, capsys: pytest.CaptureFixture[str], limit: str, through: int
 ) -> None:
-    """The foretold number of releases is published, and the next is withheld before anything is read."""
+    """The forecast number of releases is published, and the next is withheld before anything is read."""
     clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
     clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
     clinic.edit(clinic.policy, "pso_bound, at_most: 1, severity: advise}", f"pso_bound, at_most: {bound(limit)}}}")

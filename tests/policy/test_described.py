@@ -1,4 +1,4 @@
-"""JSON Schemas tell an editor what each property means and which values there are, and are no laxer than they say."""
+"""JSON Schemas describe each property and its values for editors, and are no laxer than the descriptions."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ FILES = {
 
 
 def stated(schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every property of a schema, but in conditions, with its path."""
+    """Yield every property of a schema with its path, except those in conditions."""
     if isinstance(schema, list):
         for at, each in enumerate(schema):
             yield from stated(each, f"{path}/{at}")

@@ -62,7 +62,7 @@ def traced(root: Path) -> Traced:
 
 
 def ask(workshop: Workshop) -> str:
-    """How the release ends: published, or the code of the ledger's refusal."""
+    """Return the end of the release: published, or the code of the ledger's refusal."""
     try:
         return job.release(Request(workshop.policy, SLOT), draw_key).outcome
     except LedgerRefused as refused:

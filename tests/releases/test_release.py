@@ -180,7 +180,7 @@ def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_re
 
 
 def make_rows_unreadable(path: Path) -> None:
-    """Footer and headers of the pages stay; the checksums at the ends of what is compressed are wrong."""
+    """Damage the checksums at the ends of the compressed data; footer and page headers stay."""
     pq.write_table(pq.read_table(path), path, compression="gzip", use_dictionary=False)
     group, content = pq.read_metadata(path).row_group(0), bytearray(path.read_bytes())
     for chunk in map(group.column, range(group.num_columns)):

@@ -24,7 +24,7 @@ from typing import Any
 ATOMIC = "ledger.db"
 CHANGES = ("mkdir", "rename", "replace", "link", "symlink", "unlink", "remove", "rmdir", "open")
 MOST = 3
-"""Choices that are drawn at one step where there are more, beside losing nothing and losing all."""
+"""The greatest number of states drawn at one step, in addition to losing nothing and losing everything."""
 
 Change = tuple[int, str, int | None]
 """A folder, a name in it, and what it names from now on (None: nothing)."""

@@ -1,4 +1,4 @@
-"""Cases of policies: they end as the policy would, and each blocking gate of a bundled policy has one that refuses."""
+"""Cases of policies: they end as the policy would, and each blocking gate of a bundled policy has a refusing case."""
 
 import json
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_a_wrong_policy_is_refused_and_no_case_is_no_success(
 @settings(max_examples=examples(30), deadline=None)
 @given(value=st.integers(0, 1000), wide=st.integers(0, 500))
 def test_a_number_is_judged_as_a_measured_one(tmp_path_factory: pytest.TempPathFactory, value: int, wide: int) -> None:
-    """At the unfavourable end: `singletons` is at most 500."""
+    """The gate judges the unfavourable confidence limit: `singletons` is at most 500."""
     clinic = make_workshop(tmp_path_factory.mktemp("clinic") / "workshop")
     (clinic.root / "policies" / "cases").mkdir()
     case = f"    - {{name: one, measured: [{{gate: singletons, value: {value}, high: {value + wide}}}], "

@@ -1,4 +1,4 @@
-"""Each kind of problem has a code: every one is made by a file that is wrong so, and explained on a page."""
+"""Codes of problems: a faulty file produces each of them, and a page explains it."""
 
 import ast
 import shutil

@@ -91,7 +91,7 @@ def agreed(policy: Path) -> dict[str, str]:
 @pytest.mark.parametrize("limit", ["-1000000", "0.5", "1000000"])
 @pytest.mark.parametrize("kind", MADE)
 def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str, tmp_path: Path) -> None:
-    """For every measure, on both sides, with limits that no figure or every figure keeps."""
+    """Covers every measure, on both sides, with limits that no figure or every figure keeps."""
     workshop = MADE[kind](tmp_path / "clinic")
     with_gates(workshop, kind, limit)
     said = agreed(workshop.policy)

@@ -435,7 +435,7 @@ def replaced(path: Path) -> None:
 
 
 def rewritten(path: Path) -> None:
-    """In place, of the same size, and its time put back."""
+    """Rewrite a file in place, with the same size, and reset its time."""
     before = path.stat()
     path.write_bytes(path.read_bytes())
     while path.stat().st_ctime_ns == before.st_ctime_ns:  # the same tick of the file system's clock

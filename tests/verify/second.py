@@ -57,7 +57,7 @@ def binomial(n: int, beta: Real) -> list[Real]:
 
 
 def one_more(law: Sequence[Real], beta: Real) -> list[Real]:
-    """The law of a sum of coins with one coin more (Pascal's rule)."""
+    """Return the law of a Bernoulli sum with one more trial (Pascal's rule)."""
     return [(1 - beta) * a + beta * b for a, b in zip([*law, 0], [0, *law], strict=True)]
 
 
@@ -98,14 +98,19 @@ def _both(first: Sequence[Real], second: Sequence[Real], factor: Real) -> Real:
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, rows: int) -> Fraction:
-    """delta (1 + e^epsilon + ... + e^((rows - 1) epsilon)), beside rows epsilon: rows tables in a row, each a row apart
-    from the next (Dwork, Roth 2014, Theorem 2.2; for delta by induction over the chain)."""
+    """Return delta (1 + e^epsilon + ... + e^((rows - 1) epsilon)), the delta at rows epsilon.
+
+    It is for a chain of rows tables, each a row apart from the next (Dwork, Roth 2014, Theorem 2.2; for delta by
+    induction over the chain).
+    """
     return exact(M.fsum(M.exp(i * real(epsilon)) for i in range(rows)) * real(delta))
 
 
 def person_delta(k: int, beta: Fraction, epsilon: Fraction, rows: int) -> Fraction:
-    """The delta at `epsilon` of a person whose rows, at most so many, have coins of their own: each is granted an equal
-    part of epsilon."""
+    """Return the delta at `epsilon` of a person with at most so many rows, sampled independently.
+
+    Each row has an equal part of epsilon.
+    """
     return group_delta(epsilon / rows, rows_delta(k, beta, epsilon / rows), rows)
 
 
@@ -274,8 +279,7 @@ def independent(first: Counter[Fraction], second: Counter[Fraction]) -> Counter[
 
 
 def printed(text: str, number: Fraction, digits: int) -> bool:
-    """Return whether `text` is the least number of so many digits that is not below `number`, or marginally above it.
-    """
+    """Return whether `text` is the least number of so many digits not below `number`, or marginally above it."""
     # the maker's doubles are rounded up in some ten steps of at most 4e-15 each
     return Fraction(text) in {_ceiling(number * (1 + room), digits) for room in (Fraction(0), Fraction(1, 10**12))}
 
@@ -303,7 +307,7 @@ def above(text: str, number: Fraction) -> bool:
 
 
 def last_place(number: Fraction, digits: int) -> Fraction:
-    """One in the last of so many digits."""
+    """Return one unit in the last of so many digits."""
     size = abs(number)
     if not size:
         return Fraction(0)
@@ -486,7 +490,7 @@ def law(release: Release, at: int) -> Law:
 
 
 def noise_epsilon(release: Release, spend: Fraction) -> Fraction:
-    """Epsilon, at the stated delta, of noise that spends so much: converted, then amplified by the sample."""
+    """Return the epsilon, at the stated delta, of noise with this spend: converted, then amplified by the sample."""
     if release.mechanism["noise"] == "discrete laplace":
         return amplified(spend, release.beta)
     # a delta of 1 or more before sampling promises nothing, and so does one just below
@@ -583,7 +587,7 @@ Named = Mapping[str, tuple[Fraction, Fraction]]
 
 
 def replaced(release: Release) -> dict[str, tuple[Fraction, Fraction]]:
-    """The parts for replacing a unit. Only rows sampled by coins that nothing else saw cost less than twice."""
+    """Return the parts for replacing a unit. Only rows whose sampling nothing else saw cost less than twice."""
     parts = {name: twice(*each) for name, each in release.parts.items()}
     if release.rows and ALONE in parts:
         parts[ALONE] = replaced_rows(*release.parts[ALONE], release.beta, release.per_unit)

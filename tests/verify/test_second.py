@@ -180,7 +180,7 @@ def verdict(claims: Claims, measure: str) -> dict[str, Any]:
 
 
 def last_digit(claims: Claims, measure: str, what: str = "value") -> None:
-    """One more in the last of nine digits."""
+    """Add one unit in the last of nine digits."""
     own = verdict(claims, measure)
     number = Fraction(own[what])
     digits = f"{float(number):.8e}".split("e")
@@ -189,7 +189,7 @@ def last_digit(claims: Claims, measure: str, what: str = "value") -> None:
 
 
 def spends(claims: Claims, factor: Fraction) -> None:
-    """Noise that spends so much more than is said."""
+    """Multiply the spend of the noise beyond the stated one."""
     mechanism = claims["mechanism"]
     name = "epsilon" if mechanism["noise"] == "discrete laplace" else "rho"
     for each in (mechanism, *mechanism["queries"]):
@@ -501,7 +501,7 @@ def test_delta_of_rows(k: int, beta: Fraction, epsilon: Fraction) -> None:
 
 @pytest.mark.parametrize(("k", "beta", "epsilon"), [(21, "0.95", "0.03"), (20, "0.1", "1"), (38, "0.1", "0.1")])
 def test_delta_of_rows_at_the_notes_examples(k: int, beta: str, epsilon: str) -> None:
-    """In the first of them the reverse direction is the greater."""
+    """In the first of the examples the reverse direction is the greater."""
     found = second.rows_delta(k, Fraction(beta), Fraction(epsilon))
     # k up to 38: slack 1e-12 + 2e-15 (38 + 34)
     assert rounded_up(safe_k.exact_delta(k, beta, epsilon), found)

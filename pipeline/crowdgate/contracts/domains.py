@@ -276,8 +276,7 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
 
 
 def read_margins(place: Place, name: str, domain: Domain) -> tuple[int, ...] | None:
-    """Return public counts per domain value from a CSV file with columns value,count; a value without a row counts 0.
-    """
+    """Return public counts per domain value from a CSV file with columns value,count; missing values count 0."""
     file = read_csv(place, name)
     if file is None:
         return None

@@ -80,7 +80,7 @@ class Place:
         """Add a problem at this place, with its line as it would be without the problem (see Document.problem)."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
         told = self.document.problem(self.location, found, expected, instead, code, where=where, corrected=corrected)
-        if self.location[:1] == ("servers",):  # a line of servers may hold a password, against all advice
+        if self.location[:1] == ("servers",):  # a line of servers may hold a password
             told = replace(told, corrected=None)
         self.problems.append(told)
 

@@ -76,7 +76,7 @@ def _refuse(root: Place, error: Any) -> None:
             item.refuse("a key that ODCS does not know here", "a key of the standard", meant, Code.UNKNOWN_KEY)
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
-        # without a logicalType every condition on it holds, the one that asks for `map` among them
+        # without a logicalType every condition on it holds, including the one that requires `map`
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
         at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:

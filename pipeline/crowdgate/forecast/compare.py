@@ -175,7 +175,7 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
 
 
 def _total(rival: Rival) -> tuple[float, float]:
-    """Return the sort key of a proposal: the mean error, or where errors are unknown the share that is not released."""
+    """Return the sort key of a proposal: the sum of mean errors (infinite if unknown), then minus what is released."""
     errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
     return errors, -rival.forecast.released
 

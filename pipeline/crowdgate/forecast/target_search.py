@@ -125,7 +125,9 @@ def _share(option: str, text: str) -> Fraction:
 
 
 def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: ErrorTarget) -> TargetAnswer:
-    """Return the proposals for the policy's tables within an error. Raises ConfigurationError if too little is known.
+    """Return the proposals for the policy's tables within an error.
+
+    Raises ConfigurationError if too little is known.
     """
     levels = forecast.compared or {}
     _check_shares("--within", prior, levels)
@@ -225,8 +227,7 @@ def _instead(best: MechanismProposal | None) -> str:
 
 
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
-    """Return each column at the policy's level, or at `exact`; coarser if shares are unknown, or the classes too many.
-    """
+    """Return each column at the policy's level, or at `exact`; coarser if shares are unknown, or classes too many."""
     contract, stated = plan.bundle.contract, plan.protection.figures.levels
     known = [attribute.name for attribute in contract.attributes if attribute.releasable]
     levels: dict[str, Level] = {}

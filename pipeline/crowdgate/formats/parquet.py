@@ -78,13 +78,13 @@ class _Trial:
                 answer = process.stdout.readline()
             except OSError:
                 answer = ""
-            if not answer:  # the file ended it: the next one must not be asked of what is left of it
+            if not answer:  # the file crashed it: the next file needs a new process
                 _end_process(process)
                 self.process = None
             return answer == "yes\n"
 
     def _running(self) -> "subprocess.Popen[str]":
-        if self.process is None or self.owner != os.getpid():  # a fork must not speak into its parent's pipes
+        if self.process is None or self.owner != os.getpid():  # a fork must not write into its parent's pipes
             command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
             self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]

@@ -30,7 +30,7 @@ def _answer(line: str) -> str:
     try:
         path, most = json.loads(line)
         _read(path.encode(errors="surrogateescape"), most)
-    except Exception:  # whatever reading dies of: the file is refused, and its reader goes on with the next
+    except Exception:  # any failure: the file is refused, and this process continues with the next
         return "no"
     return "yes"
 

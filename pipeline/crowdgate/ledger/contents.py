@@ -58,7 +58,7 @@ def entries(held: JournalState, name: str | None = None) -> list[Entry]:
 
 def last_entries(held: JournalState, name: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
     """Return the last charges of a policy's name that `accept` accepts, at most `most`, in order."""
-    newest = reversed(held.rows[ENTRIES].values())  # each charge has the number after the last one's
+    newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
     own = (_entry(row) for row in newest if row[1].partition("/")[0] == name)
     return list(islice(filter(accept, own), most))[::-1]
 

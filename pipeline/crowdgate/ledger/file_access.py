@@ -40,7 +40,7 @@ def _take(folder: Path, empty: bool) -> None:
             f"{folder}: it holds other files and is not its group's; expected an empty folder, or `chmod {wanted:o}`"
         )
     folder.chmod(wanted)
-    if not permissions.is_shared(folder):  # the system drops the setgid bit for who is not in the group
+    if not permissions.is_shared(folder):  # the system drops the setgid bit if the user is not in the group
         raise EnvironmentFault(f"{folder}: it belongs to a group that you are not in; `chgrp` it to your team's")
 
 

@@ -32,7 +32,9 @@ def active_objects(database: Database) -> str | None:
 
 def _shape(rows: Callable[..., Iterable[tuple[Any, ...]]]) -> Shape:
     """Return each column of each table, and the definition of every object, without blanks."""
-    held = "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"  # but automatic ones
+    held = (
+        "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"  # except automatic ones
+    )
     found: list[tuple[Any, ...]] = []
     for kind, name, sql in list(rows(held)):
         found.append((kind, name, _ADDED.sub("", "".join(str(sql).split()))))

@@ -456,7 +456,7 @@ class Ledger:
                     sign(database, self.id, pen.last, self.signer)
         except BaseException:
             if pen is not None and pen.last is not None:
-                self._seen.attested = None  # what was written is undone
+                self._seen.attested = None  # the transaction was rolled back
             raise
 
     def _journal_writer(self, database: Database) -> JournalWriter:
@@ -482,7 +482,7 @@ class Ledger:
         return seen
 
     def _matching_replay(self, database: Database, whole: bool) -> JournalReplay:
-        seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
+        seen, self._seen.attested = self._seen.attested, None  # after a failed replay everything is read again
         with self._mismatch_as_refusal():
             if seen is None or (whole and not seen.whole):
                 seen = first_replay(self._store, database, self._seen.position, whole)

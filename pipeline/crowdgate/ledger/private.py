@@ -1,5 +1,4 @@
-"""The private record of a run: confidential measurements and reasons, in a file for the curator in the ledger's folder.
-"""
+"""The private record of a run: confidential measurements and reasons, in a file next to the ledger for the curator."""
 
 import errno
 import fcntl
@@ -44,7 +43,7 @@ def private_folder(ledger_file: Path) -> Path:
         permissions.make_folder(folder, permissions.PRIVATE_RECORD)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        fsync_path(ledger_file.parent)  # or a power cut takes the folder with all its records
+        fsync_path(ledger_file.parent)  # otherwise a power cut could remove the folder with all records
     except OSError as error:
         raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
     return folder
@@ -63,7 +62,7 @@ def put_private(path: Path, data: bytes) -> None:
     """Write a file of the private folder atomically, replacing an older one."""
     folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
+        fcntl.flock(folder, fcntl.LOCK_EX)  # so an existing part is from a killed run
         part.unlink(missing_ok=True)
         handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.PRIVATE_RECORD)
         with os.fdopen(handle, "wb") as file:

@@ -45,7 +45,7 @@ KEYS = {
 LINE = ("number", "event", "subject", "commitment", "detail", "digest")
 """The columns of `journal`."""
 
-# The indexes refuse a second live entry of an id, and let one sample serve one release, for life.
+# The indexes refuse a second live entry of an id, and let one sample serve only one release.
 STATEMENTS = {
     LEDGERS: """
         CREATE TABLE ledger (

@@ -22,7 +22,7 @@ from crowdgate.system.fsync import fsync_path
 PREFIX = "sqlite:///"
 EXAMPLE = f"{PREFIX}PATH"
 
-# SQLite's primary result codes that speak of the machine; every other one speaks of the file's content.
+# SQLite's primary result codes about the machine; every other one is about the file's content.
 _MACHINE = {
     sqlite3.SQLITE_BUSY: "is locked by another run; try again",
     sqlite3.SQLITE_LOCKED: "is locked by another run; try again",

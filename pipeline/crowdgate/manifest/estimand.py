@@ -1,4 +1,6 @@
-"""The estimand: rules for the rows that a release's numbers describe. Counts are published only if they were charged.
+"""The estimand: rules for the rows that a release's numbers describe.
+
+Counts are published only if they were charged.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

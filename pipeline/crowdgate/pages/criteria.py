@@ -13,8 +13,7 @@ NOBODY = "No rule of the policy checks it on this release."
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion: its question, the statement of the guarantee, the gates that checked it, and what nothing checked.
-    """
+    """A criterion: its question, the guarantee's statement, the gates that checked it, and what nothing checked."""
 
     name: str
     asks: str

@@ -142,7 +142,9 @@ def private_page(release_id: str, to: Path | None, ledger: str | None) -> Releas
 
 
 def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) -> ReleasePage:
-    """Return the page of a release's folder, or of an id that the ledger knows. Raises ConfigurationError for neither.
+    """Return the page of a release's folder, or of an id that the ledger knows.
+
+    Raises ConfigurationError for neither.
     """
     folder = Path(release)
     if (folder / manifest.NAME).is_file():

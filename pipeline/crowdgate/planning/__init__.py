@@ -1,2 +1,1 @@
-"""Preparation of a release before anything is read: a policy with its files, its plan, budget, ledger and destination.
-"""
+"""Preparation of a release before anything is read: a policy with its files, plan, budget, ledger and destination."""

@@ -123,8 +123,7 @@ def ledger_of(plan: Plan) -> OpenedLedger:
 
 
 def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> LedgerStatus:
-    """Return the status of a policy in the ledger of its budget, on a day (YYYY-MM-DD, by default today) for waivers.
-    """
+    """Return a policy's status in the ledger of its budget, on a day (YYYY-MM-DD, by default today) for waivers."""
     day = today() if day is None else day
     try:
         ledger = opened.ledger()

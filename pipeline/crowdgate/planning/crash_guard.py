@@ -32,7 +32,7 @@ def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[
         return work()
     except BaseException as error:
         fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
-    # raised outside the except block: a chained exception would carry the confidential reason along
+    # raised outside the except block: a chained exception would include the confidential reason
     _note_crash(ledger, charge, step, reason)
     raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
 
@@ -42,5 +42,5 @@ def _note_crash(ledger: Ledger, charge: Reservation, step: str, reason: str) -> 
         record = {"outcome": "crashed", "step": step, "reason": reason}
         commitment = write_private(ledger.path, ledger.id, charge.release_id, record)
         ledger.note_private(charge.release_id, commitment, charge.number)
-    except Exception:  # the disk may be full: the reservation stays charged all the same
+    except Exception:  # the disk may be full: the reservation stays charged anyway
         return

@@ -30,7 +30,7 @@ EXPECTED = "a folder of its own for what is published, such as releases"
 
 def destination_problems(bundle: Bundle) -> Iterator[Problem]:
     """Yield the problems of the folder that a policy names, with the ledger of its working copy, if there is one."""
-    with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
+    with suppress(ValueError, OSError, RuntimeError):  # not a path: the plan reports that
         found = destination_conflict(
             bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None)
         )

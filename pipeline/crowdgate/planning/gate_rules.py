@@ -30,7 +30,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
-        # a charged number is drawn and paid once, so it has one limit
+        # a charged number is drawn and charged once, so it has one limit
         side = rule.charge is None and rule.at_most is None
         key = (rule.measure, rule.of, tuple(rule.over or ()), side, tuple(sorted(rule.options.items())))
         seen[key] += 1

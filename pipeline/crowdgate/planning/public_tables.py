@@ -22,8 +22,7 @@ def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Con
 
 
 def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
-    """Return the contract that states that the table in a file or folder is public, or in words why it is not public.
-    """
+    """Return the contract that states that the table in a file or folder is public, or in words why it is not."""
     files, speak = _files(path), contracts_describing(path, among)
     for each in speak:
         if not each.public:

@@ -36,7 +36,7 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
 
 
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each unreadable policy of the working copies and each unreadable folder at the destinations.
+    """Yield a sentence for each unreadable policy of the working copies, and folder or manifest at the destinations.
 
     A release may be hidden there.
     """

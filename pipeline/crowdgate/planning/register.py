@@ -71,7 +71,9 @@ def _asks(measure: str) -> bool:
 
 
 def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Level]) -> Iterator[Problem]:
-    """Yield problems of the register's levels. A release without levels has none here: gates on matches do not suit it.
+    """Yield problems of the register's levels.
+
+    A release without levels has none here: gates on matches do not suit it.
     """
     shared = {name: level for name, level in levels.items() if is_shared(register, name, level)}
     for name, level in shared.items():

@@ -111,7 +111,7 @@ def follows(problem: Problem, places: Collection[Location]) -> bool:
         return problem.code is Code.GATE or (
             problem.code is Code.UNKNOWN_NAME and not problem.where.endswith(".measure")
         )
-    unclear = any(len(place) < 3 and place[:1] != ("metadata",) for place in places)  # a section of another name
+    unclear = any(len(place) < 3 and place[:1] != ("metadata",) for place in places)  # an unknown section name
     return unclear and problem.code in (Code.GATE, Code.NOT_PUBLIC)
 
 

@@ -40,7 +40,7 @@ def problems_of(model: type[BaseModel], document: Document, error: ValidationErr
 
 
 def details_of(error: ValidationError) -> list[Any]:
-    """Return the mistakes in a validation error, one more than the number of problems that are shown."""
+    """Return the mistakes in a validation error, at most one more than are shown."""
     return [*error.errors(include_url=False, include_input=False, include_context=True)[: MOST_PROBLEMS + 1]]
 
 

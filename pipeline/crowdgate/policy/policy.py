@@ -136,7 +136,9 @@ class Charge(Strict):
 
 
 class Waiver(Strict):
-    """A waiver: until it expires, a failure of this gate does not withhold a release. A failed measurement still does.
+    """A waiver: until it expires, a failure of this gate does not withhold a release.
+
+    A failed measurement still does.
     """
 
     reason: Annotated[Line, NameField("why a failure is put up with")]
@@ -269,8 +271,8 @@ class InferenceSpec(Strict):
             "audits fail that passed",
         ),
     ] = Fraction(1, 10)
-    """The greatest precision improvement that passes: the attacker's precision minus that of a baseline without the
-    target's row.
+    """The greatest precision improvement that passes: (attack - baseline) / (1 - baseline), in precision, where the
+    baseline never saw the target's row.
     """
 
 

@@ -39,10 +39,10 @@ def claim(root: Path, release_id: str, owner: str) -> None:
         part = staging / _PART
         if part.is_dir():
             raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
-        part.unlink(missing_ok=True)  # of a run that was killed: who claims holds the lock
+        part.unlink(missing_ok=True)  # left by a killed run: the lock is held here
         try:
             _write_new(part, f"{owner}\n".encode())
-            os.link(part, path)  # whole or not at all, and never over another
+            os.link(part, path)  # atomic, and never over another
         except FileExistsError:
             if _holder(path) != owner:
                 raise EnvironmentFault(_conflict_text(root / release_id, path)) from None

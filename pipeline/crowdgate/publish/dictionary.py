@@ -1,5 +1,4 @@
-"""dictionary.csv: every released column with every public value that it may hold, including values that do not occur.
-"""
+"""dictionary.csv: every released column with every public value that it may hold, including absent values."""
 
 import codecs
 import csv

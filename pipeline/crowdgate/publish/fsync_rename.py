@@ -18,7 +18,7 @@ def make_folder(path: Path, access: permissions.Access = permissions.RELEASE) ->
     if not path.is_dir():
         make_folder(path.parent)
         permissions.make_folder(path, access)
-    if os.access(path.parent, os.R_OK | os.W_OK):  # where nothing can be written, no run has made anything
+    if os.access(path.parent, os.R_OK | os.W_OK):  # without write access no run has made anything
         fsync_path(path.parent)
 
 

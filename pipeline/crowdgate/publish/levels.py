@@ -42,8 +42,7 @@ class ReleasedDomains:
         return self.listed[column, level]
 
     def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
-        """Return whether the table holds every cell once, in order; `further` are the values of `probability`, if any.
-        """
+        """Return whether the table holds every cell once, in order; `further` are the values of `probability`."""
         columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
         columns += [("probability", further)] if further else []
         shape = [len(labels) for _, labels in columns]
@@ -76,7 +75,7 @@ class ReleasedDomains:
         if finer == coarser:
             return np.arange(len(labels))
         above = self.above.get((name, finer, coarser))
-        if above is None:  # levels of as many values: either may stand first
+        if above is None:  # levels of equally many values: either may be first
             above = {label: own for own, label in self.above[name, coarser, finer].items()}
         place = {label: code for code, label in enumerate(self.labels(name, coarser))}
         return np.array([place[above[label]] for label in labels], dtype=np.int64)

@@ -51,7 +51,7 @@ def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
         for folder in (root / STAGING).glob(f"{owner}~*"):
             lock = _lock(folder)
             if lock is not None:
-                if folder.name not in kept():  # asked under the lock: its run may have committed until now
+                if folder.name not in kept():  # checked under the lock: its run may have committed meanwhile
                     shutil.rmtree(folder)
                 os.close(lock)
 
@@ -107,7 +107,7 @@ def publish(staged: StagedRelease, destination: Path) -> None:
         make_folder(destination.parent)
         if destination.is_symlink():
             raise FileExistsError
-        os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
+        os.rename(staged.folder, destination)  # fails unless the destination is absent or an empty folder
     sync_destination(destination, staged.folder.parent)
     if staged.lock is not None:
         os.close(staged.lock)

@@ -34,7 +34,7 @@ def probe(root: Path, destination: Path) -> None:
 
 
 def _try(source: Path, target: Path) -> None:
-    _remove(source, target)  # of a run that was killed: who probes holds the lock
+    _remove(source, target)  # left by a killed run: the lock is held here
     try:
         permissions.make_folder(source, permissions.STAGING)
         with os.fdopen(

@@ -16,7 +16,7 @@ def claim_destination(run: Run) -> Run:
     """Return the run after claiming its destination, which must be free. Raises EnvironmentFault."""
     destination_claims.claim(run.root, run.id, run.ledger.id)
     try:
-        check_free(run.destination)  # whoever had the claim before may have published
+        check_free(run.destination)  # the previous holder of the claim may have published
     except BaseException:
         give_back_claim(run)
         raise

@@ -76,8 +76,7 @@ def release(
 def conclude(
     reserved: ReservedRun, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
 ) -> CommittedRelease | Result:
-    """Run all steps from reading to the ledger's commitment; return a staged release, or the result of a withheld one.
-    """
+    """Run all steps from reading to the ledger's commitment; return a staged release, or a withheld one's result."""
     if announce is not None:
         announce(reserved.run.id)
     randomness = KeyedRandomness(key)
@@ -88,8 +87,7 @@ def conclude(
 
 
 def prepare(request: Request) -> Run | Result:
-    """Check policy, ledger, destination and the input's form; return the recorded result of a release that ran before.
-    """
+    """Check policy, ledger, destination and the input's form; return the recorded result of an earlier run."""
     need(RELEASE, "release")
     bundle = bundle_of(request.policy)
     refuse_dry_run(bundle)

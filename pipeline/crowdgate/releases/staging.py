@@ -156,8 +156,7 @@ def private_record(outcome: str, plan: Plan, found: CountedTable, judged: Judged
 
 
 def guarded(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return figures for the curator; a fault in them is recorded, and must not change the public outcome of a release.
-    """
+    """Return figures for the curator; a fault in them is recorded, and must not change the public outcome."""
     try:
         return make()
     except Exception as fault:

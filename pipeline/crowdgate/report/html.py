@@ -62,7 +62,7 @@ def as_html(
     """
     from markdown_it import MarkdownIt
 
-    logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
+    logging.getLogger("markdown_it").setLevel(logging.INFO)  # at DEBUG it logs its position on the page
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     reader.disable(["link", "image", "autolink"])
     tokens = reader.parse(page)

@@ -36,7 +36,9 @@ def _numbers(picture: Picture) -> Listing:
 
 
 def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
-    """Return the pictures as SVG, each at its mark. Raises ConfigurationError if the extra that draws is not installed.
+    """Return the pictures as SVG, each at its mark.
+
+    Raises ConfigurationError if the extra that draws is not installed.
     """
     return [draw_picture(each) for each in pictures]
 
@@ -110,7 +112,9 @@ def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None
 
 
 def _scale_values(axes: Any, picture: Picture) -> None:
-    """Set the scale of values. Noise can make a number 0 or less, without a logarithm: near 0 such an axis is linear.
+    """Set the scale of values.
+
+    Noise can make a number 0 or less, without a logarithm: near 0 such an axis is linear.
     """
     values = _values(picture)
     if picture.value_scale == "linear" or min(values, default=1) > 0:

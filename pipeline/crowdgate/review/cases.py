@@ -80,8 +80,7 @@ def _below(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class CaseSuite:
-    """A file of cases with its policy and plan, and `names`: the words of each gate by the names that a case may use.
-    """
+    """A file of cases with its policy and plan, and `names`: the words of each gate by names that a case may use."""
 
     document: Document
     file: PolicyCases

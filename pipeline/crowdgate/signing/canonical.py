@@ -41,6 +41,5 @@ def parse_canonical(data: bytes, model: type[Model]) -> Model:
 
 
 def _why(error: ErrorDetails) -> str:
-    """Return an error's text: a rule of the model in its own words, which quote nothing of the input, or else its type.
-    """
+    """Return an error's text: a rule of the model in its own words, which quote nothing of the input, or its type."""
     return error["msg"].removeprefix("Value error, ") if error["type"] == "value_error" else error["type"]

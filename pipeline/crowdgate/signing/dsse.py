@@ -56,7 +56,9 @@ def seal(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes
 
 
 def open_envelope(envelope: bytes, trusted: Sequence[PublicKey]) -> VerifiedPayload:
-    """Return the payload of an envelope that at least one trusted key signed. Raises VerificationFailed for any other.
+    """Return the payload of an envelope that at least one trusted key signed.
+
+    Raises VerificationFailed for any other.
     """
     return _checked(_parsed(envelope), trusted)
 

@@ -48,7 +48,9 @@ class Block:
 
 
 def read_header(path: Path, delimiter: str) -> Header:
-    """Return the first record, which may hold quoted line ends. Raises FileFault if there is none or it is unreadable.
+    """Return the first record, which may hold quoted line ends.
+
+    Raises FileFault if there is none or it is unreadable.
     """
     with plain_file(path) as file:
         start = file.read(LONGEST_HEADER + 1)
@@ -210,7 +212,7 @@ class CsvFiles:
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield blocks of lines as batches."""
-        del unique  # cells come as bytes; those of attributes are looked up by what is distinct
+        del unique  # cells are bytes; those of attributes are looked up by distinct values
         header = read_header(part.path, self.delimiter)
         wanted = [header.names.index(name) for name in columns]
         for block, done in read_blocks(part.path, header.body):

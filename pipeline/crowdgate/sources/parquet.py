@@ -122,8 +122,7 @@ def _groups(path: Path, stamp: Stamp) -> Sequence[thrift.Fields]:
 
 
 def _has_long(part: Slice, name: str) -> bool:
-    """Return whether a dictionary of this column holds texts longer than an id, as each of its rows would be as long.
-    """
+    """Return whether a dictionary of this column holds texts longer than an id, as each row would be as long."""
     with pyarrow.parquet.ParquetFile(part.path, read_dictionary=[name]) as file:
         for group in range(part.first, part.last):
             for batch in file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False):

@@ -50,7 +50,9 @@ class RowsByPerson:
 
 
 def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
-    """Count the rows of some batches, each with the cells of its person column. Rows without a usable id are left out.
+    """Count the rows of some batches, each with the cells of its person column.
+
+    Rows without a usable id are left out.
     """
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
     faulty: list[list[AnyIntegers]] = [[] for _ in range(1 + len(watched))]
@@ -62,9 +64,9 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
         for line, names in zip(faulty, (records.invalid, *((name,) for name in watched)), strict=True):
             line += [start + np.flatnonzero(records.invalid[name]) for name in names if name in records.invalid]
         start += records.rows
-    # ids of all rows, also of dropped ones: facts about ids must not hang on cleaning
+    # ids of all rows, also of dropped ones: facts about ids must not depend on cleaning
     names, numbers = _numbered(cells)
-    # only rows that cleaning keeps are counted, and of these only rows with a usable id
+    # only rows that cleaning retains, and that have a usable id, are counted
     keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
     of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
     stays = of != NOBODY
@@ -78,7 +80,7 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
 
 def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people: int) -> Bools:
     """Return a line of marks for each list of rows: the people of these rows."""
-    # one place more, the last, is that of NOBODY
+    # the additional last place is for rows without a usable id (NOBODY)
     marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
     for line, rows in zip(marks, lines, strict=True):
         for found in rows:
@@ -105,7 +107,7 @@ def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
     words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
     counts = np.concatenate([part.counts for part in parts])
     (of, *words), counts = collapsed((of, *words), counts)
-    # a person has a fault who has one in any part
+    # a fault in any part is a fault of the person
     faults = np.zeros((len(parts[0].faults), len(together.dictionary)), dtype=np.bool_)
     for i, part in enumerate(parts):
         faults[:, numbers[ends[i] : ends[i + 1]]] |= part.faults
@@ -115,7 +117,7 @@ def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
 
 def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histogram:
     """Return the histogram of at most so many rows of each person, every choice of them equally likely."""
-    # the persons are forgotten
+    # person ids are dropped
     return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
 
 
@@ -144,13 +146,13 @@ def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKe
     who, place = np.unique(owner, return_inverse=True)
     ids = people.ids.take(pa.array(who)).to_pylist()
     draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
-    # rows that stay, counted by entry
+    # retained rows, counted by entry
     return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
 
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
     """Return marks of the `most` smallest draws of each owner; among equal ones the first."""
-    # by owner, and of one owner by draw
+    # by owner, then by draw
     order = np.lexsort((draws, owner))
     sorted_owner = owner[order]
     first = np.searchsorted(sorted_owner, sorted_owner, side="left")  # where this owner begins

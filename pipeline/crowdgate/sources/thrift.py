@@ -26,7 +26,9 @@ class TruncatedStruct(ValueError):
 
 
 def parse(data: bytes) -> ParsedStruct:
-    """Return the struct at the start of `data`. Raises TruncatedStruct if it ends too early, ValueError if it is none.
+    """Return the struct at the start of `data`.
+
+    Raises TruncatedStruct if it ends too early, ValueError if it is none.
     """
     cursor = _Cursor(data)
     return ParsedStruct(cursor.struct(), cursor.at)
@@ -117,7 +119,7 @@ class _Cursor:
         for _ in range(size):
             for kind in kinds:
                 if kind in (_TRUE, _FALSE):
-                    self.byte()  # in a list a truth takes a byte, as a field none
+                    self.byte()  # a boolean takes a byte in a list, none as a field
                 else:
                     self.value(kind)
 

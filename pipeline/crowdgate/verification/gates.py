@@ -66,8 +66,7 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
 
 
 def _classes(gate: GateFields, static: Static) -> int:
-    """Return the number of classes over which a gate takes an expectation from public counts, or an equivalent effort.
-    """
+    """Return the number of classes in a gate's expectation from public counts, or an equivalent effort."""
     measure = MEASURES.get(gate.measure)
     if measure is None or not measure.over:
         return 0

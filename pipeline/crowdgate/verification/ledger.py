@@ -10,8 +10,7 @@ from crowdgate.manifest import GateFields, Manifest
 
 
 def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
-    """Yield the differences between a manifest and an intact ledger: digest, privacy cost, policy, line of the journal.
-    """
+    """Yield the differences between a manifest and an intact ledger: digest, privacy cost, policy, journal line."""
     ledger.verify()
     entry = ledger.entry(said.release.id)
     if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):

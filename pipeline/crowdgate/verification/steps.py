@@ -143,7 +143,7 @@ def _attempted(step: Step, of: Verification) -> list[str]:
         raise
     except OSError as error:
         problems.append(f"unreadable: {error.strerror or type(error).__name__}")
-    except Exception as error:  # whatever a step dies of is a problem of the release: what can't be read is refused
+    except Exception as error:  # any failure of a step is a problem of the release: unreadable data are refused
         problems.append(f"it broke off with {type(error).__name__}: a file or the manifest is of another form")
     return problems
 

@@ -66,7 +66,7 @@ COARSER = level_order_by_codes({"age": {"exact": AGE, "10 years": AGE // 10, "50
 
 
 def data_of(mechanism: str) -> Any:
-    """A policy as it stands in its file: every scalar is text."""
+    """Return a policy as in its file: every scalar is text."""
     return yaml.load(HEAD + mechanism, yaml.BaseLoader)
 
 
@@ -81,7 +81,7 @@ def budget(data: Any) -> PrivacyBudget:
 
 
 def edited(data: Any, path: str, value: Any) -> Any:
-    """The file with another value at a path; None takes it away, `+` at the end of a list adds it."""
+    """Return the file with another value at a path; None removes it, `+` at the end of a list adds it."""
     made = deepcopy(data)
     *way, last = [int(part) if part.isdigit() else part for part in path.split("/")]
     at = made

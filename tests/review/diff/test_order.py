@@ -287,7 +287,7 @@ def test_every_pair_and_triple_of_values_of_a_field_is_in_order(mechanism: str, 
 
 
 def _last_digit(old: Any, new: Any) -> Direction:
-    """No order: rock, paper, scissors."""
+    """Return a direction that is no order: rock, paper, scissors."""
     return T if (int(2 * old) - int(2 * new)) % 3 == 1 else L
 
 

@@ -99,7 +99,7 @@ def odds_from_past_runs(
 
 
 def _limited_by_runs(odds: PassProbability, runs: int) -> PassProbability:
-    """Return the probability limited to what so many runs can support: one failure more or less by Jeffreys' rule."""
+    """Return the probability clipped to the range of Jeffreys' estimates from so many runs."""
     least = 0.5 / (runs + 1)
     return PassProbability(*(min(1 - least, max(least, each)) for each in (odds.value, odds.low, odds.high)))
 

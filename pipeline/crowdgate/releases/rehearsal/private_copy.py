@@ -79,8 +79,7 @@ def _copy(file: Path, root: Path, folder: Path) -> None:
 
 @contextmanager
 def isolated_environment() -> Iterator[None]:
-    """Remove ledger and keys from the environment: only the rehearsal's own ledger is written, and nothing is signed.
-    """
+    """Remove ledger and keys from the environment: only the rehearsal's ledger is written, and nothing is signed."""
     kept = {name: os.environ.pop(name) for name in (KEY_VARIABLE, LEDGER_VARIABLE) if name in os.environ}
     try:
         yield

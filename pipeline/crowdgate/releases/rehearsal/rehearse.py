@@ -105,7 +105,9 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
 
 
 def _failure_reason(root: Path) -> str:
-    """Return the reason in the simulated run's private record. It is about simulated rows, and its folder is deleted.
+    """Return the reason in the simulated run's private record.
+
+    It is about simulated rows, and its folder is deleted.
     """
     for path in root.rglob(f"{PRIVATE}/*.json"):
         with suppress(ValueError, KeyError):

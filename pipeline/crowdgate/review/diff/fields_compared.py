@@ -136,7 +136,7 @@ def _list_changes(
 ) -> Iterator[FieldChange]:
     was, now = ([each for each in items if each != field.there] for items in (was, now))
     olds, news = {_key(each): each for each in was}, {_key(each): each for each in now}
-    if len(olds) < len(was) or len(news) < len(now):  # nothing tells which of them is which
+    if len(olds) < len(was) or len(news) < len(now):  # ambiguous: several items have one key
         if Counter(map(repr, was)) != Counter(map(repr, now)):
             yield FieldChange(at, Direction.CHANGED_MEANING, text(was), text(now), field.means)
         return

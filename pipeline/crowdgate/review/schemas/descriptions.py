@@ -58,8 +58,7 @@ class SchemaGenerator(GenerateJsonSchema):
 
 
 def _with_measures(rule: Any) -> Any:
-    """Return the schema of a gate with all measures, and what it may state on each: `with`, `of`, `over` and `charge`.
-    """
+    """Return a gate's schema with all measures, and what it may state on each: `with`, `of`, `over` and `charge`."""
     rule["properties"]["measure"]["enum"] = list(MEASURES)
     cases = [
         {"if": {"properties": {"measure": {"const": name}}, "required": ["measure"]}, "then": _of_measure(measure)}
