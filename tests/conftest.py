@@ -51,7 +51,9 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def the_same_seed_for_every_audit() -> Iterator[None]:
-    """What an audit finds by chance must not decide a test: commands and flows draw no seed of their own."""
+    """Give every audit the same seed, so that its random findings do not decide a test: commands and flows draw their
+    own.
+    """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stored_records, "secrets", SimpleNamespace(token_hex=lambda size: "5c" * size))
         yield
@@ -65,7 +67,7 @@ class Shared(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Shared:
-    """In place of --dist loadgroup, which pytest 9.2 makes xdist 3.8 ignore."""
+    """Replace --dist loadgroup, which pytest 9.2 makes xdist 3.8 ignore."""
     return Shared(config, log)
 
 

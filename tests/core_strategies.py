@@ -1,4 +1,4 @@
-"""Generators: batches of coded rows under a view, with the tuples they stand for."""
+"""Generators: batches of coded rows under a view, with the tuples that they encode."""
 
 from dataclasses import dataclass
 

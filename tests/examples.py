@@ -1,12 +1,12 @@
 """How many examples a property is tried with: a quarter by default, all of them with `--every-example`."""
 
 LEAST = 10
-"""As many at least, where a test states more."""
+"""The least number of examples, for a test that states more."""
 _every = False
 
 
 def use_every_example() -> None:
-    """From now on every property is tried with all the examples that it states."""
+    """Run every property with all the examples that it states."""
     global _every
     _every = True
 

@@ -27,7 +27,7 @@ PAGE = "README.md"
 
 
 def stated(folder: Path) -> Claims:
-    """What the manifest says."""
+    """Return the manifest as JSON."""
     found: Claims = json.loads((folder / NAME).read_text(encoding="utf-8"))
     return found
 
@@ -41,7 +41,7 @@ def reseal(folder: Path, change: Change = lambda _: None) -> None:
 
 
 def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
-    """The same, with the README that belongs to it. Raises VerificationFailed where the files can't be read."""
+    """Change and reseal a release, with the README that fits. Raises VerificationFailed if the files are unreadable."""
     reseal(folder, change)
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]

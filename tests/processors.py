@@ -1,5 +1,4 @@
-"""Another processor: child processes in which NumPy, the C library and BLAS leave out what this one can do beyond the
-least of its kind."""
+"""A simulated older processor: child processes in which NumPy, the C library and BLAS use only its basic features."""
 
 import os
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FEATURES: list[str] = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-"""What NumPy uses of this processor, and can do without."""
+"""The features of this processor that NumPy uses and can do without."""
 PLAIN = {
     "NPY_DISABLE_CPU_FEATURES": " ".join(FEATURES),
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable",
@@ -24,7 +23,7 @@ needs_features = pytest.mark.skipif(
 
 
 def on_a_plain_processor(program: str, *arguments: str) -> str:
-    """What a Python program prints there."""
+    """Return the output of a Python program on such a processor."""
     command = [sys.executable, "-c", program, *arguments]
     told = {**os.environ, **PLAIN}
     return subprocess.run(command, env=told, cwd=ROOT, check=True, capture_output=True, text=True).stdout

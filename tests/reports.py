@@ -1,9 +1,9 @@
-"""What tests ask of a report."""
+"""Helpers of tests on reports."""
 
 from crowdgate.kind.listing import Listing
 from crowdgate.report.report import Report
 
 
 def listings_of(found: Report) -> list[Listing]:
-    """All listings of a report, in their order."""
+    """Return all listings of a report, in order."""
     return [each for section in found.sections() for each in section.listings]

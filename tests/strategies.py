@@ -24,7 +24,7 @@ category_domains = st.lists(labels, min_size=1, max_size=12, unique=True).map(
 
 @st.composite
 def number_domains(draw: st.DrawFn, *, whole: bool | None = None) -> Domain:
-    """Numeric domains with fractional steps, negative ends and caps."""
+    """Draw numeric domains with fractional steps, negative limits and caps."""
     step = Fraction(draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 5, 10, 1000])))
     size = draw(st.integers(2, 40))
     first = step * draw(st.integers(-30, 30))

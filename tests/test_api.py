@@ -42,7 +42,7 @@ SILENT = """follow_imports = silent
 follow_imports = skip
 ignore_missing_imports = true
 """
-"""Libraries that no signature speaks of take long."""
+"""Libraries that occur in no signature and take long to import."""
 WRONG = """
 import crowdgate
 

@@ -1,4 +1,4 @@
-"""The bundled policy on the bundled data: it publishes, each gate can withhold, and the budget ends."""
+"""The bundled policy on the bundled data: it publishes, each gate can withhold, and the budget ends releases."""
 
 import csv
 import json
@@ -145,7 +145,7 @@ TIGHTER_SYNTHETIC = {
 def test_every_blocking_gate_of_the_bundled_synthetic_rows_can_withhold(
     copy: Path, cost: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All static ones at once, and all of the released rows at once: on three columns, which take less time."""
+    """All static gates are tested at once, and all of the released rows at once: on three columns, to save time."""
     policy, tighter = copy / SYNTHETIC, {name: of for name, of in TIGHTER_SYNTHETIC.items() if of[2] == cost}
     text = policy.read_text()
     for old, new, _ in tighter.values():

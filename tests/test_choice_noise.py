@@ -19,7 +19,7 @@ from tests.examples import examples
 @given(sensitivity=st.integers(1, 500), rho=st.fractions(Fraction(1, 10**6), 30, max_denominator=10**9))
 @example(2, Fraction(1, 3))
 def test_the_scale_is_never_below_what_rho_asks_for_and_hardly_above(sensitivity: int, rho: Fraction) -> None:
-    """(sensitivity/scale)^2/2 is rho. Were OpenDP told that all scores move one way, a half of that would do."""
+    """(sensitivity/scale)^2/2 is rho. With monotone scores, half of that would suffice in OpenDP."""
     import opendp.prelude as dp
 
     scales: list[float] = []

@@ -1,4 +1,4 @@
-"""Gates: pass, fail or inconclusive at the unfavourable end; anything that is not a finite number blocks."""
+"""Gates: pass, fail or inconclusive at the unfavourable confidence limit; anything but a finite number blocks."""
 
 import math
 import re

@@ -65,7 +65,7 @@ def test_no_replaced_row_exceeds_the_replace_one_form(k: int, beta: float, epsil
 @settings(deadline=None, derandomize=True)
 @given(MECHANISMS, st.fractions(0, "0.98", max_denominator=50), st.fractions(1, 4, max_denominator=20))
 def test_no_mechanism_on_a_sample_exceeds_the_replace_one_form(laws: Laws, beta: Fraction, growth: Fraction) -> None:
-    """Of three outcomes on three rows, in whole fractions."""
+    """The mechanisms have three outcomes on three rows, in exact fractions."""
     sampled = on_a_sample(laws, beta)
     delta = least_delta(sampled, growth)
     assert least_delta(sampled, growth / (1 - beta), replaced=True) <= delta
@@ -104,7 +104,7 @@ M = st.integers(1, 12)
 
 
 def few_digits(*numbers: Number) -> bool:
-    """Whether a float is far from one of them, relatively, or from what it leaves of 1."""
+    """Return whether a number has few digits as a float: it is tiny, or very close to 1."""
     return any(0 < Fraction(each) < Fraction(1, 10**300) or Fraction("0.999") < Fraction(each) < 1 for each in numbers)
 
 
@@ -140,7 +140,7 @@ def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
 def test_a_person_of_several_rows_is_replaced_row_by_row(
     epsilon: Fraction, delta: Fraction, beta: Fraction, m: int
 ) -> None:
-    """Each row has what `per_row` grants it, costs one more coin, and the rows follow each other."""
+    """Each row is replaced within its part `per_row` of epsilon, with one more random bit, one row after the other."""
     form = Guarantee.of((Part("mechanism", epsilon, delta),), unit="person").replace_one_form(beta, rows=m)
     known = replace_one_guarantee(Guarantee.of((Part("mechanism", epsilon, delta),), unit="person"), beta, m)
     row = per_row(epsilon, delta, m)
@@ -303,7 +303,7 @@ def test_a_number_is_short_and_never_rounded_down(number: Fraction, text: str) -
 def test_whoever_knows_how_many_units_there_are_has_the_smaller_of_two_forms(
     beta: Fraction, rows: int, epsilon: float
 ) -> None:
-    """Of .85 on the sample and .15 beside it."""
+    """The guarantees have epsilon .85 on the sample and .15 outside of it."""
     found = replace_one_guarantee(Guarantee.of(BUNDLED), beta, rows)
     assert found.relation == "replace-one"
     assert float(found.epsilon) == pytest.approx(epsilon)
@@ -318,7 +318,7 @@ def test_a_mechanism_without_a_name_of_its_own_counts_twice() -> None:
 
 @given(st.lists(st.floats(0, 5), min_size=8, max_size=8), st.fractions(0, "0.9"))
 def test_whatever_is_computed_on_a_sample_has_the_form(logs: list[float], beta: Fraction) -> None:
-    """Two outcomes of any mechanism on samples of {a}, {b} or nobody: one row more or less, then another one."""
+    """The mechanism has two outcomes on samples of {a}, {b} or none: one row more or less, then another one."""
     outcome = [1 / (1 + math.exp(2.5 - log)) for log in logs[:3]]
     b = float(beta)
     nobody = outcome[0]

@@ -156,7 +156,7 @@ def test_cuts_must_be_values_of_the_domain_that_rise(cuts: list[str], said: str)
 
 
 def test_intervals_between_the_values_of_a_domain_are_refused() -> None:
-    """From 3 in steps of 5: [0, 10) would hold 3 and 8, and was called 3 to 5."""
+    """From 3 in steps of 5, [0, 10) would hold 3 and 8, under the name 3 to 5."""
     domain = numbers(Fraction(3), Fraction(28), Fraction(5), "a codebook")
     with pytest.raises(ValueError, match="add an origin, such as 3"):
         by_width(domain, Fraction(10))

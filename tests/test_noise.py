@@ -118,7 +118,7 @@ SAMPLES = 5000
 
 
 def refuted(draw: Callable[[], int], scale: float) -> bool:
-    """Whether the draws are too odd for the discrete Laplace law of that scale."""
+    """Return whether the draws are too improbable for the discrete Laplace law of that scale."""
     a = math.exp(-1 / scale)
     values = [draw() for _ in range(SAMPLES)]
     least = math.ceil(scale)

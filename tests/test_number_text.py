@@ -1,4 +1,4 @@
-"""Numbers as text: exact ones are read back, bounds lie on their side, and one decimal mark rules a block."""
+"""Numbers as text: exact ones round-trip, bounds are rounded to their side, and one decimal mark applies to a block."""
 
 import math
 from decimal import Decimal

@@ -19,7 +19,7 @@ def number(grid: Grid, code: int) -> Fraction:
 
 
 def nearest(grid: Grid, value: Fraction) -> int:
-    """By looking at every number of the grid; of two that are as near, the greater one."""
+    """Return the nearest number by exhaustive search of the grid; of two equally near, the greater one."""
     return min(range(grid.codes), key=lambda code: (abs(number(grid, code) - value), -code))
 
 

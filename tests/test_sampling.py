@@ -1,4 +1,4 @@
-"""Coins: exactly beta for every rational beta, independent, secret, and thrown once."""
+"""Bernoulli sampling: exactly beta for every rational beta, independent, secret, and drawn once."""
 
 import copy
 import pickle
@@ -27,7 +27,7 @@ KEY = SecretKey(bytes(range(32)), injected=True)
 
 
 class Exhausted(Exception):
-    """The chosen digits did not decide the coin."""
+    """The chosen digits did not decide the sample."""
 
 
 class Chosen:
@@ -44,7 +44,7 @@ class Chosen:
 
 
 def coins(beta: Fraction, first: list[int], ties: list[int]) -> _BernoulliSampler:
-    """Coins whose uniform numbers have chosen digits: 16 bits each, then 64 bits each."""
+    """Return a sampler whose uniform numbers have chosen digits: 16 bits each, then 64 bits each."""
     streams = {
         sampling._COINS: Chosen(np.array(first, dtype="<u2").tobytes()),
         sampling._TIES: Chosen(np.array(ties, dtype="<u8").tobytes()),
@@ -58,7 +58,7 @@ def coins(beta: Fraction, first: list[int], ties: list[int]) -> _BernoulliSample
 
 
 def tree(beta: Fraction, depth: int) -> tuple[Fraction, Fraction]:
-    """(probability of heads decided within so many digits of 64 bits, probability that no more is decided)."""
+    """Return the probability of 1 decided within so many digits of 64 bits, and the probability of no decision."""
     heads = int(coins(beta, list(range(1 << 16)), [0] * (1 << 16)).throw(1 << 16).sum())
     first = [digit for digit in (heads - 1, heads) if 0 <= digit < 1 << 16 and _asks(beta, digit, [])]
     coins(beta, [digit for digit in range(1 << 16) if digit not in first], []).throw((1 << 16) - len(first))
@@ -86,7 +86,7 @@ def _asks(beta: Fraction, first: int, ties: list[int]) -> bool:
 
 
 def _boundary(beta: Fraction, first: int, prefix: list[int]) -> int:
-    """The number of next digits that give heads: they are the smallest ones, found by bisection."""
+    """Return the number of next digits that give 1: they are the smallest ones, found by bisection."""
     low, high = 0, 1 << 64
     while low < high:
         middle = (low + high) // 2
@@ -232,7 +232,7 @@ MOST = 1e-6
 
 
 def refuted(thrown: np.ndarray, beta: Fraction) -> bool:
-    """Whether the number of heads, or of disjoint neighbours that are both heads, is too odd for such coins."""
+    """Return whether the number of ones, or of disjoint pairs of ones, is too improbable at rate beta."""
     pairs = thrown[: len(thrown) // 2 * 2].reshape(-1, 2)
     both = int(np.count_nonzero(pairs.all(axis=1)))
     heads = binomtest(int(thrown.sum()), len(thrown), float(beta)).pvalue
@@ -240,7 +240,7 @@ def refuted(thrown: np.ndarray, beta: Fraction) -> bool:
 
 
 def copied(thrown: np.ndarray) -> np.ndarray:
-    """Every coin in a hundred is its left neighbour again."""
+    """Return draws in which every hundredth repeats its left neighbour."""
     again = thrown.copy()
     again[99::100] = thrown[98:-1:100]
     return again

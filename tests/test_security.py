@@ -1,4 +1,4 @@
-"""SECURITY.md: every promise names tests, and every test that it names is there."""
+"""SECURITY.md: every numbered promise names tests, and every test that it names exists."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ PROMISE = re.compile(r"^\d+\. ", flags=re.MULTILINE)
 
 
 def promises(text: str) -> list[str]:
-    """The numbered promises, each up to the next one or the next heading."""
+    """Return the numbered promises, each up to the next one or the next heading."""
     section = text.partition("\n## Promises\n")[2].partition("\n## ")[0]
     return [part.partition("\n#")[0] for part in PROMISE.split(section)[1:]]
 
@@ -48,7 +48,7 @@ def test_promises_are_counted_from_one() -> None:
 
 
 def test_no_name_of_a_test_is_written_in_another_way() -> None:
-    """What is not matched is not checked."""
+    """A name without a match would not be checked."""
     assert TEXT.count("::") == len(NAMED.findall(TEXT))
 
 

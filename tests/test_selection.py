@@ -59,7 +59,7 @@ DRAWS = 5_000
 
 
 def refuted(selection: Any) -> bool:
-    """Whether the draws are too odd for permute-and-flip at scale 4 / 2."""
+    """Return whether the draws are too improbable for permute-and-flip at scale 4 / 2."""
     taken = Counter(int(selection(SCORES)) for _ in range(DRAWS))
     masses = permute_and_flip(SCORES, 4, EPSILON)
     p_values = [binomtest(taken[i], DRAWS, mass).pvalue for i, mass in enumerate(masses)]

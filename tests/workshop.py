@@ -212,5 +212,5 @@ def without_engine(patch: pytest.MonkeyPatch) -> None:
 
 
 def verified(folder: Path, ledger: str | None = None) -> dict[str, Any]:
-    """What a release that verifies says of itself."""
+    """Return the manifest of a release after verifying it."""
     return verify(folder, ledger).manifest.to_json()

@@ -1,4 +1,4 @@
-"""The Prefect flow `audit`: the same audit as the command, on a schedule, so that gates find a fresh record."""
+"""The Prefect flow `audit`: the audit of the command, on a schedule, so that gates find a recent record."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -36,10 +36,10 @@ def audit(
     processes: Processes = 1,
     question: AuditQuestion = AuditQuestion.SINGLING_OUT,
 ) -> State[None]:
-    """One audit of a policy on its public population, set as the policy says; a finished one is reported.
+    """Audit a policy on its public population, with the policy's settings; report a finished audit.
 
     Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`
-    only where the policy opens it to deployments.
+    only if the policy opens it to deployments.
     """
     disable_core_dumps()
     try:
@@ -56,7 +56,7 @@ def audit(
 
 
 def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
-    """What was found, as a page of the run: all of it is public."""
+    """Publish the findings as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
         page = AUDITS[question].report(found).markdown().replace(PICTURES, "")
         create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-findings")

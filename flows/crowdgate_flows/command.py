@@ -1,4 +1,4 @@
-"""The command `crowdgate`: the library's command line, with Prefect as the scheduler when one is asked for."""
+"""The command `crowdgate`: the library's command line, with Prefect as its optional scheduler."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Entry point of the command."""
+    """Run the command line."""
     cli.main(_run_flow)
 
 

@@ -1,4 +1,4 @@
-"""What a deployment's run may set: whoever can start one is not thereby the one who answers for the policy."""
+"""Settings that a deployment's run may change: permission to start a run does not make its user the policy owner."""
 
 from pathlib import Path
 
@@ -9,9 +9,10 @@ from crowdgate.planning.plan import bundle_of
 
 
 def refuse_locked(policy: Path, **given: str | None) -> None:
-    """Raises ConfigurationError for what a deployment, or a run of it, sets though the policy does not open it.
+    """Raise ConfigurationError for a setting that a deployment, or a run of it, changes though the policy does not open
+    it.
 
-    A flow that a person calls, also by the command line, is nobody's deployment, and may set all.
+    A flow that a person calls, also by the command line, is no deployment, and may change all settings.
     """
     stated = [name for name, value in given.items() if value is not None]
     if not stated or deployment.id is None:

@@ -1,4 +1,4 @@
-"""Terminal states of a run: what anybody may know of its end, and what Prefect does with it."""
+"""Terminal states of a run: the public facts about its end, and its handling by Prefect."""
 
 from typing import Any
 
@@ -9,26 +9,28 @@ from prefect.states import Failed
 from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, LedgerRefused
 
 NORMAL = (ConfigurationError, FileFault, LedgerRefused)
-"""Errors by which a run ends as it should: exit codes 2, 4 and 5. The others are faults."""
+"""Errors of a normal end: exit codes 2, 4 and 5. All other errors are faults."""
 
 
 class _FailedWithoutResult(State[Any]):
-    """A failed state whose result is nothing: Prefect's engine raises the result of any other, and logs a traceback."""
+    """A failed state without a result: Prefect's engine raises the result of any other, and logs a traceback."""
 
     def result(self, *_: object, **__: object) -> None:
-        """Nothing: a release is not handed on."""
+        """Return nothing: a release is not passed on."""
 
 
 def failed_state(name: str, message: str) -> State[Any]:
-    """A failed state for a normal end. Only a caller in Python gets it as an exception; the engine that runs a
-    deployment has none."""
+    """Return a failed state for a normal end.
+
+    Only a caller in Python gets it as an exception; the engine that runs a deployment does not.
+    """
     if deployment.id is not None and flow_run.parent_flow_run_id is None:
         return _FailedWithoutResult(type=StateType.FAILED, name=name, message=message)
     return Failed(name=name, message=message)
 
 
 def refused_state(error: CrowdgateError) -> State[Any]:
-    """The state of a run that an error stopped before anything was read."""
+    """Return the state of a run that an error stopped before anything was read."""
     if isinstance(error, NORMAL):
         return failed_state("Refused", str(error))
     return Failed(name="Refused", message=str(error))

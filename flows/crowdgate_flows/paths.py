@@ -11,8 +11,9 @@ FilePath = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")]
 
 
 def refuse_urls(**paths: str | None) -> None:
-    """Refuse a URL in place of a file or folder, before paths are joined. Raises ConfigurationError, which names the
-    parameter."""
+    """Refuse a URL in place of a file or folder, before paths are joined. Raises ConfigurationError that names the
+    parameter.
+    """
     for name, text in paths.items():
         if text is not None and is_url(text):
             expected = "a file or folder of this machine"

@@ -1,4 +1,6 @@
-"""The Prefect flow `release`: the same steps as the command, scheduled, observed, and as silent about the data."""
+"""The Prefect flow `release`: the steps of the command, scheduled and observed, with equally little output about the
+data.
+"""
 
 from contextlib import suppress
 from contextvars import ContextVar
@@ -45,11 +47,12 @@ def release(
     working_copy: FilePath | None = None,
     anchors: list[Anchor] | None = None,
 ) -> State[None]:
-    """One release. Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); without a slot, the
-    day the run was scheduled for. A run that is tried again takes up what it has reserved and not begun to read.
+    """Make one release.
 
-    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set
-    `input_path`, `to` and `ledger` only where the policy opens them to deployments.
+    Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); the default slot is the day the run
+    was scheduled for. A repeated run continues with a reservation whose reading has not begun. Paths are relative to
+    `working_copy`, by default to the folder that the run works in. A deployment may set `input_path`, `to` and `ledger`
+    only if the policy opens them to deployments.
     """
     disable_core_dumps()
     try:
@@ -71,7 +74,7 @@ def release(
 
 
 def steps(request: SealedValue[Request]) -> End:
-    """All tasks of a release in their order, until one of them ends it."""
+    """Run all tasks of a release in order, until one of them ends it."""
     run = tasks.prepare(request).value
     if isinstance(run, End):
         return run
@@ -85,7 +88,7 @@ def steps(request: SealedValue[Request]) -> End:
 
 
 def run_release(request: Request) -> Result:
-    """Run the flow in this process and return how it ended. Raises the error that stopped it, as the job would."""
+    """Run the flow in this process and return its result. Raises the error that stopped it, as the job would."""
     ends: list[End] = []
     token = _ENDS.set(ends)
     trouble = "see its own messages above"
@@ -111,7 +114,7 @@ def run_release(request: Request) -> Result:
 
 
 def _state(end: End) -> State[None]:
-    """The terminal state: published is Completed; everything else is Failed under a name of its own."""
+    """Return the terminal state: published is Completed; everything else is Failed under its own name."""
     if isinstance(end, Crashed):
         return Failed(name="Crashed", message=str(end))
     if isinstance(end, CrowdgateError):
@@ -129,7 +132,7 @@ def _published_message(end: Result) -> str:
 
 
 def _withheld_message(end: Result) -> str:
-    """Which gates withheld it, with what each measured."""
+    """Return the gates that withheld the release, with their measurements."""
     if end.repeated:
         return end.plain
     gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
@@ -137,13 +140,15 @@ def _withheld_message(end: Result) -> str:
 
 
 def _artifact(result: Result) -> None:
-    """The public page of the release, on the run's page."""
+    """Publish the public page of the release on the run's page."""
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
         create_markdown_artifact(markdown=without_marks(page_after(result).markdown()), key="release-verdicts")
 
 
 def _slot(as_of: str | None) -> str:
-    """The slot asked for, by default the day (UTC) that this run was scheduled for: a late run keeps its slot."""
+    """Return the requested slot, by default the day (UTC) that this run was scheduled for: a late run has its planned
+    slot.
+    """
     if as_of is not None:
         try:
             return parse_slot(as_of)

@@ -1,9 +1,8 @@
-"""The steps of a release, and an audit, as Prefect tasks. What they do stands in `crowdgate.releases`.
+"""The steps of a release, and an audit, as Prefect tasks. Their code is in `crowdgate.releases`.
 
-Nothing is persisted or cached, nothing is tried twice once the ledger has reserved, and what a task hands on is sealed:
-Prefect neither looks into it nor stores it. An error that is a normal end (the policy is wrong, the ledger refuses) is
-handed on as a value: Prefect logs a traceback of whatever a task raises. A fault is raised, without the chain that led
-to it.
+Nothing is persisted or cached, and nothing is retried once the ledger has reserved. Values between tasks are sealed:
+Prefect neither reads nor stores them. An error of a normal end (the policy is wrong, the ledger refuses) is passed on
+as a value, as Prefect logs a traceback of whatever a task raises. A fault is raised, without its chain of causes.
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ T = TypeVar("T")
 
 
 class SealedValue(Generic[T]):
-    """A value that travels between tasks of one process and shows nothing of itself."""
+    """A value that is passed between tasks of one process and does not show its content."""
 
     __slots__ = ("value",)
 
@@ -47,11 +46,11 @@ class SealedValue(Generic[T]):
 
 
 class Fault(CrowdgateError):
-    """A mistake of ours before anything was read; its text could hold anything and is not shown."""
+    """A fault in Crowdgate before anything was read; its text could hold anything and is not shown."""
 
 
 def errors_as_values(step: Callable[P, SealedValue[T]]) -> Callable[P, SealedValue[T | CrowdgateError]]:
-    """Return the error of a normal end, sealed; let faults out as Crowdgate's own errors, without what caused them."""
+    """Return the error of a normal end, sealed; raise faults as Crowdgate's own errors, without their causes."""
 
     @wraps(step)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> SealedValue[T | CrowdgateError]:
@@ -77,7 +76,7 @@ def _step(function: Callable[P, SealedValue[T]]) -> Callable[P, SealedValue[T | 
 
 @_step
 def rehearse(request: SealedValue[Request]) -> SealedValue[DryRun | None]:
-    """Rehearse in place of a release, where the policy says that nothing is released of it."""
+    """Run a simulation in place of a release, if the policy states dry-run."""
     return SealedValue(dry_run(request.value))
 
 
@@ -95,7 +94,7 @@ def reserve(run: SealedValue[Run]) -> SealedValue[ReservedRun | Result]:
 
 @_step
 def protect(reserved: SealedValue[ReservedRun]) -> SealedValue[CommittedRelease | Result]:
-    """Everything between reading and the ledger's commitment, as one task: a crash must not show how far it came."""
+    """Run all steps from reading to the ledger's commitment as one task: a crash must not show how far it came."""
     return SealedValue(job.conclude(reserved.value, draw_key(), announce=announce))
 
 
@@ -107,5 +106,5 @@ def publish(reserved: SealedValue[ReservedRun], ready: SealedValue[CommittedRele
 
 @_step
 def play(asked: SealedValue[AuditRequest], count: int, question: AuditQuestion) -> SealedValue[FinishedAudit[Any, Any]]:
-    """Audit a policy on its public population, in so many processes."""
+    """Audit a policy on its public population, with so many processes."""
     return SealedValue(audit(AUDITS[question], asked.value, AuditRuntime(executor=processes(count))))

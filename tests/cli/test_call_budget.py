@@ -1,8 +1,8 @@
-"""What commands on the bundled policies cost, in numbers that no load of the machine moves: how often functions of
-ours are called, and how many of our modules are imported.
+"""Budgets of commands on the bundled policies: calls of Crowdgate's functions and imports of its modules.
 
-A number may be a tenth above what is stated here. One that grew for a good reason is stated anew, in the commit that
-says why; one that fell by more is stated anew as well, so that what was won is kept.
+These numbers do not depend on the load of the machine. A number may exceed the stated one by a tenth. One that grew for
+a good reason is stated anew, in the commit that gives the reason. One that fell by more than a tenth is stated anew as
+well, so that the gain is preserved.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What `check` found, for people at a terminal, for programs and for build servers."""
+"""Output of `check` for people at a terminal, for programs and for build servers."""
 
 import io
 import json

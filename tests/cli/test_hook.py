@@ -25,7 +25,7 @@ CHANGES = [
 
 
 def run() -> int:
-    """What pre-commit runs: the entry, and no file names."""
+    """Run the pre-commit hook: its entry, without file names."""
     assert not HOOK["pass_filenames"]
     return crowdgate(*HOOK["entry"].split()[1:])
 

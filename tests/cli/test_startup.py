@@ -23,7 +23,7 @@ NEEDED = {
     "plan {policy}": ("scipy",),  # of forecasts
     "verify {missing}": (),
 }
-"""What a command may import of them."""
+"""The slow libraries that each command may import."""
 RUN = """
 import sys
 from crowdgate_flows.command import main
@@ -67,7 +67,7 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
 
 @pytest.mark.thorough
 def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
-    """With Parquet and CSV, and with rows, tables and synthetic rows that are made again."""
+    """Covers Parquet and CSV, and rows, tables and synthetic rows that are made again."""
     folders = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
     lines = [["verify", str(each), *(["--refit"] if each.name == "dp_synthetic" else [])] for each in folders]
     ended = subprocess.run([sys.executable, "-c", EACH, json.dumps(lines)], capture_output=True, text=True, check=True)

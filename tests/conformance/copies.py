@@ -43,15 +43,17 @@ TABLES: dict[str, Callable[[Path, Sequence[Row]], str]] = {
     "parquet": _file("parquet", write_parquet),
     "csv": _file("csv", write_csv),
 }
-"""By source: writes rows (patient, age, ward, note) where it reads them, and gives the contract's line of its server.
-What lies in the folder of the contract under a name that starts with `patients` is confidential."""
+"""By source: a function that writes rows (patient, age, ward, note) and returns the contract's line of its server.
+
+Files in the contract's folder whose names start with `patients` are confidential.
+"""
 
 LEDGERS: dict[str, Callable[[Path], str]] = {"sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}"}
-"""By store: the URL of a ledger of the working copy that is not made yet."""
+"""By store: the URL of a new ledger in the working copy."""
 
 
 def missing() -> list[str]:
-    """What is registered and can't be tested yet, with what to add."""
+    """Return registered sources and stores that can't be tested yet, with instructions."""
     writer = "add to TABLES in tests/conformance/copies.py how a small table is written for it"
     url = "add to LEDGERS in tests/conformance/copies.py the URL of a new ledger of it"
     found = [f"source {name!r} has no writer: {writer}" for name in SOURCES if name not in TABLES]
@@ -69,7 +71,10 @@ class Case:
 
 
 def axes() -> tuple[Sequence[Hashable], ...]:
-    """All rows of the tables. Of formats: each alone, and all together. What has no writer is told by a test."""
+    """Return all rows of the tables of kinds, sources, formats and stores.
+
+    Formats are tested one at a time and all together. A test names rows without a writer.
+    """
     sets = [(name,) for name in FORMATS]
     every = sets if len(sets) == 1 else [*sets, tuple(FORMATS)]
     sources = [name for name in SOURCES if name in TABLES]
@@ -93,12 +98,12 @@ class Copy(Workshop):
         return self.url
 
     def is_private(self, path: Path) -> bool:
-        """Whether a file is the confidential table, or lies in a folder that only the curator reads."""
+        """Return whether a file is the confidential table, or in a folder that only the curator reads."""
         table = path.relative_to(self.root).parts[:2]
         return "private" in path.parts or (table[0] == "data_contracts" and table[1].startswith("patients"))
 
     def published(self) -> dict[str, bytes]:
-        """Every file of the release, by name; empty while there is none."""
+        """Return every file of the release, by name; empty while there is none."""
         folder = self.release_dir(SLOT)
         return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.exists() else {}
 
@@ -145,7 +150,7 @@ def _policy(copy: Copy, limit: str) -> dict[str, Any]:
 
 
 def suited(kind: str, contract: Contract) -> MechanismSpec:
-    """Of what the kind proposes for tables at these levels, what keeps the guarantee and has the least error."""
+    """Return the kind's proposal for tables at these levels that keeps the guarantee with the least error."""
     prior = Prior(1000, contract.by_name)
     levels = {name: next(each for each in prior.levels(name) if each.name == level) for name, level in LEVELS.items()}
     found: list[tuple[float, MechanismSpec]] = []

@@ -67,7 +67,7 @@ def live(case: Case, root: Path, limit: str = "2") -> Life:
 
 
 def spent(copy: Copy) -> tuple[Fraction, Fraction]:
-    """What the population has lost."""
+    """Return the population's total charge: epsilon and delta."""
     found = open_ledger(copy.ledger, None).spent("clinic-patients")
     return found.epsilon, found.delta
 

@@ -1,4 +1,4 @@
-"""Every kind of release, source, output format and ledger store together keep what is promised of all of them."""
+"""Every combination of kind of release, source, output format and ledger store keeps the guarantees of all of them."""
 
 from pathlib import Path
 

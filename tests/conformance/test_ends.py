@@ -1,4 +1,4 @@
-"""However a run of any case ends, it is silent; and a step that breaks leaves a whole release or none."""
+"""A run of any case ends silently; a step that breaks leaves a whole release or none."""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -27,12 +27,12 @@ ID = f"clinic/1/{SLOT}"
 
 
 def broken(*_: object, **__: object) -> Any:
-    """Fails with a text that nobody may see."""
+    """Fail with a text that must never be shown."""
     raise RuntimeError(MARK)
 
 
 def _published(_: Copy, __: pytest.MonkeyPatch) -> None:
-    """Nothing is done to the run."""
+    """Leave the run unchanged."""
 
 
 def _withheld(copy: Copy, _: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,9 @@ def test_a_run_that_breaks_anywhere_publishes_all_or_nothing_and_draws_once(
 
 
 def _ended(copy: Copy, again: Said, state: State | None, reading: bool, before: dict[str, bytes]) -> None:
-    """What the ledger holds after the broken run decides how the next one ends; it is charged once at most."""
+    """Check that the ledger's state after the broken run decides how the next one ends; the release is charged at most
+    once.
+    """
     epsilon, delta = spent(copy)
     assert epsilon <= EPSILON
     assert delta <= DELTA
@@ -166,7 +168,7 @@ def _ended(copy: Copy, again: Said, state: State | None, reading: bool, before: 
 
 
 def _state(copy: Copy) -> tuple[State | None, bool]:
-    """Where the release stands, and whether its reading has begun."""
+    """Return the state of the release, and whether its reading has begun."""
     entry = open_ledger(copy.ledger, None).entry(ID)
     return (None, False) if entry is None else (entry.state, entry.reading)
 

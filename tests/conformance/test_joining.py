@@ -1,4 +1,4 @@
-"""A row that is registered joins the suite by that alone, and what else it needs is said."""
+"""A registered row joins the suite automatically, and a test names anything else that it needs."""
 
 from collections.abc import Hashable
 from dataclasses import replace
@@ -28,7 +28,7 @@ def test_the_chosen_rows_hold_every_pair_and_are_fewer_than_the_product() -> Non
 
 
 def _copied(kind: Any, name: str) -> Any:
-    """The same kind of release under another name."""
+    """Return a copy of a kind of release under another name."""
     spec = type("Copied", (kind.spec,), {"__annotations__": {"kind": str}})
     return type("CopiedKind", (type(kind),), {"name": name, "spec": spec})()
 

@@ -86,7 +86,7 @@ FILES = {
 
 
 def line_of(text: str) -> int:
-    """The line of the contract in which a text stands first."""
+    """Return the first line of the contract with a text."""
     return CONTRACT[: CONTRACT.index(text)].count("\n") + 1
 
 
@@ -100,7 +100,7 @@ def write(folder: Path, text: str = CONTRACT, **files: str) -> Path:
 
 
 def problems_of(path: Path) -> tuple[Problem, ...]:
-    """What reading a contract reports; reading it must fail."""
+    """Return the problems of reading a contract, which must fail."""
     with pytest.raises(ConfigurationError) as caught:
         read_contract(path, KNOWN.servers)
     return caught.value.problems

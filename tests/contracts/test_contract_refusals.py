@@ -1,4 +1,4 @@
-"""Every refusal of a contract, with the file and line where the mistake stands."""
+"""Every refusal of a contract, with the file and line of the mistake."""
 
 import re
 from pathlib import Path
@@ -292,7 +292,7 @@ def test_a_message_never_shows_a_whole_value(tmp_path: Path) -> None:
     ],
 )
 def test_one_wrong_name_is_one_problem(tmp_path: Path, levels: str) -> None:
-    """Neither the right names beside it nor those of levels that speak of its level are wrong."""
+    """Correct names next to it, and names in levels that use its level, are no problems."""
     (problem,) = problems_of(write(tmp_path, CONTRACT.replace(CHEST, levels)))
     wrong = next(name for name in ("unknwn", "yy", "gone.csv") if name in levels)
     assert problem.found.startswith(f"'{wrong}'")

@@ -1,4 +1,4 @@
-"""Contracts: what a good one means, and that reading any other ends in a ConfigurationError."""
+"""Contracts: the meaning of valid ones, and a ConfigurationError for any other."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A contract that is wrong in thousands of places is not searched to its end."""
+"""Reading a contract with thousands of mistakes stops early."""
 
 from itertools import count, islice
 

@@ -1,4 +1,4 @@
-"""A corrected line: one word of the file's own line is another, and nothing is proposed that is not sure."""
+"""Corrected lines: exactly one word of the file's line differs, and only certain corrections are suggested."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One Prefect server for all flow tests, in a folder of its own."""
+"""One Prefect server for all flow tests, in its own folder."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What a Prefect server has stored, looked at from outside."""
+"""The stored state of a Prefect server, read from outside."""
 
 import sqlite3
 import time
@@ -12,7 +12,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Server:
-    """A running Prefect server, looked at from outside."""
+    """A running Prefect server, read from outside."""
 
     url: str
     database: Path
@@ -28,7 +28,7 @@ class Server:
             connection.close()
 
     def texts(self) -> Iterator[str]:
-        """Every cell of every table, as text."""
+        """Yield every cell of every table, as text."""
         for (table,) in self.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
             for row in self.query(f'SELECT * FROM "{table}"'):
                 for cell in row:
@@ -61,7 +61,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the server knows of one flow run."""
+    """The server's record of one flow run."""
 
     id: str
     parameters: str

@@ -1,5 +1,8 @@
-"""A run that a worker of Prefect's has started is cancelled at the server while it stands at one of its steps; by hand
-(`soak`). Prefect tells the worker, which ends the process."""
+"""Cancellation at the server of a run that a Prefect worker has started, while it waits at one of its steps; by hand
+(`soak`).
+
+Prefect notifies the worker, which ends the process.
+"""
 
 import os
 import subprocess
@@ -35,7 +38,7 @@ if "HELD_AT" in os.environ:
         return original(*args, **kwargs)
     setattr(place, name, held)
 """
-"""Python reads it when it starts (`sitecustomize`): the run stands before a step until somebody ends it."""
+"""The source of `sitecustomize`, which Python imports at start: the run waits before a step until it is ended."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Deployments of a working copy: Prefect takes them and a worker runs them, whatever else lies in the folder."""
+"""Deployments of a working copy: Prefect accepts them and a worker runs them, whatever else is in the folder."""
 
 import os
 import re
@@ -25,7 +25,7 @@ RELEASE, DEPLOY = (block.strip().splitlines() for block in re.findall(r"```sh\n(
 FILE = bundled("schedules") / "prefect.yaml"
 DEPLOYMENTS: list[dict[str, Any]] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["deployments"]
 OTHERS = ("flows/__init__.py", "pipeline/__init__.py", "tasks/__init__.py", "crowdgate.py", "crowdgate_flows.py")
-"""Modules of a data engineer's own: a working copy that is somebody's repository is full of them."""
+"""Modules of a data engineer's own: a working copy inside another repository is full of them."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ for words in sys.argv[1].split(";"):
 
 @pytest.mark.thorough
 def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path, tmp_path: Path) -> None:
-    """As the console script runs: its own folder is on the path, the current one is not."""
+    """Commands run as by the console script: its own folder is on the path, the current one is not."""
     script = tmp_path / "crowdgate"
     script.write_text(COMMANDS)
     release = "releases/census-income/1/2030-01-01"
@@ -88,7 +88,7 @@ def said(line: str) -> list[str]:
 def test_a_release_of_the_readme_is_a_flow_of_the_server(
     server: Server, workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a small table, under the bundled policy's name."""
+    """The release uses a small table under the bundled policy's name."""
     (line,) = RELEASE
     setting, program, *words = line.split()
     assert (program, words) == ("crowdgate", ["release", DEMO_POLICY])
@@ -104,7 +104,7 @@ def test_a_release_of_the_readme_is_a_flow_of_the_server(
 
 @pytest.mark.thorough
 def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path) -> None:
-    """By the README's commands; the worker ends after one run."""
+    """Uses the README's commands; the worker ends after one run."""
     folder, pool, deploy, worker = DEPLOY
     here = copy / folder.removeprefix("cd ")
     run(here, *said(pool), PREFECT_API_URL=server.url)

@@ -1,4 +1,4 @@
-"""A flow that is killed, or told to end as a cancelled one is, at any of its steps; by hand (`soak`)."""
+"""Flows that are killed, or stopped as cancelled ones are, at any of their steps; by hand (`soak`)."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Flows report to nobody, and their memory reaches no disk."""
+"""Flows send no statistics, and their memory never reaches the disk."""
 
 import json
 import os
@@ -29,7 +29,9 @@ TRACKED = {"DO_NOT_TRACK": "0", "PREFECT_SERVER_ANALYTICS_ENABLED": "true"}
 
 @pytest.mark.thorough
 def test_prefect_sends_no_statistics_whatever_the_environment_says() -> None:
-    """Where a service that builds is recognised Prefect sends none anyway, so nothing of one is in the environment."""
+    """Prefect sends none on a known build server anyway, so the variables of build servers are removed from the
+    environment.
+    """
     from prefect._internal.analytics.ci_detection import CI_ENV_VARS
 
     kept = {name: value for name, value in os.environ.items() if name not in CI_ENV_VARS}

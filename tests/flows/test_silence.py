@@ -1,4 +1,6 @@
-"""What Prefect may know of a release: names, paths, a slot, a public end. Nothing of the records, and no count."""
+"""Facts about a release that Prefect may know: names, paths, a slot, a public end. Nothing of the records, and no
+count.
+"""
 
 import json
 import os
@@ -94,7 +96,7 @@ def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
 
 
 def _only_public_facts(server: Server, runs: list[Seen]) -> None:
-    """No state holds data, no task run says what it was given, and only verdicts have a page."""
+    """Check that no state holds data, no task run records its inputs, and only verdicts have a page."""
     assert all(row["data"] in (None, "null") for row in server.query("SELECT data FROM flow_run_state"))
     for row in server.query("SELECT task_inputs FROM task_run"):
         assert '"value"' not in row["task_inputs"]
@@ -103,7 +105,7 @@ def _only_public_facts(server: Server, runs: list[Seen]) -> None:
 
 
 def _all_of(error: BaseException | None) -> Iterator[str]:
-    """Everything that hangs on an exception, except local variables of its frames, which nobody stores."""
+    """Yield all texts of an exception, except local variables of its frames, which are not stored."""
     assert error is not None
     assert (error.__cause__, error.__context__) == (None, None)
     yield from (repr(error), str(error), repr(error.args), repr(vars(error)))

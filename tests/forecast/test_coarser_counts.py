@@ -144,7 +144,7 @@ def test_a_public_table_without_the_attributes_is_refused(
 
 
 def known(contract: Contract, released: tuple[str | None, str | None]) -> PriorFigures:
-    """Counts of age at a level by itself, and at another with ward (None: no such table)."""
+    """Return figures with counts of age at one level alone, and at another with ward (None: no such table)."""
     own, with_ward = ((None if each is None else level(contract, "age", each)) for each in released)
     axes: list[dict[str, Level]] = [{"ward": level(contract, "ward", "exact")}]
     axes += [] if own is None else [{"age": own}]
@@ -174,7 +174,9 @@ def level(contract: Contract, name: str, called: str) -> Level:
 def test_shares_are_known_by_margins_or_counts_as_fine_as_asked_at_all_levels(
     workshop: Workshop, margins: tuple[int, ...] | None
 ) -> None:
-    """Each of five released levels by itself and five with ward, at each of four asked ones: a law or a refusal."""
+    """Each of five released levels alone and five with ward, at each of four requested ones: a distribution or a
+    refusal.
+    """
     read = read_contract(workshop.contract, KNOWN.servers)
     contract = with_margins(read, margins)
     for own, with_ward, asked in product((None, *LEVELS), (None, *LEVELS), LEVELS):

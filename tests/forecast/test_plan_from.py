@@ -1,4 +1,4 @@
-"""`crowdgate plan --from`: what counts are taken, what is refused, and that wishes are met by what is proposed."""
+"""`crowdgate plan --from`: accepted and refused counts, and proposals that meet targets."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ TABLES = """\
 
 
 def tables_policy(workshop: Workshop, text: str = TABLES) -> Path:
-    """A policy of tables beside the workshop's."""
+    """Write a policy of tables next to the workshop's and return its path."""
     policy = workshop.policy.read_text(encoding="utf-8")
     before, after = policy[: policy.index("  mechanism:")], policy[policy.index("  publish:") :]
     path = workshop.policy.with_name("tables.yaml")

@@ -83,7 +83,7 @@ def _root(children: int) -> bytes:
 
 
 def _leaf(name: str) -> bytes:
-    """A column of text that must be filled: no levels stand before its cells."""
+    """Return the schema element of a required text column: no levels precede its cells."""
     utf8 = 0
     return _struct((1, I32, _int(BYTE_ARRAY)), (3, I32, _int(0)), (4, BINARY, _text(name)), (6, I32, _int(utf8)))
 
@@ -122,4 +122,4 @@ BOMBS: dict[str, tuple[Callable[[Sequence[str]], bytes], bool]] = {
     "zstd of 1 GiB": (partial(_of_zstd, size=GIGA), True),
     "gzip of 256 MiB": (partial(_of_gzip, size=GIGA // 4), True),
 }
-"""What they are, how they are made for these columns, and whether they are dear."""
+"""The bombs by name: the function that makes one for these columns, and whether it is slow."""

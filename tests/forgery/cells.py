@@ -20,7 +20,7 @@ NOTE = "hidden"
 
 
 def line_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every file of lines alone: rows, cells, and how they are written."""
+    """Yield forgeries of every CSV file: rows, cells, and their spelling."""
     for path in sorted(folder.glob("*.csv")):
         for what, lines in LINES.items():
             yield Forgery(f"lines: {path.name}: {what}", resealed(_relisted(path.name, lines), seal))
@@ -97,7 +97,7 @@ CELLS: dict[str, Callable[[str], str]] = {
 
 
 def _cell(at: int, change: Callable[[str], str]) -> Callable[[Lines], Lines]:
-    """One cell of the first line behind the header."""
+    """Return a change of one cell in the first line after the header."""
 
     def changed(lines: Lines) -> Lines:
         if len(lines) < 2 or at >= len(lines[1]):
@@ -108,7 +108,9 @@ def _cell(at: int, change: Callable[[str], str]) -> Callable[[Lines], Lines]:
 
 
 def table_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every table in all its formats at once, with the library's own writers; then the manifest counts it again."""
+    """Yield forgeries of every table in all its formats at once, with the library's own writers; then with a new count
+    in the manifest.
+    """
     for path in sorted(folder.glob("*.parquet")):
         table = pq.read_table(path)
         for what, change in _table_changes(table):
@@ -140,7 +142,7 @@ def labelled(table: pa.Table) -> pa.Table:
 
 
 def _recounted(name: str, change: Change) -> Change:
-    """Every number of the manifest that is the table's number of rows or classes becomes the new one."""
+    """Return a change that also replaces the old number of rows or classes everywhere in the manifest."""
 
     def apply(folder: Path) -> None:
         before = _counts(pq.read_table(folder / name))

@@ -1,4 +1,4 @@
-"""What a manifest says, as places and values, whatever they are called."""
+"""The statements of a manifest as places and values, whatever their names."""
 
 import json
 import re
@@ -16,7 +16,7 @@ EXACT = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?(/\d+)?")
 
 
 def claims_of(folder: Path) -> Claims:
-    """What the manifest says."""
+    """Return the manifest as JSON."""
     found: Claims = json.loads((folder / manifest.NAME).read_bytes())
     return found
 
@@ -27,7 +27,7 @@ def say(folder: Path, claims: Claims) -> None:
 
 
 def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Every value with its place, the whole first."""
+    """Yield every value with its place, the whole first."""
     yield place, value
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inside:
@@ -46,7 +46,7 @@ def shown(claims: Claims, place: Place) -> str:
 
 
 def leaves(claims: Claims) -> dict[str, Any]:
-    """Every value that holds no others, by its place as text; empty lists and objects too."""
+    """Return every value without children, by its place as text; including empty lists and objects."""
     return {
         shown(claims, place): value for place, value in walk(claims) if not (value and isinstance(value, dict | list))
     }

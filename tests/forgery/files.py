@@ -1,4 +1,4 @@
-"""Forgeries of files as such: gone, cut, changed in some bytes, replaced by what is no file, and added."""
+"""Forgeries of whole files: missing, cut, changed in some bytes, replaced by other kinds of files, and added."""
 
 import os
 import random
@@ -18,7 +18,7 @@ POSITIONS = 6
 
 
 def file_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
-    """Of every file; the manifest is made to fit, but where it is the file itself."""
+    """Yield forgeries of every file; the manifest is made to fit, unless it is the forged file."""
     names = sorted(path.name for path in folder.iterdir())
     for at, name in enumerate(names):
         draw = random.Random(f"{seed} {name}")
@@ -103,7 +103,7 @@ def _linked_away(name: str) -> Change:
 
 
 def _device(path: Path) -> None:
-    """The device that has no end of zeros."""
+    """Make the device of endless zeros."""
     os.mknod(path, 0o644 | stat.S_IFCHR, os.makedev(1, 5))
 
 

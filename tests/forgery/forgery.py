@@ -23,7 +23,9 @@ Change = Callable[[Path], object]
 
 @dataclass(frozen=True)
 class Forgery:
-    """One change of a release folder. A name is `group: place: what`; a dear one may cost seconds or gigabytes."""
+    """One change of a release folder. A name is `group: place: what`; a slow one (`dear`) may cost seconds or
+    gigabytes.
+    """
 
     name: str
     apply: Change
@@ -31,7 +33,7 @@ class Forgery:
 
     @property
     def group(self) -> str:
-        """What kind of forgery it is."""
+        """The group of the forgery."""
         return self.name.partition(": ")[0]
 
 
@@ -55,7 +57,7 @@ SIGNATURE_ONLY: dict[str, str] = {
     "/verdicts/*/severity": "whether a gate that passed blocks is in the policy, if another one does",
     "/verdicts/* charged/value": "a number drawn with noise",
 }
-"""Leaves of the manifest whose value, if it is of the same type, only a signature or the ledger can tell, and why."""
+"""Leaves of the manifest of which only a signature or the ledger can detect a value of the same type, and why."""
 
 CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/k": "a larger k that all classes reach promises no more",
@@ -66,7 +68,7 @@ CAREFUL_ONLY: dict[str, str] = {
     "/mechanism/relative_error": "which flags were asked for is in the policy, if they are the same",
     "/verdicts/*": "which gates were asked for is in the policy, if they pass",
 }
-"""The same for a forger who writes README.md again as the maker would: otherwise that gives the forgery away."""
+"""Fields of which only the policy can tell a forgery whose forger also writes a fitting README.md."""
 
 WISHES: dict[str, str] = {
     "/mechanism/impossible*": "what can't occur is in the policy, if no row is of it",
@@ -78,7 +80,7 @@ VALUES = ("manifest text", "manifest number", "manifest exact", "manifest flag")
 
 
 def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
-    """Whether the forgery is one that only a signature or the ledger can tell."""
+    """Return whether only a signature or the ledger can detect the forgery."""
     group, place, _ = name.split(": ", 2)
     if group == "manifest shape" and table is CAREFUL_ONLY:
         return _is_in_table(place, WISHES)
@@ -115,7 +117,7 @@ def resealed(change: Change, seal: Change = reseal) -> Change:
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Whether two folders hold the same bytes under the same names, in plain files."""
+    """Return whether two folders hold the same bytes under the same names, in plain files."""
     names = {path.name for path in one.iterdir()}
     return names == {path.name for path in other.iterdir()} and all(
         _same_bytes(one / name, other / name) for name in names
@@ -127,7 +129,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = False) -> list[Forgery]:
-    """So many of them, the dear or the others: of each group in turn one, in seeded order."""
+    """Return so many forgeries, slow (`dear`) or other ones: one of each group in turn, in seeded order."""
     groups: dict[str, list[Forgery]] = defaultdict(list)
     for forgery in forgeries:
         if forgery.dear is dear:
@@ -139,9 +141,11 @@ def sampled(forgeries: Iterable[Forgery], size: int, seed: int, dear: bool = Fal
 
 
 def is_excused(folder: Path, copy: Path) -> bool:
-    """Whether the copy differs only in what only a signature can tell: leaves of the manifest that are alike; in
-    dictionary.csv what the contract says of columns, and labels of values that do not occur; other records of the
-    register, if as many rows match."""
+    """Return whether the copy differs only in ways that only a signature can detect.
+
+    These are similar leaves of the manifest; in dictionary.csv the contract's descriptions of columns, and labels of
+    values that do not occur; other records of the register, if as many rows match.
+    """
     names = {path.name for path in folder.iterdir()}
     others = names - {manifest.NAME}
     if names == {path.name for path in copy.iterdir()} and not _same_bytes(folder / DICTIONARY, copy / DICTIONARY):
@@ -162,8 +166,10 @@ def is_excused(folder: Path, copy: Path) -> bool:
 
 
 def _only_words(folder: Path, copy: Path) -> bool:
-    """Whether both dictionaries list the same columns at the same levels with as many values, of which those that occur
-    in a data file are the same."""
+    """Return whether both dictionaries list the same columns at the same levels with as many values.
+
+    Values that occur in a data file must be the same.
+    """
     try:
         one, other = (read_dictionary(each / DICTIONARY) for each in (folder, copy))
     except (VerificationFailed, OSError):
@@ -179,7 +185,7 @@ def _only_words(folder: Path, copy: Path) -> bool:
 
 
 def _are_alike(one: object, other: object) -> bool:
-    """Whether two values are of one type, and both exact numbers if the first of them is."""
+    """Return whether two values are of one type, and both exact numbers if the first of them is."""
     return type(one) is type(other) and not (EXACT.fullmatch(str(one)) and not EXACT.fullmatch(str(other)))
 
 
@@ -195,7 +201,7 @@ REFUSED, SAME, EXCUSED, ACCEPTED = "refused", "the same bytes", "only a signatur
 
 
 def outcome(folder: Path, forgery: Forgery, verify: Callable[[Path], object], scratch: Path) -> str:
-    """How the verification of a forged copy ends: one of the words above, or the name of another error than refusal."""
+    """Return the result of verifying a forged copy: one of the words above, or the name of an unexpected error."""
     copy = Path(shutil.copytree(folder, scratch / "forged" / "copy"))
     try:
         _apply(forgery, copy)

@@ -1,4 +1,4 @@
-"""All forgeries of a release folder, and folders of every kind to forge."""
+"""All forgeries of a release folder, and release folders of every kind."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ from tests.workshop import Workshop
 
 
 def forgeries(folder: Path, seed: int = 0, seal: Change = reseal) -> Iterator[Forgery]:
-    """Every forgery of this folder, always the same ones. `seal` makes the manifest fit after a change."""
+    """Yield every forgery of this folder, deterministically. `seal` makes the manifest fit after a change."""
     yield from leaf_forgeries(folder, seed, seal)
     yield from written_forgeries()
     yield from file_forgeries(folder, seed, seal)

@@ -34,7 +34,7 @@ SETTINGS: dict[str, Settings] = {
 
 
 def parquet_forgeries(folder: Path, seal: Change) -> Iterator[Forgery]:
-    """Of every Parquet file."""
+    """Yield forgeries of every Parquet file."""
     for path in sorted(folder.glob("*.parquet")):
         for group, changes in _changes(path).items():
             for what, change in changes.items():
@@ -112,7 +112,7 @@ VALUES: dict[str, Change] = {
 
 
 def _grouped(path: Path, empty: bool = False, at: int = -1) -> None:
-    """Rows in two groups, the second maybe empty, with bytes of nobody in front of one of them or of the footer."""
+    """Write rows in two groups, the second maybe empty, with unreferenced bytes before one of them or the footer."""
     table = labelled(pq.read_table(path))
     half = table.num_rows if empty else table.num_rows // 2
     with pa.OSFile(str(path), "wb") as sink:
@@ -151,7 +151,7 @@ def _behind(path: Path) -> None:
 
 
 def _twice(path: Path) -> None:
-    """Another whole file in front: readers begin at the end, and find their places from the start."""
+    """Put a whole copy in front: readers begin at the end, and count positions from the start."""
     data = path.read_bytes()
     path.write_bytes(data + data)
 

@@ -19,7 +19,9 @@ Changed = Iterator[tuple[str, str, Any]]
 
 
 def leaf_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
-    """Each value changed, retyped, and each list and object reshaped. Files keep their true digests."""
+    """Yield changes of each value and its type, and of the shape of each list and object. Files keep their true
+    digests.
+    """
     claims = claims_of(folder)
     nodes = list(walk(claims))
     texts = sorted({value for _, value in nodes if isinstance(value, str)})
@@ -42,7 +44,7 @@ def _put(place: Place, new: Any, seal: Change) -> Change:
 
 
 def changes(value: Any, texts: list[str], draw: random.Random) -> Changed:
-    """What can be made of a value."""
+    """Yield the possible changes of a value."""
     yield from _types(value)
     if isinstance(value, bool):
         yield "flag", "flipped", not value
@@ -90,7 +92,7 @@ def _exact(value: str) -> Iterator[tuple[str, str]]:
 
 
 def _malformed(value: str) -> Iterator[tuple[str, str]]:
-    """What no exact number of a manifest looks like."""
+    """Yield malformed spellings of an exact number."""
     yield from (("negative", f"-{value}"), ("no number", "nan"), ("infinite", "inf"), ("by zero", "1/0"))
     yield from (("explodes", "1e999999"), ("explodes far", "1e9999999"), ("underflows", "1e-999999"))
     if "e" not in value:

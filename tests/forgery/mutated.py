@@ -1,4 +1,4 @@
-"""A seeded mixture of forgeries and of damage that nobody made fit, verified in a process that may be stopped."""
+"""A seeded mixture of resealed forgeries and plain damage, verified in a process that may be stopped."""
 
 import multiprocessing
 import random
@@ -17,7 +17,7 @@ from tests.forgery.forgery import Change, Forgery, excused, outcome, sampled
 from tests.forgery.generated import forgeries
 
 LONGEST, MOST_MEMORY, DEAR = 10.0, 4 << 30, 8
-"""Seconds after which a verification is cut; bytes that its process may use; dear forgeries in a whole mixture."""
+"""Seconds after which a verification is stopped; bytes that its process may use; slow forgeries in a whole mixture."""
 
 HUNG = "cut: it did not end"
 PROCESSES = multiprocessing.get_context("forkserver")
@@ -35,14 +35,14 @@ class Ended:
 
 
 def mixture(folder: Path, size: int, seed: int, dear: bool = False) -> list[Forgery]:
-    """Half of them forgeries that something else than a signature can tell, half of them damage."""
+    """Return a mixture: half forgeries that are detectable without a signature, half damage."""
     every = [forgery for forgery in forgeries(folder, seed) if not excused(forgery.name)]
     chosen = sampled(every, size // 2, seed) + (sampled(every, DEAR, seed, dear=True) if dear else [])
     return [*chosen, *islice(damaged(folder, seed), size - len(chosen))]
 
 
 def damaged(folder: Path, seed: int) -> Iterator[Forgery]:
-    """One to three changes of the bytes of some files, without end; no digest is made to fit."""
+    """Yield one to three changes of the bytes of some files, endlessly; digests are not adjusted."""
     names = sorted(path.name for path in folder.iterdir())
     draw = random.Random(f"{seed} damage")
     number = 0
@@ -65,7 +65,9 @@ def _damaging(files: list[str], salt: int) -> Change:
 
 
 def verified(folder: Path, size: int, seed: int) -> Iterator[Ended]:
-    """The whole mixture, one by one in another process; one that does not end is cut, and the next ones go on."""
+    """Yield the results of the whole mixture, one by one in another process; a hanging one is stopped, and the next
+    follow.
+    """
     names = [forgery.name for forgery in mixture(folder, size, seed, dear=True)]
     start = 0
     while start < size:
@@ -103,7 +105,7 @@ def _work(folder: Path, size: int, seed: int, start: int, pipe: Connection) -> N
 
 
 def timed(folder: Path, forgery: Forgery) -> Ended:
-    """One verification with its seconds (copying included) and memory."""
+    """Return the result of one verification with its seconds (copying included) and memory."""
     with TemporaryDirectory() as scratch:
         began = time.perf_counter()
         end = outcome(folder, forgery, verify, Path(scratch))

@@ -1,4 +1,4 @@
-"""Every generated forgery is refused, however carefully its manifest was sealed again."""
+"""Every generated forgery is refused, even with a resealed manifest."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ from tests.forgery.forgery import (
 from tests.forgery.generated import FOLDERS, forgeries, released
 
 SAMPLE = {"all tables": 120, "dp_synthetic": 90}
-"""Forgeries that are tried by default of a folder that is dear to verify; of others 240."""
+"""The default number of forgeries of a folder that is slow to verify; for others it is 240."""
 
 SEED = 20300101
 
@@ -95,7 +95,7 @@ def _signed_forgeries(folder: Path) -> list[Forgery]:
 
 
 def _with_key(signed: tuple[Path, Path], chosen: list[Forgery], scratch: Path) -> set[str]:
-    """How verification with the key ends, whatever a forger makes fit."""
+    """Return the results of verification with the key."""
     folder, public = signed
     return {outcome(folder, each, lambda copy: verify(copy, keys=[public]), scratch) for each in chosen}
 
@@ -172,7 +172,7 @@ def test_every_file_and_every_leaf_is_forged(release: tuple[str, Path]) -> None:
 
 @pytest.mark.soak
 def test_every_excuse_is_for_some_forgery(tmp_path: Path) -> None:
-    """A line of `SIGNATURE_ONLY` that matches nothing excuses what nobody looked at."""
+    """A line of `SIGNATURE_ONLY` without a match would excuse an untested forgery."""
     names = [forgery.name for name in FOLDERS for forgery in forgeries(released(name, tmp_path / name), SEED)]
     unused = dict(SIGNATURE_ONLY)
     for pattern in SIGNATURE_ONLY:

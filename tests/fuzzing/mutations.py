@@ -27,7 +27,7 @@ WEDGES = (
 
 
 class _WrittenOut(yaml.SafeDumper):
-    """Without anchors: files that have one are refused for that alone."""
+    """A YAML writer without anchors, as files with anchors are refused for that reason."""
 
     def ignore_aliases(self, data: Any) -> bool:
         del data
@@ -49,7 +49,7 @@ def flipped_at_an_end(random: Random, content: bytes) -> bytes:
 
 
 def cut(random: Random, content: bytes) -> bytes:
-    """The end, or a stretch, is missing."""
+    """Remove the end, or a stretch."""
     start = random.randrange(len(content))
     return content[:start] + random.choice((b"", content[random.randrange(start, len(content)) :]))
 
@@ -61,7 +61,7 @@ def doubled(random: Random, content: bytes) -> bytes:
 
 
 def wedged(random: Random, content: bytes) -> bytes:
-    """Bytes that mean something to a reader stand where none should."""
+    """Insert bytes that have a meaning for a reader at a random place."""
     at = random.randrange(len(content))
     return content[:at] + random.choice(WEDGES) * random.choice((1, 1, 3)) + content[at:]
 
@@ -98,7 +98,7 @@ def _edit(random: Random, held: Any, key: Any, other: tuple[Any, Any]) -> None:
 
 
 def rewritten(random: Random, content: bytes) -> bytes:
-    """The same table with hostile cells, of other types, written in another way."""
+    """Return the table with hostile cells, of other types, written with other options."""
     table = pq.read_table(BytesIO(content), use_threads=False)
     columns = {name: _column(random, table.column(name).to_pylist()) for name in table.column_names}
     out = BytesIO()
@@ -146,4 +146,4 @@ MUTATIONS: dict[str, tuple[Mutation, ...]] = {
     "parquet": (*ACCIDENTS, flipped_at_an_end, rewritten, rewritten),
     "ledger": (*ACCIDENTS, paged),
 }
-"""By what is made wrong."""
+"""The mutations by the part that they change."""

@@ -1,4 +1,4 @@
-"""A seeded share of the fuzzing, and proof that it would see what it looks for. More by `python -m tests.fuzzing`."""
+"""A seeded share of the fuzzing, and proof that it detects faults. More by `python -m tests.fuzzing`."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def test_no_mutated_file_makes_a_command_break_its_promises(start: Workshop, tmp
     ("target", "seed"), [("parquet", "77-516"), ("parquet", "6-28"), ("budget", "77-61"), ("contract", "9-120")]
 )
 def test_what_was_found_once_is_not_found_again(target: str, seed: str, start: Workshop, tmp_path: Path) -> None:
-    """Footers that ended the process in its library or nested without end; a key and a path of 70,000 letters."""
+    """Earlier findings: footers that crashed the library or nested endlessly; a key and a path of 70,000 letters."""
     assert not trial(start, target, seed, tmp_path)[2]
 
 

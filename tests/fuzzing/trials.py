@@ -24,9 +24,9 @@ from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop, 
 SECONDS = 10
 """A command that takes longer hangs."""
 SPARE = 1 << 30
-"""Bytes of memory that a command may take beside what its process has before."""
+"""Bytes of memory that a command may use in addition to its process."""
 ADDRESSES = 4 * SPARE
-"""Bytes of address space, likewise: where it ends, the command must end well."""
+"""Bytes of additional address space; when they are used up, the command must still end normally."""
 MOST_SAID = 1 << 18
 """Bytes that a command may say: a hundred problems, of each all words that would have been right."""
 ENDS = range(6)
@@ -35,7 +35,7 @@ BEFORE, SLOT = "2030-01-01", "2030-01-02"
 
 
 class Ended(NamedTuple):
-    """A command's end: its exit code (negative: a signal; None: it hung), what it said and the memory that it took."""
+    """The end of a command: exit code (negative: a signal; None: it hung), output and memory."""
 
     code: int | None
     said: str
@@ -43,9 +43,9 @@ class Ended(NamedTuple):
 
 
 def template(root: Path) -> Workshop:
-    """A working copy with a release behind it, whose table lies there as Parquet and as CSV.
+    """Make a working copy with one release and a table as Parquet and CSV.
 
-    It is made in this process, so that children find all that a release needs imported.
+    It is made in this process, so that children have all modules of a release imported.
     """
     workshop = make_workshop(root)
     write_csv(workshop.data.with_suffix(".csv"), good_rows(600))
@@ -68,7 +68,7 @@ def target_file(workshop: Workshop, target: str) -> Path:
 
 
 def trial(start: Workshop, target: str, seed: str, folder: Path) -> tuple[str, Ended, list[str]]:
-    """One mutation of one file: the command, its end, and the promises that it broke."""
+    """Run a command on one mutation of one file; return the command, its end, and the broken guarantees."""
     random, copy = Random(f"{target} {seed}"), Workshop(folder / "copy")
     shutil.rmtree(copy.root, ignore_errors=True)
     shutil.copytree(start.root, copy.root)
@@ -103,7 +103,7 @@ def _broken(ended: Ended, forged: bool) -> Iterator[str]:
 
 
 def _rows(path: Path) -> list[str] | None:
-    """All that a database holds; None where it can't be told."""
+    """Return the contents of a database; None if unreadable."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
             return list(database.iterdump())
@@ -141,7 +141,7 @@ def _resident(process: int) -> int:
 
 
 def _run(arguments: Sequence[object], said: int) -> None:
-    """In the child; never returns."""
+    """Run a command in the child process; never returns."""
     code = 70
     try:
         os.dup2(said, 1)

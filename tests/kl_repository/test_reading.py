@@ -62,7 +62,7 @@ def change_entry(folder: Path) -> None:
 
 
 def swap_entry(folder: Path) -> None:
-    """One entry's bytes under another's name."""
+    """Put one entry's bytes under another's name."""
     paths = [path for path in sorted(folder.iterdir()) if path.name != index.NAME]
     paths[0].write_bytes(paths[1].read_bytes())
 
@@ -74,7 +74,7 @@ def link_entry(folder: Path) -> None:
 
 
 def untrusted_entry(folder: Path) -> None:
-    """Listed by a trusted index, signed by somebody."""
+    """Add an entry of an untrusted key to a trusted index."""
     other = folder.parent / "other"
     digests = shelf(other, OTHER, said())
     for path in other.iterdir():

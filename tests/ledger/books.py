@@ -41,7 +41,7 @@ def publish_many(ledger: Ledger, lines: int) -> None:
 
 
 def edit(path: Path, statement: str, *values: object) -> None:
-    """Changes a ledger's file as somebody does who can write it."""
+    """Change a ledger's file as anyone with write access can."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement, values)
 
@@ -54,7 +54,7 @@ def append(
     commitment: str | None = None,
     **said: object,
 ) -> None:
-    """Adds a line whose digest is right, and writes its rows, as somebody does who knows how a ledger is kept."""
+    """Add a line with a correct digest, and write its rows, as an expert forger can."""
     with closing(sqlite3.connect(ledger.path)) as connection, connection:
         last = JournalLine(*connection.execute("SELECT * FROM journal ORDER BY number DESC LIMIT 1").fetchone())
         held = {"rows": [{"table": table, "row": row} for table, row in rows]} if rows else {}

@@ -1,4 +1,4 @@
-"""What was changed behind the ledger's back is refused at the next charge, whatever it was."""
+"""Changes of a ledger's file behind its back are refused at the next charge."""
 
 import shutil
 import sqlite3
@@ -53,7 +53,7 @@ def other(column: str, value: object) -> object:
 
 @pytest.mark.thorough
 def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str, ledger: Ledger) -> None:
-    """In a ledger that is opened anew, and in one that has looked at everything before."""
+    """Covers a ledger that is opened anew, and one that has compared everything before."""
     path, whole = ledger.path, ledger.path.with_suffix(".whole")
     shutil.copy(path, whole)
     ledger.attest()
@@ -88,7 +88,7 @@ def test_rows_that_were_taken_away_are_noticed(url: str, ledger: Ledger, table: 
     ],
 )
 def test_rows_that_decide_are_looked_at_again_under_the_lock(ledger: Ledger, statement: str) -> None:
-    """The same ledger object had looked at everything before they were changed."""
+    """The ledger object had already compared everything before the rows were changed."""
     ledger.attest()
     edit(ledger.path, "PRAGMA foreign_keys = OFF")
     edit(ledger.path, statement)
@@ -152,7 +152,7 @@ def test_a_trigger_that_comes_while_a_release_runs_or_under_another_name_is_refu
 @pytest.mark.thorough
 @pytest.mark.parametrize("detail", ODD, ids=range(len(ODD)))
 def test_lines_that_follow_and_say_nothing_that_can_be_read_are_refused(url: str, ledger: Ledger, detail: str) -> None:
-    """As somebody writes them who knows how the chain is computed."""
+    """The lines are written by a forger who knows how the chain is computed."""
     last = ledger.head()
     line = chain_line(last.digest, last.number + 1, "entry.reserved", "a/1/2030-01-03", None, detail)
     edit(ledger.path, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", *line)

@@ -142,7 +142,7 @@ def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) ->
 
 @pytest.mark.parametrize("what", FORGED)
 def test_what_it_would_not_write_is_refused(ledger: Ledger, what: str) -> None:
-    """Though chain and tables agree: by a ledger that is opened anew, and by one that has looked before."""
+    """Chain and tables agree, yet a newly opened ledger and an older ledger object both refuse the line."""
     written(ledger, FORGED[what](ledger))
     for each in (ledger, open_ledger(f"sqlite:///{ledger.path}", None)):
         with pytest.raises(LedgerRefused) as refused:
@@ -165,7 +165,7 @@ FREE = {
     *((f"entry.{state}", each) for state in ("committed", "withheld") for each in ("manifest_digest", "destination")),
     *((f"entry.{state}", "private_commitment") for state in ("committed", "withheld")),
 }
-"""What a run may say as it likes. All else follows from the lines before."""
+"""Columns that a run may set freely. Everything else follows from the lines before."""
 
 
 def changed(line: JournalLine) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -44,7 +44,7 @@ ON_THE_LEDGER = {
     "release policies/synthetic.yaml --as-of 2030-05-01": (0,),
 }
 WITHOUT_IT = ("diff", "test", "contract", "predict", "rehearse")
-"""What needs no ledger."""
+"""Commands that need no ledger."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def ends(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit of a command and all it printed. No command ever ends in a fault of ours."""
+    """Return the exit code and the output of a command, which must not end in a fault."""
     capsys.readouterr()
     code = crowdgate(*command.split())
     printed = capsys.readouterr()

@@ -49,7 +49,7 @@ def reserve(ledger: Ledger, release_id: str, cost: Spend = ONE, digest: str = "d
 
 
 def plain(entry: Entry | None) -> Entry | None:
-    """Without what tells it from other charges."""
+    """Return an entry without the fields that distinguish charges."""
     return entry and replace(entry, number=0, since=None)
 
 
@@ -63,7 +63,7 @@ def edit(ledger: Ledger, statement: str) -> None:
 
 @dataclass
 class Run:
-    """What the model knows of one reservation."""
+    """The model's state of one reservation."""
 
     population: str
     digest: str
@@ -487,7 +487,7 @@ def damaged(ledger: Ledger) -> Ledger:
     ],
 )
 def test_a_damaged_table_refuses_and_shows_no_statement(url: str, damaged: Ledger, statement: str) -> None:
-    """A ledger that was opened before tells what its journal said, which nobody can damage there."""
+    """A ledger object opened before returns its replayed state, which the damage can't reach."""
     edit(damaged, statement)
     with pytest.raises(LedgerRefused, match="is not used") as refusal:
         open_ledger(url, None).entry("secret-release")

@@ -20,8 +20,7 @@ events = st.lists(
 
 @dataclass
 class Model:
-    """What the definition speaks of: populations that were looked at, and whether a policy was informed when it was
-    paid for first."""
+    """Model of the definition: populations with an access, and whether a policy was informed at its first charge."""
 
     looked: set[str] = field(default_factory=set)
     paid: dict[tuple[str, str], bool] = field(default_factory=dict)
@@ -31,7 +30,7 @@ class Model:
 
 
 def line(number: int, event: str, subject: str, *row: str) -> JournalLine:
-    """As the ledger writes it."""
+    """Return a line in the ledger's form."""
     columns = dict(zip(("population", "policy_digest"), row, strict=False))
     detail = json.dumps({"table": "entries", "row": columns}) if row else None
     return JournalLine(number, event, subject, None, detail, "")

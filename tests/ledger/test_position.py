@@ -132,7 +132,7 @@ def _write(ledger: Ledger, what: str, release: str, population: str, digest: str
 
 
 def answers(desk: Desk, reading: bool = True) -> list[object]:
-    """All that reads of a process say: each result, or the refusal in words."""
+    """Return all results of a process's reads, or the text of its refusal."""
     try:
         ledger = desk.open(reading)
     except LedgerRefused as refused:
@@ -159,7 +159,7 @@ def _answer(ask: Callable[[], object]) -> object:
 
 
 def whole(desk: Desk) -> list[object]:
-    """What the reads say where nothing lies in the place of the position."""
+    """Return the results of the reads without a position file."""
     place = desk.position
     if place.is_dir():
         place.rmdir()
@@ -285,7 +285,7 @@ def _other(folder: Path, own: SigningKey) -> bytes:
 
 
 def _signed_by(desk: Desk, stranger: SigningKey) -> bytes:
-    """A position of this ledger that says more than its journal, signed by a key that nobody trusts."""
+    """Return a position of this ledger with more than its journal, signed by an untrusted key."""
     ledger, seen = desk.open(), JournalReplay()
     with ledger._transaction(writing=False) as database:
         seen.follow(database)
@@ -496,7 +496,7 @@ def test_one_that_would_be_too_large_is_not_written(desk: Desk, monkeypatch: pyt
 
 
 def test_an_old_line_that_was_edited_is_found_by_every_change_and_by_whoever_reads_lines(desk: Desk) -> None:
-    """What the ledger says comes from the attested state then, so it stays true."""
+    """Totals come from the attested state in that case, so they stay true."""
     said = desk.open(reading=True).spent("us-cps")
     edit(desk.folder / "ledger.db", "UPDATE journal SET subject = 'a/1/9' WHERE number = 4")
     for look in (
@@ -528,7 +528,7 @@ CUT = {
 @pytest.mark.parametrize("look", CUT)
 @pytest.mark.parametrize("more", [0, 5])
 def test_a_ledger_that_lacks_the_attested_line_is_refused_in_words(desk: Desk, look: str, more: int) -> None:
-    """An older copy, also one that went on by itself and has as many lines again."""
+    """Covers an older copy, also one that continued by itself and has as many lines again."""
     file, older = desk.folder / "ledger.db", desk.folder / "older"
     shutil.copy(file, older)
     for at in range(2):

@@ -1,4 +1,4 @@
-"""A ledger is its owner's alone, or a team's: whoever is in its group goes on with what another began."""
+"""Access to a ledger: only its owner, or a team, whose members can continue each other's work."""
 
 import os
 import shutil

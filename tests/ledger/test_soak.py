@@ -11,7 +11,7 @@ from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State, create,
 
 PROCESSES, EACH = 8, 12_500
 CAP = 40_000
-"""Of 100,000 attempts, a fifth of which are for an id that another process asks for as well."""
+"""The budget in releases: 100,000 are attempted, a fifth of them under an id that another process requests as well."""
 BUDGET = Budget("p", Spend(Fraction(CAP), Fraction(0)), 1000, "row", "add-remove")
 
 

@@ -1,4 +1,4 @@
-"""What no manifest can hold is told before anything is charged: after reading it would be a crash."""
+"""Values that no manifest can hold are refused before any charge: after reading they would crash the run."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Plain words promise no more than the bound behind them."""
+"""The plain guarantee never states more than the bound behind it."""
 
 import re
 from fractions import Fraction

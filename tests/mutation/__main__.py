@@ -25,7 +25,7 @@ LEFT = shutil.ignore_patterns(".git", ".venv", "*cache*", ".hypothesis", "dist",
 
 
 def main() -> int:
-    """Tries what was drawn; ends with 1 if a mutant survives."""
+    """Test random mutants; return 1 if one survives."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--lines", type=int, default=200)

@@ -1,4 +1,4 @@
-"""Which tests call a function: seen once, without a fault, and kept beside the results."""
+"""The tests that call a function: recorded once, without a fault, and stored with the results."""
 
 import ast
 import json
@@ -8,11 +8,11 @@ from pathlib import Path
 from tests.mutation.trial import Ran, recorded
 
 MOST_SECONDS = 120.0
-"""Of the tests that call a function, the quickest are tried up to so many seconds of the processor together."""
+"""CPU seconds of the quickest tests that call a function, in total."""
 
 
 class Calls:
-    """What every test called so far, by file of tests."""
+    """The recorded calls of every test so far, by test file."""
 
     def __init__(self, root: Path, kept: Path) -> None:
         self.root, self.kept = root, kept
@@ -22,8 +22,11 @@ class Calls:
             self._ran = {file: [Ran(*ran) for ran in said] for file, said in found.items()}
 
     def tests(self, files: Sequence[str], path: str, line: int) -> list[str]:
-        """Those of the files that call the function of a line, the quickest first; where the line is in none, those
-        that call anything of its module. A test that fails without a fault is none."""
+        """Return those of the tests that call the function of a line, the quickest first.
+
+        If no function has the line, return those that call anything in its module. Tests that fail without a fault are
+        left out.
+        """
         source = (self.root / path).read_text(encoding="utf-8")
         begins = _function(ast.parse(source), line)
         found = [ran for file in files for ran in self._of(file) if ran.passed and _calls(ran, path, begins)]
@@ -50,7 +53,7 @@ def _quickest(found: list[Ran]) -> Iterator[str]:
 
 
 def _function(tree: ast.Module, line: int) -> int | None:
-    """Where the innermost function around a line begins, its decorators with it."""
+    """Return the first line of the innermost function around a line, including its decorators."""
     around = [
         node
         for node in ast.walk(tree)

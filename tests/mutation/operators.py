@@ -1,4 +1,4 @@
-"""Small faults that somebody could have written: each mutant of a source is the source with one of them."""
+"""Small plausible faults: each mutant of a source is the source with one of them."""
 
 import ast
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is planted: faults that change what a source does, and nothing in its words."""
+"""Mutation operators: faults that change the behaviour of a source, and none of its texts."""
 
 import ast
 from pathlib import Path

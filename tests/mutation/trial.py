@@ -45,11 +45,11 @@ PRELOADED = [
     "yaml",
 ]
 CPU_SECONDS, SECONDS = 300, 1200
-"""What tests may take. Seconds of the processor do not depend on what else runs; the others end what waits."""
+"""Time limits of tests: CPU seconds do not depend on the load of the machine; wall seconds end tests that wait."""
 HOUSE = ("pipeline", "flows", "")
 """Folders of the tree that are searched for modules."""
 GRACE = 10.0
-"""Seconds in which tests of which one has failed may end by themselves."""
+"""Seconds in which tests may end normally after a failure."""
 EXAMPLES = 30
 """Examples of a property that does not say how many it needs."""
 
@@ -90,12 +90,12 @@ class Watch:
             self.out.send(Ran(item.nodeid, seconds, passed, list(self._calls(seen.values()))))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Of its three phases any may fail."""
+        """Record a failure in any of a test's three phases."""
         if report.failed:
             self.failed.add(report.nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Where a module can't be imported, its tests fail all at once."""
+        """Record a module that can't be imported as one failure of all its tests."""
         if report.failed:
             self.out.send(Ran(f"{report.nodeid} (not collected)", 0.0, False, []))
 
@@ -106,12 +106,12 @@ class Watch:
 
 
 def recorded(root: Path, tests: Sequence[str]) -> list[Ran]:
-    """Every test with what it called, without a fault."""
+    """Return every test with the functions that it calls, without a fault."""
     return list(_heard(root, tests, True))
 
 
 def killer(root: Path, tests: Sequence[str]) -> str | None:
-    """The test that fails first, "timeout" if they do not end; None if all pass."""
+    """Return the first test that fails, "timeout" if they do not end; None if all pass."""
     for ran in _heard(root, tests, False):
         if not ran.passed:
             return ran.test

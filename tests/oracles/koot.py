@@ -67,12 +67,11 @@ def uniqueness_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) ->
 
 
 def outliers(bins: Bins) -> str | None:
-    """Why expansions around the uniform law are not to be used with these bins; None where they may be.
+    """Return why expansions around the uniform law are invalid for these bins; None if they are valid.
 
-    Section 7.5: "our approximations become inaccurate in presence of strong outliers", as with ages from 80 to 94. Told
-    by the terms of kappa and chi, which the expansions take to be equal: an outlier is strong where they are not. The
-    limit is a mean difference of a quarter of chi: alpha = 1 +- 0.5 differs by 0.18 of it, 1 +- 0.9 by 0.43, an empty
-    bin by all.
+    Section 7.5: "our approximations become inaccurate in presence of strong outliers", as with ages from 80 to 94. The
+    expansions assume that the terms of kappa and chi are equal: an outlier is strong if they are not. The limit is a
+    mean difference of a quarter of chi: alpha = 1 +- 0.5 differs by 0.18 of it, 1 +- 0.9 by 0.43, an empty bin by all.
     """
     alpha, share = _relative(bins)
     apart = np.abs(_entropy_terms(alpha) - (alpha - 1) ** 2 / 2)

@@ -33,7 +33,7 @@ def safe_k_bound(n: Number, w: Number, epsilon: Number, k: Number, beta: Number)
 
 
 def safe_k_bound_in_sample(n: Number, w: Number, epsilon: Number, k: Number, beta: Number) -> float:
-    """The same for isolation among the sampled rows of the n: with e^epsilon - 1 + beta for e^epsilon."""
+    """Return the bound for isolation among the sampled rows of the n: with e^epsilon - 1 + beta for e^epsilon."""
     delta = exact_delta(k, beta, epsilon)
     whole_, alone = (bound_in_sample(n, w, epsilon, spent, beta) for spent in (delta, 0))
     return _lesser_bound(n, alone, whole_, epsilon, k, beta)

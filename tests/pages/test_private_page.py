@@ -1,4 +1,4 @@
-"""The private edition: for its owner alone, after a look that is recorded."""
+"""The private edition of a page: for its owner only, after a recorded access."""
 
 import re
 from pathlib import Path

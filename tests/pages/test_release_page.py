@@ -37,7 +37,7 @@ def page(clinic: Workshop, slot: str, version: int = 1) -> ReleasePage:
 
 
 def withheld(clinic: Workshop, slot: str) -> Result:
-    """By a gate on what would be published, of version 2."""
+    """Withhold a release of version 2 by a gate on the output."""
     clinic.edit(clinic.policy, "version: 1", "version: 2")
     clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999")
     return made(clinic, slot)
@@ -161,7 +161,7 @@ def test_neither_a_folder_nor_an_id() -> None:
 
 @pytest.mark.thorough
 def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of two tables of which one has rows more that the contract drops: their private records differ."""
+    """One of two tables has additional rows that the contract drops: only their private records differ."""
     first = make_workshop(tmp_path / "one")
     first.edit(first.policy, CHARGED, "")
     shutil.copytree(first.root, tmp_path / "two" / "one")

@@ -38,7 +38,7 @@ def release(workshop: Workshop, day: int, *options: object) -> int:
 
 
 def keyed(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The working copy gets a key, and somebody signs the ledger as it is."""
+    """Configure a key in the working copy, and sign the ledger."""
     assert crowdgate("keys", "create", workshop.root / "own.key") == 0
     settings = workshop.root / "crowdgate.toml"
     settings.write_text(settings.read_text() + 'signing_key = "own.key"\n')
@@ -129,7 +129,7 @@ def test_a_published_release_is_not_freed_by_a_ledger_that_was_cut(
 def test_what_a_run_left_anywhere_is_not_freed(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The private record alone tells that the table was read; so do bytes that were staged and not moved."""
+    """Either trace suffices: a private record shows that the table was read, and so do staged files."""
     monkeypatch.chdir(workshop.root)
     released, folder = f"clinic/1/{DAYS[2]}", workshop.release_dir(DAYS[2])
     shutil.rmtree(folder)
@@ -161,7 +161,7 @@ def test_a_manifest_that_was_changed_is_named(
 
 
 def test_a_release_that_a_crash_left_committed_is_no_foreign_one(workshop: Workshop) -> None:
-    """It was moved, and the ledger was not told before the run was killed."""
+    """The release was moved, and the run was killed before the ledger recorded it."""
     run = job.prepare(Request(workshop.policy, DAYS[0]))
     assert not isinstance(run, Result)
     reserved = job.reserve(run)
@@ -282,7 +282,7 @@ def test_a_ledger_is_shown_and_verified_by_who_can_only_read_it(
 def test_a_withheld_run_is_not_drawn_again_from_an_older_copy(
     workshop: Workshop, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing of it lies at a destination, so only its private record tells that its noise was drawn."""
+    """Nothing of it is at a destination, so only its private record shows that its noise was drawn."""
     workshop.edit(workshop.policy, "released_rows, at_least: 0", "released_rows, at_least: 90000")
     assert release(workshop, 0) == 3
     older = shutil.copy(file, tmp_path / "older.db")
@@ -327,7 +327,7 @@ def test_staged_files_of_a_run_are_not_drawn_again_from_an_older_copy(
 def test_a_published_release_is_not_freed_where_its_policy_is_hidden(
     workshop: Workshop, cut: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The third release lies where only its policy names it: no entry does, and its private record is gone."""
+    """Only its policy names the destination of the third release: it has no entry and no private record."""
     monkeypatch.chdir(workshop.root)
     shutil.rmtree(cut.parent / "private")
     if how == "moved below":

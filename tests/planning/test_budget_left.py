@@ -77,7 +77,7 @@ def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
 def test_a_gate_that_stops_before_the_budget_does_is_foretold(
     clinic: Workshop, capsys: pytest.CaptureFixture[str], limit: str, through: int
 ) -> None:
-    """The foretold number of releases is published, and the next is withheld before anything is read."""
+    """The forecast number of releases is published, and the next is withheld before anything is read."""
     clinic.edit(clinic.budget, "delta: 0.03", "delta: 3e-6")
     clinic.edit(clinic.policy, "delta: 0.01", "delta: 1e-6")
     clinic.edit(clinic.policy, "pso_bound, at_most: 1, severity: advise}", f"pso_bound, at_most: {bound(limit)}}}")
@@ -184,7 +184,7 @@ def test_the_registered_budget_counts_where_it_is_smaller(clinic: Workshop) -> N
 
 
 class Spending(Exception):
-    """What was spent before was read."""
+    """Raised when the earlier spend is read."""
 
 
 def test_measures_that_read_what_was_spent_say_so(clinic: Workshop) -> None:
@@ -240,7 +240,7 @@ def test_measures_that_accumulate_never_fall_as_more_is_spent(clinic: Workshop) 
 def test_a_gate_that_would_have_withheld_the_last_release_is_told(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of 600 rows half are sampled: at least 900 released rows, and a changed file."""
+    """Half of 600 rows are sampled: at least 900 released rows, and a changed file."""
     assert release(clinic, "2030-01-01") == 0
     assert crowdgate("check", clinic.policy) == 0
     assert "this gate would have" not in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""A destination is nobody else's folder, by any name, and an empty name is none."""
+"""A destination is never another part's folder, by any name, and an empty name is invalid."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ TAKEN = {
 
 @pytest.fixture
 def copy(workshop: Workshop) -> Workshop:
-    """With a link to the ledger, and keys in a folder and in one below another."""
+    """Return a working copy with a link to the ledger, and keys in a folder and in a nested one."""
     (workshop.root / "link").symlink_to("ledger")
     return workshop
 

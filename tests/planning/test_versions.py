@@ -1,4 +1,4 @@
-"""A version that stands for other files than a release of it was made of is warned of, before the ledger refuses."""
+"""A policy version whose earlier release was made of other files gives a warning, before the ledger refuses."""
 
 from crowdgate.ledger.values import Spend
 from crowdgate.review.check import PolicyCheck, check

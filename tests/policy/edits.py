@@ -40,9 +40,11 @@ GOOD: list[list[Change]] = [
 
 @dataclass(frozen=True)
 class Bad:
-    """A change that makes a file wrong: the code, the text that the problem points at, words of its message, and the
-    corrected line (None: there is none). `checked` is the file that tells, where it is another one; `also` is how many
-    other problems follow."""
+    """A change that makes a file wrong.
+
+    It has the code, the text that the problem points at, words of its message, and the corrected line (None: there is
+    none). `checked` is the file with the problem, if that is another one; `also` is the number of further problems.
+    """
 
     change: Change
     code: str

@@ -1,4 +1,4 @@
-"""JSON Schemas tell an editor what each property means and which values there are, and are no laxer than they say."""
+"""JSON Schemas describe each property and its values for editors, and are no laxer than the descriptions."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from crowdgate.review.schemas.schemas import schemas
 ROOT = Path(__file__).parents[2]
 SCHEMAS = {name: json.loads(text) for name, text in schemas().items()}
 EDITED = sorted(set(SCHEMAS) - {"release-manifest.json"})
-"""What people write by hand; a manifest is written by a release."""
+"""The schemas of files that people write; a manifest is written by a release."""
 FILES = {
     "release-policy.json": "policies/*.yaml",
     "privacy-budget.json": "policies/budgets/*.yaml",
@@ -28,7 +28,7 @@ FILES = {
 
 
 def stated(schema: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every property of a schema, but in conditions, with its path."""
+    """Yield every property of a schema with its path, except those in conditions."""
     if isinstance(schema, list):
         for at, each in enumerate(schema):
             yield from stated(each, f"{path}/{at}")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(SERVER is None, reason="yaml-language-server is 
 
 
 class Editor:
-    """What an editor says to the server and hears of it (Language Server Protocol 3.17)."""
+    """An editor's connection to the server (Language Server Protocol 3.17)."""
 
     def __init__(self) -> None:
         assert SERVER is not None
@@ -41,7 +41,7 @@ class Editor:
         return self._until(lambda said: said.get("id") == self.number and "method" not in said)["result"]
 
     def open(self, file: Path) -> list[dict[str, Any]]:
-        """What the server finds wrong with a file."""
+        """Return the server's diagnostics of a file."""
         document = {"uri": file.as_uri(), "languageId": "yaml", "version": 1, "text": file.read_text(encoding="utf-8")}
         self.say("textDocument/didOpen", textDocument=document)
         found = self._until(lambda said: said.get("params", {}).get("uri") == file.as_uri())

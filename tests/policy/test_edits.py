@@ -1,4 +1,4 @@
-"""What owners of policies are told of their edits: of a good one nothing, of a bad one where and how it is mended."""
+"""Remarks about edits of policies: none for a good edit, the place and a correction for a bad one."""
 
 import re
 import shutil
@@ -94,7 +94,7 @@ def test_what_follows_from_a_misspelled_attribute_is_not_written_so_elsewhere(ho
 
 
 def slips(text: str) -> list[tuple[str, str]]:
-    """Every word of a policy, some of them with two letters turned, some with one left out, some in capitals."""
+    """Return every word of a policy misspelled: two letters swapped, one left out, or capitals."""
     words = dict.fromkeys(word for word in re.findall(r"[a-z]+(?:_[a-z]+)*", text) if len(word) > 3)
     found = []
     for i, word in enumerate(words):
@@ -106,7 +106,7 @@ def slips(text: str) -> list[tuple[str, str]]:
 
 @pytest.mark.thorough
 def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
-    """Of any word of a policy: nothing that is written instead may mean anything else."""
+    """For every misspelled word of a policy, only the intended correction may be suggested."""
     path, proposed = home / ROWS, 0
     text = path.read_text(encoding="utf-8").replace("#", "\n#")
     for word, slip in slips("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))):
@@ -131,7 +131,7 @@ def test_the_side_of_a_limit_is_only_written_where_it_is_clear(word: str, correc
 
 @pytest.mark.thorough
 def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that end in .yml, a link to itself, and a policy that has the name and version of another."""
+    """Covers files that end in .yml, a link to itself, and a policy with the name and version of another."""
     monkeypatch.chdir(home)
     text = (home / ROWS).read_text(encoding="utf-8")
     (home / "policies" / "other.yml").write_text(text.replace("gates:", "gtaes:"), encoding="utf-8")
@@ -147,7 +147,7 @@ def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytes
 
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85"])
 def test_no_line_is_hidden_in_a_comment(mark: str, home: Path) -> None:
-    """Who reads YAML 1.2 sees a comment; who reads 1.1 a gate that only advises."""
+    """A reader of YAML 1.2 sees a comment; one of YAML 1.1 a gate that only advises."""
     change(home, [(ROWS, "at_least: 80000}", f"at_least: 80000}}  # enough{mark}      # and more")])
     (found,) = lint(home / ROWS).remarks
     assert (found.code, (found.line, found.column)) == ("CG107", place(home / ROWS, mark))

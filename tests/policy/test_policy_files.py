@@ -448,7 +448,7 @@ def test_all_problems_of_a_policy_come_in_one_error(copy: Copy) -> None:
 @settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from(WRONG_POLICIES), st.sampled_from(WRONG_POLICIES))
 def test_two_slips_are_at_most_their_two_problems(fuzzed: Path, one: tuple[str, ...], other: tuple[str, ...]) -> None:
-    """Nothing is told that only follows from how the first was mended."""
+    """Problems that only follow from the correction of the first mistake are not reported."""
     text = TEXT.replace("spec:\n", "spec:\n  enforcement: enforce\n")
     if other[0] not in text.replace(one[0], one[1], 1) or one[0] == other[0]:
         return

@@ -1,4 +1,4 @@
-"""Nothing is read from or published to a URL: check says so at its place, before anything is charged."""
+"""URLs are never read from or published to: check reports them at their place, before any charge."""
 
 from pathlib import Path
 

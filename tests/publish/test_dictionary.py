@@ -61,7 +61,7 @@ def test_a_dictionary_that_would_fill_the_memory_is_refused(tmp_path: Path, monk
 
 
 def test_a_label_may_be_longer_than_the_library_expects(tmp_path: Path) -> None:
-    """The csv module refuses cells of more than 131,072 characters unless it is told otherwise."""
+    """The csv module refuses cells of more than 131,072 characters by default."""
     listed, out = (DictionaryEntry("ward", "exact", ("north", "x" * 140_000), "y" * 140_000),), BytesIO()
     write_dictionary(listed, out)
     (tmp_path / "dictionary.csv").write_bytes(out.getvalue())

@@ -40,7 +40,7 @@ def _run(policy: Path, holder: str, name: str, when: str, slot: str, to: Path | 
 
 
 def run_until(policy: Path, holder: str, name: str, when: str, nth: int, slot: str) -> bool:
-    """The same at the `nth` call of that function; whether there were so many."""
+    """Kill a run at the `nth` call of that function, and return whether there were so many calls."""
     process = PROCESSES.Process(target=_run, args=(policy, holder, name, when, slot, None, nth))
     process.start()
     process.join()

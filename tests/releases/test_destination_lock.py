@@ -1,4 +1,4 @@
-"""Two ledgers at one destination: the loser is told before it is charged, and no claim outlives what it is for."""
+"""Two ledgers at one destination: the loser is refused before it is charged, and no claim outlives its purpose."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Of a policy that says dry-run nothing is released, however it is asked for: a rehearsal stands in its place."""
+"""Dry-run policies release nothing, however a release is requested: a simulated run takes its place."""
 
 import json
 

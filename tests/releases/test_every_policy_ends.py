@@ -1,5 +1,7 @@
-"""Whatever policy `check` allows ends: published, and then it verifies, or withheld; on an empty table, on one row and
-on a few. Nothing crashes, so nothing is charged for a policy that cannot end."""
+"""Every policy that `check` allows ends: published and verified, or withheld.
+
+Tested on an empty table, on one row and on a few. Nothing crashes, so nothing is charged for a policy that can't end.
+"""
 
 import json
 from collections.abc import Sequence
@@ -142,7 +144,7 @@ def gate(measure: str, limit: Json) -> Json:
 
 
 def fitting(mechanism: Json) -> st.SearchStrategy[tuple[Json, list[Json]]]:
-    """A mechanism with gates that can speak of it."""
+    """Return a strategy of a mechanism with gates that suit it."""
     shapes = KINDS[mechanism["kind"]].shapes
     known = sorted(name for name, measure in MEASURES.items() if measure.shape in shapes)
     judged = st.lists(st.builds(gate, st.sampled_from(known), limits), max_size=2, unique_by=lambda g: g["measure"])
@@ -172,7 +174,7 @@ def working_copy(root: Path, wish: tuple[Json, Sequence[Json]], form: str, perso
 
 
 def ends(workshop: Workshop, table: list[Row]) -> str:
-    """How a policy ends: refused by check, published (and verified) or withheld."""
+    """Return the end of a policy: refused by check, published (and verified) or withheld."""
     try:
         if not check(workshop.policy).allowed:
             return "not allowed"
@@ -194,7 +196,7 @@ drawn: dict[str, Drawn] = {
 
 
 def test_the_total_alone_is_published(tmp_path: Path) -> None:
-    """No column is read: there is no row rule that could fail."""
+    """No column is read, so there is no row rule that could fail."""
     workshop = working_copy(tmp_path / "w", ({"kind": "dp_tables", "tables": [{"total": "true"}]}, []), "csv", False)
     assert ends(workshop, good_rows(3)) == "published"
 

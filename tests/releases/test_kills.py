@@ -33,7 +33,7 @@ NAMED = {
 SYSTEM = ("fsync", "rename", "replace", "link", "unlink", "mkdir", "open", "chmod")
 POINTS = [(holder, name) for holder, names in NAMED.items() for name in names] + [("os", name) for name in SYSTEM]
 CALLS = 8
-"""Of a function of the system, at most: a release makes fewer of most."""
+"""The greatest number of calls of a system function that are tried: a release makes fewer of most."""
 
 
 def run(workshop: Workshop) -> Result | CrowdgateError:
@@ -48,7 +48,7 @@ def charged(workshop: Workshop) -> Entry | None:
 
 
 def check(workshop: Workshop) -> None:
-    """What holds at any moment: nothing half, no more than one charge, and a ledger that agrees with itself."""
+    """Check the invariants at any moment: no partial release, at most one charge, and an intact ledger."""
     ledger = open_ledger(workshop.ledger, None)
     ledger.verify()
     entry, spent = ledger.entry(ID), ledger.spent("clinic-patients").epsilon

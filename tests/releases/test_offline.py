@@ -43,7 +43,7 @@ except OSError as error:
 
 @cache
 def _alone() -> tuple[list[str] | None, str]:
-    """What starts a program in a network of its own, or why the system does not."""
+    """Return the command that starts a program in its own network namespace, or why the system refuses."""
     said = ""
     for command in UNSHARE:
         try:

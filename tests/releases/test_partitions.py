@@ -1,4 +1,4 @@
-"""No result depends on partitions, order, source or workers: the same key gives the same files."""
+"""Results do not depend on partitions, order, source or workers: the same key gives the same files."""
 
 import pickle
 import random

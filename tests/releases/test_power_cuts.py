@@ -62,7 +62,7 @@ def traced(root: Path) -> Traced:
 
 
 def ask(workshop: Workshop) -> str:
-    """How the release ends: published, or the code of the ledger's refusal."""
+    """Return the end of the release: published, or the code of the ledger's refusal."""
     try:
         return job.release(Request(workshop.policy, SLOT), draw_key).outcome
     except LedgerRefused as refused:
@@ -91,7 +91,7 @@ def after(cut: Files, before: Workshop, folder: Path) -> Workshop:
 
 
 def problems(cut: Files, found: Traced, folder: Path) -> Iterator[str]:
-    """What is wrong with a state, or with what the next run makes of it."""
+    """Yield the problems of a state, and of the next run on it."""
     workshop = after(cut, found.before, folder)
     ledger, entry = book(workshop)
     decided = entry is not None and entry.state in (State.COMMITTED, State.PUBLISHED)
@@ -152,7 +152,7 @@ def _charged(cut: Files, found: Traced, root: Path) -> bool:
 def test_after_a_power_cut_at_any_moment_nothing_is_half_double_uncharged_or_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of about 250 states that differ 147 are tried: all that are charged, and MOST_WHOLE of the others."""
+    """About 250 distinct states exist and 147 are tried: all that are charged, and MOST_WHOLE of the others."""
     monkeypatch.setattr(reservations, "LEASE_SECONDS", -1)  # the next run comes when leases have run out
     tried, counts = wrong(traced(tmp_path), tmp_path)
     assert counts == {}

@@ -1,4 +1,4 @@
-"""The curator's private record: what it holds, how it is opened, who is told of it, and what is marked afterwards."""
+"""The curator's private record: its contents, its opening, the notices of it, and the policies marked afterwards."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def dirty(count: int) -> list[Row]:
-    """Every ninth age is outside the domain, some wards are too; a rule of the table fails."""
+    """Return rows in which every ninth age is outside the domain, and some wards are; a rule of the table fails."""
     rows = good_rows(count)
     return [
         {**row, **({"age": f"{MARK} {i}"} if i % 9 == 0 else {}), **({"ward": None} if i % 50 == 0 else {})}
@@ -183,7 +183,7 @@ def test_a_run_that_read_nothing_has_no_record(there: Workshop) -> None:
 
 
 def told(workshop: Workshop, version: int, slot: str) -> dict[str, bool]:
-    """Whether check, plan, README, manifest and ledger call a version informed."""
+    """Return whether check, plan, README, manifest and ledger mark a version as informed."""
     folder = workshop.root / "releases" / "clinic" / str(version) / slot
     before = {name: say(name, workshop.policy, "--json").json() for name in ("check", "plan")}
     assert release(workshop, slot).code == 0

@@ -103,7 +103,7 @@ def test_the_register_is_published_as_it_was_counted(clinic: Workshop) -> None:
 
 
 def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> None:
-    """Of 300 people of the register all but one have a place that the contract does not know."""
+    """All but one of 300 people in the register have a place that the contract does not know."""
     write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 299 + [(5, "north")]))
     said = (
         "Of the 300 rows of the public register town 2.0.0, 1 have a value of every attribute that is compared (age, "
@@ -120,7 +120,7 @@ def test_how_much_of_the_register_is_usable_is_said_aloud(clinic: Workshop) -> N
 @pytest.mark.thorough
 @pytest.mark.parametrize("invalid", ["drop", "level"])
 def test_a_register_of_which_nothing_is_usable_is_no_pass(clinic: Workshop, invalid: str) -> None:
-    """Also where its broken cells count as a value: they match broken cells, which tells nothing."""
+    """This holds even where broken cells count as a value: matches of broken cells carry no information."""
     said = "source: register}}\n"
     _town(f"north], {said}", f"north], {said}          - {{property: invalid, value: {invalid}}}\n")(clinic)
     write_parquet(clinic.root / "data_contracts" / "town.parquet", people([(5, "nowhere")] * 9))
@@ -164,7 +164,7 @@ def test_check_says_when_it_is_decided_and_that_it_can_fail(clinic: Workshop) ->
     ("holder", "name", "when"), [("job", "counted_register", "after"), ("publisher", "publish", "before")]
 )
 def test_a_killed_run_ends_well_when_it_is_run_again(clinic: Workshop, holder: str, name: str, when: str) -> None:
-    """Nothing is charged before the register is counted; what was committed is published as it was."""
+    """Nothing is charged before the register is counted; a committed release is published unchanged."""
     run_and_kill(clinic.policy, holder, name, when)
     ledger = open_ledger(clinic.ledger, None)
     assert (ledger.entry(f"clinic/1/{SLOT}") is None) == (name == "counted_register")

@@ -1,4 +1,4 @@
-"""Rehearsals: whole runs on rows of nobody, which touch neither the table nor the ledger."""
+"""Simulated runs: whole runs on simulated rows, which touch neither the table nor the ledger."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def held(folder: Path) -> dict[str, str]:
-    """Every file below a folder."""
+    """Return the digest of every file below a folder."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
@@ -149,7 +149,9 @@ def test_values_come_as_often_as_the_margins_say_and_rules_hold(clinic: Workshop
 
 
 def test_an_inherited_sample_holds_a_part_of_the_people(clinic: Workshop) -> None:
-    """Each of 1,000 with probability .2: six standard deviations of 12.7 around 200 (1e-8); the seed is fixed."""
+    """Each of 1,000 is sampled with probability .2: within six standard deviations of 12.7 around 200 (1e-8); the seed
+    is fixed.
+    """
     sample = "{name: s, beta: 0.2, method: bernoulli, secret: true, size: unpublished}"
     rows = "      - {property: rowsAtMost, value: 1000}\n"
     clinic.edit(clinic.contract, rows, f"{rows}      - {{property: sample, value: {sample}}}\n")
@@ -162,7 +164,7 @@ def test_an_inherited_sample_holds_a_part_of_the_people(clinic: Workshop) -> Non
 
 
 def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
-    """All old are in the north: independent draws would have 4 in 9 of the old elsewhere."""
+    """All old people are in the north: independent draws would put 4 in 9 of them elsewhere."""
     clinic.edit(clinic.budget, "epsilon: 6", "epsilon: 60")
     text = clinic.policy.read_text(encoding="utf-8")
     start, end = text.index("  mechanism:"), text.index("  publish:")

@@ -166,7 +166,7 @@ def test_another_policy_under_the_same_id_is_refused(workshop: Workshop) -> None
 def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_read(
     workshop: Workshop, tmp_path: Path
 ) -> None:
-    """Of a table whose rows can't be read a run that reads says so, with exit 4."""
+    """For a table with unreadable rows, a run that reads ends with exit 4."""
     unread = make_workshop(tmp_path / "unread")
     make_rows_unreadable(unread.data)
     assert crowdgate("release", unread.policy, "--as-of", SLOT) == 4
@@ -180,7 +180,7 @@ def test_releases_end_with_exit_5_when_the_budget_is_spent_before_anything_is_re
 
 
 def make_rows_unreadable(path: Path) -> None:
-    """Footer and headers of the pages stay; the checksums at the ends of what is compressed are wrong."""
+    """Damage the checksums at the ends of the compressed data; footer and page headers stay."""
     pq.write_table(pq.read_table(path), path, compression="gzip", use_dictionary=False)
     group, content = pq.read_metadata(path).row_group(0), bytearray(path.read_bytes())
     for chunk in map(group.column, range(group.num_columns)):

@@ -1,14 +1,14 @@
-"""What a run does to the disk, step by step, and what a power cut after any step may leave of it.
+"""Disk operations of a run, step by step, and the states that a power cut after any step may leave.
 
-Functions of `os` that change or sync the disk are watched in this process; around each the watched folders are read, so
-that writes through files are seen as well. POSIX promises of what was not synced nothing, so a cut leaves
+Functions of `os` that change or sync the disk are watched in this process; around each call the watched folders are
+read, so that writes through files are seen as well. POSIX guarantees nothing about unsynced changes, so a cut leaves
 
-- of a file's content what was synced last, or all, or a torn half of what was written since;
-- of changes of folders (made, linked, renamed, removed) that were not synced any subset, in their order. A rename is
-  one change of both folders, as on every file system with a journal: syncing the new one keeps it.
+- for the content of a file: the last synced content, all of it, or a torn half of later writes;
+- for changes of folders (made, linked, renamed, removed) that were not synced: any subset, in order. A rename is one
+  change of both folders, as on every journaling file system: syncing the new one keeps it.
 
-Files whose names begin with ATOMIC are SQLite's: its write-ahead log with synchronous=FULL keeps a transaction that has
-been committed, whole, so they are taken as they are.
+Files whose names begin with ATOMIC are SQLite's: its write-ahead log with synchronous=FULL preserves a committed
+transaction whole, so these files are taken unchanged.
 """
 
 import io
@@ -24,7 +24,7 @@ from typing import Any
 ATOMIC = "ledger.db"
 CHANGES = ("mkdir", "rename", "replace", "link", "symlink", "unlink", "remove", "rmdir", "open")
 MOST = 3
-"""Choices that are drawn at one step where there are more, beside losing nothing and losing all."""
+"""The greatest number of states drawn at one step, in addition to losing nothing and losing everything."""
 
 Change = tuple[int, str, int | None]
 """A folder, a name in it, and what it names from now on (None: nothing)."""
@@ -40,7 +40,7 @@ class Disk:
     files: dict[int, bytes] = field(default_factory=dict)
 
     def files_below(self, folder: int = 0, above: str = "") -> Iterator[tuple[str, bytes | None]]:
-        """What can be reached."""
+        """Yield the reachable files with their content."""
         for name, node in self.folders.get(folder, {}).items():
             yield above + name, self.files.get(node)
             yield from self.files_below(node, f"{above}{name}/")
@@ -48,7 +48,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Moment:
-    """What is on disk for certain, what is not yet, and the database, after a step."""
+    """The state after a step: what is certainly on disk, what is pending, and the database."""
 
     step: str
     kept: Disk
@@ -57,7 +57,7 @@ class Moment:
     database: Files
 
     def cuts(self, random: Random) -> Iterator[Files]:
-        """What a power cut may leave: every choice, or where there are many, MOST of them and the two ends."""
+        """Yield the states that a power cut may leave: every choice, or of many choices MOST and the two extremes."""
         torn = [node for node in self.written if self.kept.files.get(node, b"") != self.written[node]]
         kinds = [2] * len(self.pending) + [3] * len(torn)
         yield self._cut([0] * len(kinds), torn)
@@ -188,7 +188,7 @@ def lay(files: Files, root: Path) -> None:
 
 
 def _kept_by(group: tuple[Change, ...], folder: int) -> bool:
-    """Whether syncing the folder keeps the changes: of a rename, the one that the new name is in."""
+    """Return whether syncing the folder keeps the changes; a rename is kept by the folder of its new name."""
     made = [change for change in group if change[2] is not None]
     return any(change[0] == folder for change in made or group)
 

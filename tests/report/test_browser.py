@@ -1,5 +1,8 @@
-"""Every page as a person's browser shows it: nothing asked from elsewhere, nothing wrong on the console, pictures to be
-seen, fit to be printed, and without serious findings of axe-core. It needs Chromium, which `.ci/run` installs."""
+"""Every page in a browser: no external requests, no console errors, visible pictures, printable, no serious findings of
+axe-core.
+
+It needs Chromium, which `.ci/run` installs.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 
 @dataclass
 class Looked:
-    """What a browser met while it showed a page."""
+    """A browser's observations while it showed a page."""
 
     errors: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -50,7 +53,7 @@ def browser() -> Iterator[Any]:
 
 
 def look(browser: Any, file: Path) -> Looked:
-    """Open a page, measure it, print it, and let axe-core look at it."""
+    """Open a page, measure it, print it, and run axe-core on it."""
     from axe_playwright_python.sync_playwright import Axe
 
     found, page = Looked(), browser.new_page(viewport={"width": WIDTH, "height": 800})

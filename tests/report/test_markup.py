@@ -1,4 +1,4 @@
-"""Whatever others wrote stands on a page as they wrote it: nothing of it is markup, and nothing is lost."""
+"""Text of others appears on a page as written: none of it is markup, and nothing is lost."""
 
 import html
 import json

@@ -1,4 +1,4 @@
-"""Pictures say all they show in words and in a table, and are the same each time; pages ask nobody for anything."""
+"""Pictures have a text alternative and a table, and are deterministic; pages make no requests."""
 
 import html
 import re
@@ -56,7 +56,7 @@ def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> Non
 
 @pytest.mark.parametrize("across", [True, False])
 def test_names_are_drawn_as_they_stand(across: bool) -> None:
-    """Between two dollar signs they would be a formula, or end in an error; of some the font has no letters."""
+    """Text between two dollar signs would be a formula, or end in an error; the font lacks some letters."""
     names = ["$10 to $20", "$^$", "東京", "a_b^2", "<b> & \\alpha"]
     svg = draw_picture(picture(*(PicturePoint(name, 1.0) for name in names), across=across)).svg
     assert all(html.escape(name, quote=False) in svg for name in names)
@@ -95,7 +95,7 @@ def test_links_are_ours_alone() -> None:
 
 @pytest.mark.parametrize("values", [(-46.0, 12.0), (0.0, 0.0), (-3.0,)])
 def test_what_noise_made_negative_is_drawn_where_the_axis_is_logarithmic(values: tuple[float, ...]) -> None:
-    """It has no logarithm, and would be missing from the picture alone."""
+    """A negative number has no logarithm, and would be missing from the picture."""
     points = tuple(PicturePoint(float(at), value) for at, value in enumerate(values, 1))
     svg = draw_picture(Picture("p", "T", "x", "y", (Series("a", points),), (), "log", "log")).svg
     (placed,) = re.findall(

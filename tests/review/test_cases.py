@@ -1,4 +1,4 @@
-"""Cases of policies: they end as the policy would, and each blocking gate of a bundled policy has one that refuses."""
+"""Cases of policies: they end as the policy would, and each blocking gate of a bundled policy has a refusing case."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def write(clinic: Workshop, text: str) -> Path:
 def test_each_blocking_gate_of_a_bundled_policy_has_a_case_that_refuses(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of every case that names numbers: that gate alone fails, and the release is withheld."""
+    """In every case with numbers exactly one gate fails, and the release is withheld."""
     cases = parse(PolicyCases, read_document(file))
     numbers = [each.name for each in cases.spec.cases if each.rows is None]
     spec = cases.spec.model_copy(update={"cases": [each for each in cases.spec.cases if each.name in numbers]})
@@ -144,7 +144,7 @@ def test_a_wrong_policy_is_refused_and_no_case_is_no_success(
 @settings(max_examples=examples(30), deadline=None)
 @given(value=st.integers(0, 1000), wide=st.integers(0, 500))
 def test_a_number_is_judged_as_a_measured_one(tmp_path_factory: pytest.TempPathFactory, value: int, wide: int) -> None:
-    """At the unfavourable end: `singletons` is at most 500."""
+    """The gate judges the unfavourable confidence limit: `singletons` is at most 500."""
     clinic = make_workshop(tmp_path_factory.mktemp("clinic") / "workshop")
     (clinic.root / "policies" / "cases").mkdir()
     case = f"    - {{name: one, measured: [{{gate: singletons, value: {value}, high: {value + wide}}}], "

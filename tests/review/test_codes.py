@@ -1,4 +1,4 @@
-"""Each kind of problem has a code: every one is made by a file that is wrong so, and explained on a page."""
+"""Codes of problems: a faulty file produces each of them, and a page explains it."""
 
 import ast
 import shutil
@@ -16,7 +16,7 @@ from tests.workshop import Workshop, crowdgate
 
 PIPELINE = Path(__file__).parents[2] / "pipeline" / "crowdgate"
 ELSEWHERE = {"command line", "arguments", "standard input"}
-"""What a problem names in place of a file."""
+"""The places that a problem may name other than a file."""
 
 POLICY, CONTRACT, BUDGET = "policies/clinic.yaml", "data_contracts/clinic.yaml", "policies/budgets/clinic.yaml"
 WRONG: list[tuple[Code, str, str, str]] = [

@@ -1,4 +1,4 @@
-"""`crowdgate explain`: what a policy promises, in plain words that say the numbers of `check` and `plan`."""
+"""`crowdgate explain`: the guarantee of a policy in plain words, with the numbers of `check` and `plan`."""
 
 import html
 import json

@@ -153,8 +153,11 @@ def test_a_population_without_a_budget_gets_one_of_the_ledger_that_is_there(tmp_
 
 
 def test_what_a_paid_gate_may_find_stays_above_its_noise(workshop: Workshop, tmp_path: Path) -> None:
-    """Its noise is above 2.4 / epsilon once in 20 times, whatever the budget leaves; and below all that there can be:
-    where that is not so there is no such gate."""
+    """The limit is above the noise's 95 % quantile of 2.4 / epsilon, whatever the budget left, and below the greatest
+    count.
+
+    If no such limit exists, there is no gate.
+    """
     for epsilon in ("6", "0.2"):
         workshop.edit(workshop.budget, "epsilon: 6", f"epsilon: {epsilon}")
         found = create_policy(workshop.root, NewPolicyRequest("public-use", "clinic", "board", f"new-{epsilon[0]}"))

@@ -1,4 +1,4 @@
-"""All mistakes of policy, contract and budget come in one round, and no mistake that is none."""
+"""All mistakes of policy, contract and budget are reported in one round, and no false ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `check` says of one gate agrees: its verdict now, the probability that it passes, and whether it can fail."""
+"""Statements of `check` about one gate agree: its verdict, its probability of passing, and whether it can fail."""
 
 from collections.abc import Callable
 from math import exp
@@ -93,7 +93,7 @@ def agreed(policy: Path) -> dict[str, str]:
 @pytest.mark.parametrize("limit", ["-1000000", "0.5", "1000000"])
 @pytest.mark.parametrize("kind", MADE)
 def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str, tmp_path: Path) -> None:
-    """For every measure, on both sides, with limits that no figure or every figure keeps."""
+    """Covers every measure, on both sides, with limits that no figure or every figure keeps."""
     workshop = MADE[kind](tmp_path / "clinic")
     with_gates(workshop, kind, limit)
     said = agreed(workshop.policy)
@@ -115,7 +115,7 @@ def test_they_agree_where_the_next_release_is_beyond_the_budget(workshop: Worksh
 
 
 def test_a_waiver_covers_a_failure_and_not_what_could_not_be_measured(workshop: Workshop) -> None:
-    """Of so many people the probability that anyone is unique is not worked out."""
+    """For so many people the probability that anyone is unique is not computed."""
     gate, waiver = (
         "expected_singletons, at_most: 1, over: [ward]}",
         "{reason: x, approved_by: board, expires: 2999-01-01}",

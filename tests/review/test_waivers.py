@@ -1,4 +1,4 @@
-"""Waivers: a failing gate that somebody answers for lets a release through up to a day, and everybody sees it."""
+"""Waivers: a named approver lets releases through a failing gate up to a day, visibly to all."""
 
 import json
 import re

@@ -109,7 +109,7 @@ CASES = {
 
 UNBOUND = {"CG204", "CG213"}
 BESIDE = {"CG204": UNBOUND, "CG205": {"CG213"}}
-"""Warnings that come with others: where no gate holds the bound, the rich budget of these cases promises nothing."""
+"""Warnings that occur together: without a gate on the bound, the large budget of these cases guarantees nothing."""
 
 
 @pytest.mark.thorough

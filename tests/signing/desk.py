@@ -25,7 +25,7 @@ def new_key() -> SigningKey:
 
 
 def commit(ledger: Ledger, home: Path, folder: str, release_id: str) -> str:
-    """A release that the ledger committed to and that lies at its destination; the digest of its manifest."""
+    """Make a release that the ledger committed to at its destination; return the digest of its manifest."""
     place = home / folder / release_id
     place.mkdir(parents=True)
     (place / "manifest.json").write_text(f"manifest of {release_id}\n", encoding="utf-8")

@@ -26,7 +26,7 @@ def configure(workshop: Workshop, name: str) -> None:
 
 
 def while_reading(monkeypatch: pytest.MonkeyPatch, change: object) -> None:
-    """Somebody changes the settings between the first read and the end of a run."""
+    """Change the settings between the first read and the end of a run."""
     count = job.count
 
     def counted(*arguments: object) -> object:

@@ -34,7 +34,7 @@ def key_file(tmp_path: Path) -> Path:
 
 
 def body(pem: bytes) -> str:
-    """What of PEM must never be seen."""
+    """Return the part of PEM that must never be shown."""
     return pem.decode().splitlines()[1]
 
 

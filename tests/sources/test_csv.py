@@ -153,7 +153,7 @@ def test_the_person_bound_of_a_csv_chooses_one_row_per_id(lines: list[bytes], tm
 
 
 def every(domain: Domain) -> Level:
-    """All values, with one for invalid cells."""
+    """Return the level of all values, with one for invalid cells."""
     return hierarchy(domain, [], invalid_level=True).level("exact")
 
 

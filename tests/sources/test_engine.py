@@ -171,7 +171,7 @@ def test_it_is_told_to_send_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Another process in place of the engine's."""
+    """Replace the engine's process by another one."""
     monkeypatch.setattr(engine_file, "_COMMAND", (sys.executable, "-P", "-c", code))
 
 
@@ -312,7 +312,7 @@ def test_a_missing_engine_is_told_before_anything_is_charged(
 
 @pytest.mark.thorough
 def test_a_table_without_the_fact_is_released_and_the_rule_has_no_outcome(stated: Workshop) -> None:
-    """Whether there is a mean at all can depend on one person: it decides nothing."""
+    """The existence of a mean can depend on one person, so it decides nothing."""
     stated.edit(stated.contract, "path: patients.parquet, format: parquet", "path: patients.csv, format: csv")
     write_csv(stated.data.with_suffix(".csv"), [])
     assert crowdgate("release", stated.policy, "--as-of", SLOT) == 0
@@ -334,7 +334,7 @@ finally:
 
 @pytest.mark.thorough
 def test_a_release_without_such_a_rule_imports_neither_the_engine_nor_pandas(workshop: Workshop) -> None:
-    """And whoever asks pyarrow for a data frame afterwards gets one."""
+    """A later request to pyarrow for a data frame still works."""
     command = [sys.executable, "-c", LEAN, "release", str(workshop.policy), "--as-of", SLOT]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr.splitlines()[-1]) == (0, "[] DataFrame"), ended.stderr

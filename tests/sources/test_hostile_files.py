@@ -25,7 +25,7 @@ from tests.examples import examples
 from tests.sources.test_sources import WORDS, attribute, contract_of, read, write
 
 SPARE = 1 << 30
-"""Bytes of memory that reading may take beside what a process has before."""
+"""Bytes of memory that reading may use in addition to the process."""
 
 
 def csv_of(path: Path, cells: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What came in, counted in one pass: the same whatever source and parts it was read from, against counting by hand."""
+"""Ingestion summary, counted in one pass: independent of source and parts, and equal to a count by hand."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ rows_of_table = st.lists(
 
 
 def contract(most: int | None, path: Path = Path("x.csv"), reader: str = "csv") -> Contract:
-    """Of persons with at most so many rows, or of rows."""
+    """Return a contract of persons with at most so many rows, or of rows."""
     age, ward = numbers(Fraction(0), Fraction(99), Fraction(1), "book"), categories(["north", "east"], "book")
     accepted = np.ones(100, dtype=np.bool_)
     accepted[13] = False

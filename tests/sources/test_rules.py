@@ -1,4 +1,4 @@
-"""Rules are judged on the labels that remain and on the facts, and tell nothing but (rule, passed)."""
+"""Rules are judged on the remaining labels and on the facts, and return only (rule, passed)."""
 
 import math
 from collections.abc import Mapping, Sequence

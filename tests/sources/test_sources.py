@@ -86,7 +86,7 @@ def read(contract: Contract, seen: TableFacts | None = None) -> list[tuple[int, 
 
 
 def expected_code(text: str | None, spec: Attribute) -> int | None:
-    """What the contract says of a cell's text: a code, or None for a row that is dropped."""
+    """Return the code of a cell's text under the contract, or None for a row that is dropped."""
     assert spec.domain is not None
     code = spec.domain.code(text)
     if code != INVALID and (spec.accepted is None or spec.accepted[code]):
@@ -435,7 +435,7 @@ def replaced(path: Path) -> None:
 
 
 def rewritten(path: Path) -> None:
-    """In place, of the same size, and its time put back."""
+    """Rewrite a file in place, with the same size, and reset its time."""
     before = path.stat()
     path.write_bytes(path.read_bytes())
     while path.stat().st_ctime_ns == before.st_ctime_ns:  # the same tick of the file system's clock

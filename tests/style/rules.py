@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Where a text stands."""
+    """The place of a text."""
 
     DOCSTRING = "docstring"
     MESSAGE = "message"

@@ -27,7 +27,7 @@ ALL = [each for each in vars(extras).values() if isinstance(each, extras.Extra)]
 
 
 def closure(requirements: Iterable[str], seen: set[str]) -> set[str]:
-    """What is installed with these requirements."""
+    """Return the names of all packages that these requirements install."""
     for text in requirements:
         requirement = Requirement(text)
         name = canonicalize_name(requirement.name)

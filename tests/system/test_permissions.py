@@ -1,4 +1,4 @@
-"""Whoever runs Crowdgate, with whatever umask: what is private is its owner's, what is published can be read by all."""
+"""Permissions under any umask: private files are their owner's, published ones are readable by all."""
 
 import os
 import sqlite3
@@ -71,7 +71,7 @@ def live(town: Town) -> None:
 
 
 def expected(path: Path) -> int:
-    """The mode of what lies at this place of a working copy."""
+    """Return the expected mode of a path of a working copy."""
     private = PRIVATE_FOLDERS.intersection(path.parts) or path.name in PRIVATE_FILES
     folder, file = (0o700, 0o600) if private else (0o755, 0o644)
     return folder if path.is_dir() else file

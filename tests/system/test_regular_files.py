@@ -1,4 +1,4 @@
-"""One function opens every file that a person can name, and what is no regular file of a bounded size is refused."""
+"""One function opens every file that a person can name, and refuses files that are not regular and bounded."""
 
 import ast
 import os
@@ -47,7 +47,7 @@ OWN = {
     "publish/locking.py": "the staging folder",
     "publish/publisher.py": "files that are staged",
 }
-"""Files that may call something that opens a file, each with the reason why nobody can name what it opens."""
+"""Files that may call functions which open files, each with the reason why no person can name their paths."""
 
 
 @pytest.mark.thorough
@@ -64,7 +64,7 @@ def test_nothing_else_opens_a_file() -> None:
 
 @pytest.fixture(autouse=True)
 def _hang() -> Iterator[None]:
-    """A read that waits for a writer, or does not end, fails."""
+    """Fail a read that waits for a writer, or does not end."""
 
     def late(number: int, frame: FrameType | None) -> None:
         raise AssertionError(f"still reading after signal {number}: {frame}")

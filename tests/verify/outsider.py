@@ -44,7 +44,7 @@ MOST_BITS = 400_000
 """Binomial probabilities with larger exact denominators take too long here."""
 
 NEGLIGIBLE = 1 << 64
-"""A binomial term smaller than what was added up by this factor ends a sum, which stays a lower bound."""
+"""A sum ends at a binomial term smaller than the sum by this factor, and so stays a lower bound."""
 
 ROUNDED = 6e-6
 """Relative difference of a number from its six significant digits."""
@@ -55,7 +55,7 @@ Labels = dict[tuple[str, str], list[str]]
 
 @dataclass
 class Findings:
-    """What does not hold, and what was not looked at."""
+    """The problems found, and notes on unchecked parts."""
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Release:
         return bool(self.manifest["mechanism"]["kind"] == "safe_k_anonymity")
 
     def text(self, name: str) -> pd.DataFrame:
-        """A CSV file: its cells as they stand there, columns numbered, names in the first line."""
+        """Return the cells of a CSV file unchanged, columns numbered, names in the first line."""
         return pd.read_csv(
             self.folder / name, dtype=str, header=None, na_filter=False, skip_blank_lines=False, encoding="utf-8"
         )
@@ -99,7 +99,7 @@ class Release:
 
 
 def examine(folder: Path, key: Path | None = None) -> Findings:
-    """Everything about a release; ends where later checks would have nothing to stand on."""
+    """Return the findings about a release; stops when later checks would lack their input."""
     found = Findings()
     attempt(found, "folder", lambda: check_folder(folder, found))
     manifest: Json = {}
@@ -179,7 +179,7 @@ def digest(path: Path) -> str:
 
 
 def check_signature(release: Release, key: Path | None, found: Findings) -> None:
-    """Section 2: the envelope speaks of these files, and one of the keys made it."""
+    """Section 2: check that the envelope is about these files, and signed by one of the keys."""
     if not (release.folder / ENVELOPE).exists():
         found.need(key is None, f"signature: a key is given, but there is no {ENVELOPE}")
         found.notes.append("nobody vouches for this release: it is not signed")
@@ -227,7 +227,7 @@ def public_keys(path: Path) -> list[bytes]:
 
 
 def signed_by(pem: bytes, signature: bytes, content: bytes) -> bool:
-    """Whether openssl says that a key signed something."""
+    """Return whether openssl accepts a key's signature of some content."""
     openssl = shutil.which("openssl")
     if openssl is None:
         raise OSError("openssl is not installed")
@@ -241,7 +241,7 @@ def signed_by(pem: bytes, signature: bytes, content: bytes) -> bool:
 
 
 def check_said(release: Release, found: Findings) -> None:
-    """What descriptions in the schema say of fields that have to agree."""
+    """Check that fields agree as their descriptions in the schema state."""
     said, facts, guarantee = (release.manifest[name] for name in ("release", "facts", "guarantee"))
     found.need(said["id"] == f"{said['policy']}/{said['version']}/{said['slot']}", "release: another id")
     for name in ("epsilon", "delta"):
@@ -304,7 +304,7 @@ def check_delta(mechanism: Json, part: Json, found: Findings) -> None:
 
 
 def exponential(epsilon: Fraction) -> Fraction:
-    """Not less than e^epsilon, and hardly more."""
+    """Return an upper bound of e^epsilon that is hardly greater."""
     with localcontext() as context:
         context.prec, context.rounding = 60, ROUND_CEILING
         exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
@@ -348,7 +348,7 @@ def least_delta(n: int, beta: Fraction, k: int, grow: Fraction, more: bool) -> F
 
 
 def weights(n: int, beta: Fraction, start: int) -> Iterator[tuple[int, int]]:
-    """Every j from `start` with the probability of j among n, times the n-th power of beta's denominator."""
+    """Yield every j from `start` with the probability of j among n, times the n-th power of beta's denominator."""
     kept, left = beta.numerator, beta.denominator - beta.numerator
     weight = math.comb(n, start) * kept**start * left ** (n - start)
     for j in range(start, n + 1):
@@ -392,7 +392,7 @@ def count_rows(release: Release, form: str, names: list[str], found: Findings) -
 
 
 def check_classes(counts: dict[tuple[str, ...], int], release: Release, found: Findings) -> None:
-    """As many rows and classes as claimed, none of them below k."""
+    """Check that the numbers of rows and classes are as stated, and no class is below k."""
     data, k = release.manifest["data"], release.manifest["mechanism"]["k"]
     rows = sum(counts.values())
     found.need(rows == data["rows"], f"data: {rows} rows, not {data['rows']}")
@@ -402,7 +402,7 @@ def check_classes(counts: dict[tuple[str, ...], int], release: Release, found: F
 
 
 def check_values(counts: dict[tuple[str, ...], int], release: Release, found: Findings) -> None:
-    """Every value stands in dictionary.csv for its column and level."""
+    """Check that dictionary.csv lists every value for its column and level."""
     dictionary = release.dictionary()
     for place, column in enumerate(release.manifest["data"]["columns"]):
         unknown = {row[place] for row in counts} - set(dictionary[column["name"], column["level"]])
@@ -449,7 +449,7 @@ def check_gates(release: Release, found: Findings) -> None:
 
 
 def within(gate: Json) -> bool:
-    """Whether the unfavourable end keeps every limit that there is, and there is one."""
+    """Return whether the unfavourable confidence limit keeps every limit, and there is one."""
     limits: list[bool] = []
     if gate.get("at_most") is not None:
         high = number(gate.get("high"))
@@ -471,7 +471,7 @@ def number(text: str | None) -> Fraction | float | None:
 
 
 def check_tables(release: Release, found: Findings) -> None:
-    """Every cell of every table, spends, and the standard errors of the noise."""
+    """Check every cell of every table, spends, and the standard errors of the noise."""
     check_spends(release, found)
     check_noise(release, found)
     dictionary = release.dictionary()
@@ -562,7 +562,7 @@ def check_table(release: Release, table: Json, dictionary: Labels, found: Findin
 
 
 def interval_follows(line: tuple[str, ...], mechanism: Json) -> bool:
-    """Whether lower and upper of a consistent count are those of its unbiased estimate."""
+    """Return whether lower and upper of a consistent count are those of its unbiased estimate."""
     if not line[0]:
         return not "".join(line[:-1])
     value, unbiased, error, lower, upper = map(float, line[:5])
@@ -599,7 +599,9 @@ def parquet_lines(release: Release, stem: str) -> tuple[list[str], list[tuple[st
 
 
 def alike(cell: str, other: str) -> bool:
-    """The same text, or the same number: whole numbers with an empty cell among them are read as floats."""
+    """Return whether two cells have the same text, or the same number: whole numbers with an empty cell are read as
+    floats.
+    """
     try:
         return cell == other or float(cell) == float(other)
     except ValueError:
@@ -609,7 +611,7 @@ def alike(cell: str, other: str) -> bool:
 def check_cells(
     stem: str, table: Json, dictionary: Labels, content: tuple[list[str], list[tuple[str, ...]]], found: Findings
 ) -> None:
-    """Every cell is there, once, by dictionary.csv."""
+    """Check that every cell of dictionary.csv's values exists exactly once."""
     head, lines = content
     axes = [axis["column"] for axis in table["axes"]]
     values = [dictionary[axis["column"], axis["level"]] for axis in table["axes"]]
@@ -627,7 +629,7 @@ def check_cells(
 
 
 def trusted(line: tuple[str, ...], relative: float) -> bool:
-    """Whether a number is said to be trustworthy exactly if its error is small enough; an empty one never is."""
+    """Return whether a number is marked as trustworthy exactly if its error is small enough; an empty one never is."""
     value, error, lower, upper, said = line
     if not value:
         return said == "false" and not error + lower + upper

@@ -57,7 +57,7 @@ def binomial(n: int, beta: Real) -> list[Real]:
 
 
 def one_more(law: Sequence[Real], beta: Real) -> list[Real]:
-    """The law of a sum of coins with one coin more (Pascal's rule)."""
+    """Return the law of a Bernoulli sum with one more trial (Pascal's rule)."""
     return [(1 - beta) * a + beta * b for a, b in zip([*law, 0], [0, *law], strict=True)]
 
 
@@ -98,14 +98,19 @@ def _both(first: Sequence[Real], second: Sequence[Real], factor: Real) -> Real:
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, rows: int) -> Fraction:
-    """delta (1 + e^epsilon + ... + e^((rows - 1) epsilon)), beside rows epsilon: rows tables in a row, each a row apart
-    from the next (Dwork, Roth 2014, Theorem 2.2; for delta by induction over the chain)."""
+    """Return delta (1 + e^epsilon + ... + e^((rows - 1) epsilon)), the delta at rows epsilon.
+
+    It is for a chain of rows tables, each a row apart from the next (Dwork, Roth 2014, Theorem 2.2; for delta by
+    induction over the chain).
+    """
     return exact(M.fsum(M.exp(i * real(epsilon)) for i in range(rows)) * real(delta))
 
 
 def person_delta(k: int, beta: Fraction, epsilon: Fraction, rows: int) -> Fraction:
-    """The delta at `epsilon` of a person whose rows, at most so many, have coins of their own: each is granted an equal
-    part of epsilon."""
+    """Return the delta at `epsilon` of a person with at most so many rows, sampled independently.
+
+    Each row has an equal part of epsilon.
+    """
     return group_delta(epsilon / rows, rows_delta(k, beta, epsilon / rows), rows)
 
 
@@ -245,8 +250,10 @@ def pso_bound(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction) -
 
 
 def pso_bound_in_sample(rows: int, weight: Fraction, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Fraction:
-    """The same for exactly one of the sampled rows: a row that the coins did not keep, with probability 1 - beta,
-    has no part in the release."""
+    """Return the bound for exactly one of the sampled rows.
+
+    A row that was not sampled, with probability 1 - beta, has no part in the release.
+    """
     return min(Fraction(1), exact(rows * ((M.exp(real(epsilon)) - 1 + real(beta)) * real(weight) + real(delta))))
 
 
@@ -272,35 +279,35 @@ def independent(first: Counter[Fraction], second: Counter[Fraction]) -> Counter[
 
 
 def printed(text: str, number: Fraction, digits: int) -> bool:
-    """Whether `text` is the least number of so many digits that is not below `number`, or a hair above it."""
+    """Return whether `text` is the least number of so many digits not below `number`, or marginally above it."""
     # the maker's doubles are rounded up in some ten steps of at most 4e-15 each
     return Fraction(text) in {_ceiling(number * (1 + room), digits) for room in (Fraction(0), Fraction(1, 10**12))}
 
 
 def same(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number`."""
+    """Return whether `text` is `number`."""
     return Fraction(text) == number
 
 
 def nine(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits."""
+    """Return whether `text` is `number` in nine digits."""
     return abs(Fraction(text) - number) <= last_place(number, 9) / 2 + FLOATS * abs(number)
 
 
 def below(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits, rounded down."""
+    """Return whether `text` is `number` in nine digits, rounded down."""
     away, room = number - Fraction(text), FLOATS * abs(number)
     return -room <= away <= last_place(number, 9) + room
 
 
 def above(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in nine digits, rounded up."""
+    """Return whether `text` is `number` in nine digits, rounded up."""
     away, room = Fraction(text) - number, FLOATS * abs(number)
     return -room <= away <= last_place(number, 9) + room
 
 
 def last_place(number: Fraction, digits: int) -> Fraction:
-    """One in the last of so many digits."""
+    """Return one unit in the last of so many digits."""
     size = abs(number)
     if not size:
         return Fraction(0)
@@ -326,7 +333,7 @@ class Release:
 
     @classmethod
     def of(cls, folder: Path) -> "Release":
-        """What lies there."""
+        """Return the release in a folder."""
         return cls(folder, json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
 
     @property
@@ -357,7 +364,7 @@ class Release:
 
     @property
     def rows(self) -> bool:
-        """Whether rows are released; tables otherwise."""
+        """True if rows are released, False for tables."""
         return bool(self.mechanism["kind"] == "safe_k_anonymity")
 
     def table(self, stem: str) -> list[dict[str, Any]]:
@@ -381,7 +388,7 @@ def _parquet(path: Path) -> list[dict[str, Any]]:
 
 
 def problems(release: Release) -> list[str]:
-    """What does not hold of a release, each by its name."""
+    """Return the names of all checks that a release fails."""
     own = _rows if release.rows else _tables
     every = (_parts, own, _words, _plain, _verdicts)
     return [name for check in every for name, holds in check(release) if not holds]
@@ -435,7 +442,7 @@ def least_delta(release: Release, k: int) -> Fraction:
 
 
 def k_is_least(release: Release) -> bool:
-    """Whether a k smaller by one would not reach the stated delta. A policy may ask for a larger k: no fault."""
+    """Return whether a k smaller by one would miss the stated delta. A policy may request a larger k: no fault."""
     k, own = release.mechanism["k"], release.parts.get(ALONE) or release.parts[JOINT]
     return k == 1 or least_delta(release, k - 1) > own[1]
 
@@ -464,7 +471,7 @@ def _rows(release: Release) -> Checks:
 
 
 def contribution(query: Said) -> int:
-    """What one row can add to a cell, at least 1."""
+    """Return the greatest contribution of one row to a cell, at least 1."""
     grid = query.get("grid")
     return 1 if grid is None else max(1, abs(grid["low"]), abs(grid["high"]))
 
@@ -483,7 +490,7 @@ def law(release: Release, at: int) -> Law:
 
 
 def noise_epsilon(release: Release, spend: Fraction) -> Fraction:
-    """Epsilon, at the stated delta, of noise that spends so much: converted, then amplified by the sample."""
+    """Return the epsilon, at the stated delta, of noise with this spend: converted, then amplified by the sample."""
     if release.mechanism["noise"] == "discrete laplace":
         return amplified(spend, release.beta)
     # a delta of 1 or more before sampling promises nothing, and so does one just below
@@ -517,7 +524,7 @@ def _tables(release: Release) -> Checks:
 
 
 def six(text: str, number: Fraction) -> bool:
-    """Whether `text` is `number` in six digits."""
+    """Return whether `text` is `number` in six digits."""
     return abs(Fraction(text) - number) <= last_place(number, 6) / 2 + FLOATS * number
 
 
@@ -528,7 +535,7 @@ def _drawn(release: Release, table: Said) -> list[str]:
 
 
 def _scale(release: Release, query: Said) -> Fraction:
-    """What one step of the noise is worth for the whole table."""
+    """Return the effect of one step of the noise on an estimate for the whole table."""
     grid = query.get("grid")
     return (Fraction(1) if grid is None else Fraction(grid["unit"])) / release.beta
 
@@ -580,7 +587,7 @@ Named = Mapping[str, tuple[Fraction, Fraction]]
 
 
 def replaced(release: Release) -> dict[str, tuple[Fraction, Fraction]]:
-    """The parts for replacing a unit. Only rows sampled by coins that nothing else saw cost less than twice."""
+    """Return the parts for replacing a unit. Only rows whose sampling nothing else saw cost less than twice."""
     parts = {name: twice(*each) for name, each in release.parts.items()}
     if release.rows and ALONE in parts:
         parts[ALONE] = replaced_rows(*release.parts[ALONE], release.beta, release.per_unit)
@@ -718,7 +725,7 @@ def _trusted_share(release: Release) -> Fraction | None:
 
 
 def _total_error(release: Release) -> Fraction | None:
-    """Of the most exact total above 0."""
+    """Return the relative standard error of the most exact total above 0."""
     tables = [each for each in release.said["data"]["tables"] if each["kind"] == "count" and not each["axes"]]
     cells = [release.table(each["file"])[0] for each in tables]
     pairs = [(_number(row["value"]), _number(row["standard_error"])) for row in cells]

@@ -1,7 +1,7 @@
-"""Forgeries by hand, by a careful forger without ledger and key: each is refused, in the step that is named.
+"""Manual forgeries, by a careful forger without ledger and key: each is refused, in the named step.
 
-The release is signed, and the forger takes the signature away: nobody misses it who asks for none. There is no bomb of
-CSV: it is read as it lies there, and its bytes are those that the manifest states.
+The release is signed, and the forger removes the signature: verification without keys does not miss it. There is no CSV
+bomb: CSV is read as stored, and its bytes are those that the manifest states.
 """
 
 import os
@@ -51,14 +51,14 @@ Forge = Callable[[Path], object]
 SECRET = "Alice,HIV"
 DATA = ("data.csv", "data.parquet")
 FILLED, EMPTY = b"\x15\x0c\x25\x00\x18", b"\x15\x0c\x25\x02\x18"
-"""How a footer begins to tell of a column of text that must be filled, and that may be empty."""
+"""The first bytes in a footer of a required text column, and of an optional one."""
 UNREAD = FileFields(sha256="0" * 64, bytes=0)
-"""Of a file that seals do not look into."""
+"""The fields of a file that sealing does not read."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A signed release, the ledger and the public key that tell it from forgeries."""
+    """A signed release, with the ledger and the public key that distinguish it from forgeries."""
 
     folder: Path
     ledger: str
@@ -99,7 +99,7 @@ def copy(rows: Published, tmp_path: Path) -> Path:
 
 
 def then(*steps: Forge) -> Forge:
-    """One after the other."""
+    """Return a forgery of these steps in order."""
 
     def all_of_them(folder: Path) -> None:
         for step in steps:
@@ -189,7 +189,7 @@ def exactly(measure: str, number: int) -> Change:
 
 
 def guarantee(words: bool, **new: str) -> Change:
-    """Another guarantee of the mechanism, with the totals that fit, and perhaps the words."""
+    """Return a change of the mechanism's guarantee, with fitting totals, and optionally the words."""
 
     def change(claims: Claims) -> None:
         said = claims["guarantee"]
@@ -209,7 +209,7 @@ def mechanism(**new: object) -> Change:
 
 
 def rate(beta: str) -> Change:
-    """Another share of rows that were kept, so that each seems to stand for fewer or more persons."""
+    """Return a change of the sampling rate, so that each row seems to represent fewer or more persons."""
 
     def change(claims: Claims) -> None:
         claims["mechanism"]["beta"] = beta
@@ -219,7 +219,7 @@ def rate(beta: str) -> Change:
 
 
 def doubled(lines: Lines) -> Lines:
-    """Every row twice."""
+    """Return every row twice."""
     return [line for line in lines for _ in range(2)]
 
 
@@ -250,7 +250,7 @@ def judged(folder: Path) -> None:
 
 
 def rewritten(folder: Path) -> None:
-    """All files of the kind as the maker writes them of the rows that are there."""
+    """Write all files of the kind again, as the maker would for these rows."""
     sealed = (folder / NAME).read_bytes()
     kind = KINDS[manifest.kind_in(sealed)]
     said = manifest.parsed(kind.manifest_class(), sealed)
@@ -290,7 +290,7 @@ def _value_more(table: pa.Table) -> pa.Table:
 
 
 def behind(name: str) -> Forge:
-    """A secret behind the end of a file."""
+    """Return a forgery with a secret after the end of a file."""
 
     def apply(folder: Path) -> None:
         with (folder / name).open("ab") as file:
@@ -301,7 +301,7 @@ def behind(name: str) -> Forge:
 
 
 def in_front_of_footer(folder: Path) -> None:
-    """Where no reader looks: the footer is found from the end of the file."""
+    """Insert bytes before the footer, where no reader looks: the footer is found from the end of the file."""
     whole = (folder / "data.parquet").read_bytes()
     footer = int.from_bytes(whole[-8:-4], "little") + 8
     (folder / "data.parquet").write_bytes(whole[:-footer] + SECRET.encode() + whole[-footer:])
@@ -315,8 +315,10 @@ def _of_so_many(claims: dict[str, Any], rows: int) -> None:
 
 
 def bomb(folder: Path) -> None:
-    """Some 130 kB that expand to 4 GB: two columns of 2 GiB each, the most that a page can say to hold. They may be
-    empty, as those of a release: nothing but the compression tells them from these."""
+    """Write a file of some 130 kB that expands to 4 GB: two columns of 2 GiB each, the most that a page can state.
+
+    The columns are optional, as those of a release: only the compression distinguishes them.
+    """
     size = 2 * GIGA - BLOCK
     whole = parquet(["age", "ward"], zstd_zeros(size), size, ZSTD)
     assert whole.count(FILLED) == 2
@@ -326,7 +328,7 @@ def bomb(folder: Path) -> None:
 
 
 def alone(folder: Path) -> None:
-    """Parquet alone, so that nothing smaller is read in its place."""
+    """Leave only Parquet, so that nothing smaller is read in its place."""
     (folder / "data.csv").unlink()
     claims = stated(folder)
     del claims["files"]["data.csv"]
@@ -335,7 +337,7 @@ def alone(folder: Path) -> None:
 
 
 def counts(at: int, cell: str) -> Forge:
-    """Another cell of the first line of counts.csv."""
+    """Return a change of a cell in the first line of counts.csv."""
 
     def apply(folder: Path) -> None:
         rewrite_lines(folder / "counts.csv", lambda lines: [lines[0], _put(lines[1], at, cell), *lines[2:]])
@@ -355,7 +357,7 @@ def page(folder: Path) -> None:
 
 
 def instead(name: str, make: Callable[[Path], object]) -> Forge:
-    """What is no file, in the place of one."""
+    """Replace a file with something that is no file."""
 
     def apply(folder: Path) -> None:
         (folder / name).unlink()
@@ -372,7 +374,7 @@ def linked(folder: Path) -> None:
 
 
 def zeros(path: Path) -> None:
-    """The device that never ends."""
+    """Put the device of endless zeros in place of a file."""
     try:
         os.mknod(path, 0o644 | stat.S_IFCHR, os.makedev(1, 5))
     except OSError:
@@ -380,7 +382,7 @@ def zeros(path: Path) -> None:
 
 
 def whole_manifest(sealed: bytes) -> Forge:
-    """Another manifest altogether."""
+    """Return a forgery with another whole manifest."""
     return lambda folder: (folder / NAME).write_bytes(sealed)
 
 
@@ -557,7 +559,7 @@ FITTING: dict[str, Forge] = {
     "beta lowered throughout": says_with_page(rate("0.25")),
     "another owner": says_with_page(lambda claims: claims["about"].update(owner="the ministry")),
 }
-"""Another release that holds all it claims, as if it had been made."""
+"""Another release that verifies, in place of the original."""
 
 
 @pytest.mark.thorough
@@ -573,7 +575,7 @@ def test_a_forgery_that_fits_is_told_by_the_key_and_by_the_ledger(rows: Publishe
 
 @pytest.mark.parametrize("name", FITTING)
 def test_a_forgery_that_fits_is_told_by_the_signature_that_it_keeps(rows: Published, copy: Path, name: str) -> None:
-    """Nobody's key is needed to see that the signature is of something else."""
+    """Without any key, verification shows that the signature is of another release."""
     FITTING[name](copy)
     shutil.copy(rows.folder / SIGNED, copy)
     for trusted in ([], [rows.key]):

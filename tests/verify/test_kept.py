@@ -1,4 +1,4 @@
-"""A release of every format that was ever published verifies, by its key and by itself."""
+"""A release of every format that was ever published verifies, with its key and without."""
 
 from pathlib import Path
 

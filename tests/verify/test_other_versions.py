@@ -61,7 +61,9 @@ def test_anything_else_in_place_of_the_version_is_refused(published: Path, tmp_p
 
 
 def test_a_footer_that_says_more_is_refused(published: Path, tmp_path: Path) -> None:
-    """A field that readers skip, after the last one: its header, a length and a text, before the end of the struct."""
+    """The addition is a field that readers skip, after the last one: header, length and text, before the end of the
+    struct.
+    """
     for more in (b"\x58\x05Alice\x00", b"\x00Alice"):
         with pytest.raises(VerificationFailed, match="step 6, contents"):
             verify(rewritten(published, tmp_path / more.hex(), lambda footer, more=more: footer[:-1] + more))  # type: ignore[misc]

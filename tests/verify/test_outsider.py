@@ -53,7 +53,7 @@ def genuine(request: pytest.FixtureRequest) -> Path:
 
 
 def key_of(release: Path) -> Path:
-    """The public key of the working copy that a release lies in."""
+    """Return the public key of the working copy that contains a release."""
     return release.parents[3] / "k.pem.pub"
 
 
@@ -63,7 +63,7 @@ def copied(release: Path, root: Path) -> Path:
 
 
 def reseal(folder: Path, forgery: Forgery) -> list[str]:
-    """What is found after a forgery whose manifest vouches for the changed files, and that nobody signed."""
+    """Return the problems found after a forgery whose manifest fits the changed files, without a signature."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     forgery(folder, manifest)
     for name in manifest["files"]:
@@ -206,7 +206,7 @@ def test_a_release_that_is_only_sealed_again_holds(genuine: Path, tmp_path: Path
 
 
 def problems_of_a_changed_byte(path: Path, key: Path | None = None) -> list[str]:
-    """What is found while the byte in the middle of a file is another one."""
+    """Return the problems found while the middle byte of a file is changed."""
     content = path.read_bytes()
     half = len(content) // 2
     path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])
@@ -217,7 +217,7 @@ def problems_of_a_changed_byte(path: Path, key: Path | None = None) -> list[str]
 
 @pytest.mark.thorough
 def test_a_changed_byte_of_any_file_is_found(genuine: Path, tmp_path: Path) -> None:
-    """The digests of manifest and envelope tell, so no key is needed."""
+    """The digests of manifest and envelope detect it, so no key is needed."""
     folder = copied(genuine, tmp_path)
     for path in sorted(set(folder.iterdir()) - {folder / "release.dsse.json"}):
         assert problems_of_a_changed_byte(path), path.name
@@ -226,7 +226,7 @@ def test_a_changed_byte_of_any_file_is_found(genuine: Path, tmp_path: Path) -> N
 
 @needs_openssl
 def test_a_changed_byte_of_the_envelope_is_found(genuine: Path, tmp_path: Path) -> None:
-    """It may be a blank of the statement, so that only the signature tells."""
+    """The byte may be a blank of the statement, so that only the signature detects it."""
     envelope = copied(genuine, tmp_path) / "release.dsse.json"
     assert problems_of_a_changed_byte(envelope, key_of(genuine))
     assert not outsider.examine(envelope.parent, key_of(genuine)).problems
@@ -279,7 +279,7 @@ def test_a_changed_signature_is_found(rows: Path, tmp_path: Path) -> None:
 
 
 def test_the_worst_number_of_rows_is_found() -> None:
-    """No n up to 60 gives a greater sum than those that the program takes."""
+    """No n up to 60 gives a greater sum than those that the program tries."""
     for rate, k, loss in (("1/2", 7, "1.5"), ("1/2", 5, "0.1"), ("1/4", 3, "0.2"), ("0.9", 6, "2"), ("1/3", 2, "0")):
         beta, grow = Fraction(rate), outsider.exponential(Fraction(loss))
         for more in (True, False):

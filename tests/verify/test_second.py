@@ -161,7 +161,7 @@ def test_a_smaller_k_does_not_reach_the_guarantee_where_the_policy_asks_for_the_
 
 
 def faulty(release: Release, change: Change) -> list[str]:
-    """What is found when the manifest says something else."""
+    """Return the problems found when the manifest is changed."""
     said = deepcopy(release.said)
     change(said)
     return problems(replace(release, said=said))
@@ -180,7 +180,7 @@ def verdict(claims: Claims, measure: str) -> dict[str, Any]:
 
 
 def last_digit(claims: Claims, measure: str, what: str = "value") -> None:
-    """One more in the last of nine digits."""
+    """Add one unit in the last of nine digits."""
     own = verdict(claims, measure)
     number = Fraction(own[what])
     digits = f"{float(number):.8e}".split("e")
@@ -189,7 +189,7 @@ def last_digit(claims: Claims, measure: str, what: str = "value") -> None:
 
 
 def spends(claims: Claims, factor: Fraction) -> None:
-    """Noise that spends so much more than is said."""
+    """Multiply the spend of the noise beyond the stated one."""
     mechanism = claims["mechanism"]
     name = "epsilon" if mechanism["noise"] == "discrete laplace" else "rho"
     for each in (mechanism, *mechanism["queries"]):
@@ -489,7 +489,7 @@ ROUNDED_UP = 2e-12
 
 
 def rounded_up(found: float, truth: Fraction, room: float = ROUNDED_UP) -> bool:
-    """Whether a double is at least the truth, and hardly more."""
+    """Return whether a double is at least the truth, and hardly more."""
     return truth <= Fraction(found) <= truth * (1 + Fraction(room))
 
 
@@ -501,7 +501,7 @@ def test_delta_of_rows(k: int, beta: Fraction, epsilon: Fraction) -> None:
 
 @pytest.mark.parametrize(("k", "beta", "epsilon"), [(21, "0.95", "0.03"), (20, "0.1", "1"), (38, "0.1", "0.1")])
 def test_delta_of_rows_at_the_notes_examples(k: int, beta: str, epsilon: str) -> None:
-    """In the first of them the reverse direction is the greater."""
+    """In the first of the examples the reverse direction is the greater."""
     found = second.rows_delta(k, Fraction(beta), Fraction(epsilon))
     # k up to 38: slack 1e-12 + 2e-15 (38 + 34)
     assert rounded_up(safe_k.exact_delta(k, beta, epsilon), found)

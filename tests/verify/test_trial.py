@@ -1,4 +1,4 @@
-"""Files that end the process which reads them are refused like any other, and so is the next one."""
+"""Files that crash the process which reads them are refused like any other, and so is the next one."""
 
 import shutil
 import subprocess
@@ -29,8 +29,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_flipped_bit_of_a_footer_ends_the_verification(
     published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some of them end pyarrow's reader, which no `except` sees: bits around a codec, some others, and the good file
-    after them."""
+    """Some bits crash pyarrow's reader, past any `except`: bits around a codec, some others, and the good file after
+    them.
+    """
     started = count_starts(monkeypatch)
     whole = (published / "data.parquet").read_bytes()
     begins = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")

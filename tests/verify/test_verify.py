@@ -172,7 +172,7 @@ COUNTS: dict[str, Callable[[Lines], Lines]] = {
 
 
 def _with(lines: Lines, at: int, more: str) -> Lines:
-    """One figure of the first cell a little larger."""
+    """Return lines with one figure of the first cell a little larger."""
     changed = Decimal(lines[1][at]) + Decimal(more)
     return [lines[0], [*lines[1][:at], str(changed), *lines[1][at + 1 :]], *lines[2:]]
 
@@ -282,7 +282,7 @@ def _without_charge(claims: Claims) -> None:
 
 
 def _without_charged_gate(claims: Claims) -> None:
-    """The gate itself left out as well: no file tells which gates a policy has."""
+    """Leave out the gate as well: no file shows which gates a policy has."""
     claims["verdicts"] = [found for found in claims["verdicts"] if found["class"] != "charged"]
     _without_charge(claims)
 
@@ -298,7 +298,7 @@ def _unmeasured(verdict: dict[str, Any]) -> None:
 
 
 def fewer_people(claims: Claims) -> None:
-    """With the plain words that follow."""
+    """State fewer people, with the plain words that follow."""
     claims["facts"].update(people=900)
     replain(claims)
 

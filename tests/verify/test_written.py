@@ -1,4 +1,4 @@
-"""Whether a file is what is written again."""
+"""Comparison of a file with the output of its writer."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command `crowdgate`: thin, one file for a group of commands. What a command does stands elsewhere."""
+"""The command `crowdgate`: thin, one file for a group of commands. Their work is done in other subpackages."""
 
 import gc
 import os
@@ -13,11 +13,13 @@ from crowdgate.system.core_dumps import disable_core_dumps
 __all__ = ["Runner", "app", "main"]
 
 SELDOM = 50_000
-"""New objects after which cycles are looked for. Python's own 700 costs a light command a fourteenth of its time."""
+"""The number of new objects after which the garbage collector runs. Python's default 700 costs a light command 1/14 of
+its time.
+"""
 
 
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
-    """Run the command line. `scheduler` runs a release under a Prefect server, when one is asked for."""
+    """Run the command line. `scheduler` runs a release under a Prefect server, if one is requested."""
     disable_core_dumps()
     gc.set_threshold(SELDOM)
     _keep_to_itself()
@@ -33,7 +35,8 @@ def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
 
 
 def _keep_to_itself() -> None:
-    """Before anything is imported that asks: no plugin sees what is validated, and algebra starts no threads, which
-    nothing here is faster with."""
+    """Set the environment before imports: no plugin sees validated values, and linear algebra starts no threads, which
+    would not help.
+    """
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -100,7 +100,9 @@ COMMANDS = {
 
 
 def load_command(name: str) -> Any:
-    """The command of this name, whose module is imported: a group is the module's `app`, a command a function of it."""
+    """Return the command of this name after importing its module: a group is the module's `app`, a command a function
+    of it.
+    """
     module = import_module(f"crowdgate.cli.{COMMANDS[name].module}")
     if isinstance(getattr(module, "app", None), typer.Typer):
         command = get_command(module.app)
@@ -112,7 +114,7 @@ def load_command(name: str) -> Any:
 
 
 class CommandGroup(TyperGroup):
-    """Commands that are listed by the table, and loaded when one of them is asked for."""
+    """Commands that are listed by the table, and imported when one of them is run."""
 
     def __init__(self, **rest: Any) -> None:
         super().__init__(
@@ -122,7 +124,7 @@ class CommandGroup(TyperGroup):
     def resolve_command(
         self, ctx: "_click.Context", args: list[str]
     ) -> tuple[str | None, "_click.Command | None", list[str]]:
-        """The command that the line names, loaded."""
+        """Return the command that the line names, imported."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name else command, rest
 

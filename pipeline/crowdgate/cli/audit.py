@@ -67,7 +67,7 @@ def audit(
 
 
 def _print_outcome(ended: str, as_json: bool) -> None:
-    """All that may be shown of an audit on the table itself."""
+    """Print the outcome of an audit on the confidential table, which is all that may be shown."""
     if as_json:
         print_json({"outcome": "ended", "plain": ended})
     else:

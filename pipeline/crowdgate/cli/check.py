@@ -1,4 +1,4 @@
-"""The command that checks policies and what they are made of, and reads no data."""
+"""The command that checks policies and related files, and reads no data."""
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -16,7 +16,7 @@ from crowdgate.review.files import WARNING, LintedFile, Remark, lint_files
 
 
 class CheckFormat(StrEnum):
-    """How what was found is written."""
+    """The output format of the check."""
 
     TEXT = "text"
     JSON = "json"
@@ -93,7 +93,7 @@ def _print(
 
 
 def _failures_and_notes(found: LintedFile, strict: bool) -> tuple[list[tuple[str, str]], list[str]]:
-    """What fails a file, and what is only said of it."""
+    """Return the remarks that fail a file, with their lines, and the lines of all other remarks."""
     counts = [remark for remark in found.remarks if strict or remark.severity != WARNING]
     rest = [remark for remark in found.remarks if remark not in counts]
     return [(remark.message, _line(remark)) for remark in counts], [_line(remark) for remark in rest]

@@ -1,4 +1,4 @@
-"""The command that says in plain words what a policy promises."""
+"""The command that explains a policy in plain words."""
 
 import sys
 from enum import StrEnum
@@ -11,11 +11,11 @@ from crowdgate.report.page_files import html_page, in_style
 from crowdgate.review.explain import explain_policy
 
 WIDTH = 80
-"""Columns of a line where no terminal says how wide it is."""
+"""The width of a line, in characters, if no terminal states one."""
 
 
 class ExplainFormat(StrEnum):
-    """How the words are given."""
+    """The output format of the explanation."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -40,7 +40,7 @@ def explain(
 
 
 def _show(text: str) -> None:
-    """Wrapped at words, as wide as the terminal."""
+    """Print text wrapped at words, as wide as the terminal."""
     from rich.console import Console
     from rich.markdown import Markdown
 

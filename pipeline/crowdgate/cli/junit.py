@@ -1,4 +1,4 @@
-"""A report as build servers read it: JUnit's XML."""
+"""A report for build servers: JUnit's XML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,10 @@ from xml.etree import ElementTree
 
 @dataclass(frozen=True)
 class TestCase:
-    """One line of the report. `failures` says in words and at length why it fails (none: it passes), `said` what else
-    is to be told."""
+    """One line of the report.
+
+    `failures` gives short and long texts of each failure (none: the case passes), `said` further output.
+    """
 
     __test__ = False
     group: str
@@ -19,7 +21,7 @@ class TestCase:
 
 
 def junit(cases: Sequence[TestCase]) -> bytes:
-    """The report, in UTF-8."""
+    """Return the report, in UTF-8."""
     failed = sum(bool(case.failures) for case in cases)
     suite = ElementTree.Element("testsuite", name="crowdgate", tests=str(len(cases)), failures=str(failed))
     for case in cases:

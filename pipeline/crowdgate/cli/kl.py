@@ -1,4 +1,4 @@
-"""Commands on the KL repository: what is known of how far people's attributes are from uniform."""
+"""Commands on the KL repository: known KL distances of people's attributes from uniform."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `init --policy` asks for, and what it says of the policy that it wrote."""
+"""The questions of `init --policy`, and its report on the new policy."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 def write_policy(
     folder: Path, stated: Mapping[str, str | None], people: int | None, attributes: str | None, as_json: bool
 ) -> None:
-    """Ask for what no option says, write the files, and tell what `check` says of the policy."""
+    """Ask for missing options, write the files, and print the result of `check` for the policy."""
     root = working_copy(folder.resolve() / "policies")
     said = _complete_options(root, stated, people)
     names = None if attributes is None else tuple(name.strip() for name in attributes.split(","))
@@ -45,7 +45,7 @@ def write_policy(
 
 
 def show(made: NewPolicy, as_json: bool) -> None:
-    """The files, and every warning and failure that is left."""
+    """Print the files, and every remaining warning and failure."""
     found = made.checked
     if as_json:
         files = [str(path) for path in made.files]
@@ -62,7 +62,7 @@ def show(made: NewPolicy, as_json: bool) -> None:
 
 
 def _complete_options(root: Path, stated: Mapping[str, str | None], people: int | None) -> dict[str, str]:
-    """Every option with its value. Raises ConfigurationError that lists all that are missing or wrong."""
+    """Return every option with its value. Raises ConfigurationError that lists all missing or wrong ones."""
     contracts = contract_ids(root)
     choices = {"--template": list(TEMPLATES), "--contract": contracts}
     if _is_interactive():
@@ -109,7 +109,7 @@ def _ask(option: str, choices: Sequence[str]) -> str:
 
 
 def _valid_answer(option: str, value: str, choices: Sequence[str]) -> str:
-    """The answer; another one is asked for where it can't be."""
+    """Return the answer. Raises BadParameter for an invalid one, so that the question is repeated."""
     problem = _wrong(option, value, choices)
     if problem is not None:
         raise typer.BadParameter(f"expected {problem.expected}")

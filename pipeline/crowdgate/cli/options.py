@@ -24,7 +24,7 @@ LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="
 
 
 def slot(as_of: str | None) -> str:
-    """The slot asked for, by default today (UTC): the one clock reading of a release."""
+    """Return the requested slot, by default today (UTC): the only clock reading of a release."""
     from crowdgate.policy.policy import parse_slot
 
     try:
@@ -34,13 +34,16 @@ def slot(as_of: str | None) -> str:
 
 
 def today() -> date:
-    """The day (UTC): the one clock reading of commands on the KL repository."""
+    """Return the day (UTC): the only clock reading of commands on the KL repository."""
     return datetime.now(UTC).date()
 
 
 @contextmanager
 def progress_bar(quiet: bool, doing: str = "reading") -> Iterator[Callable[[int, int], None] | None]:
-    """Percent of the input's bytes, or of trials, on standard error, for people at a terminal. No times, no counts."""
+    """Yield a callback that shows the percentage of the input's bytes, or of trials, on standard error at a terminal.
+
+    It shows no times and no counts.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 

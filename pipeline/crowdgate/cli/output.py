@@ -1,4 +1,4 @@
-"""What the commands print: public words only."""
+"""Output of the commands: public words only."""
 
 import json
 import sys
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from crowdgate.report.report import Report
 
 QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
-"""Whether standard error is for errors alone: no progress, no notes."""
+"""True if standard error is for errors only: no progress, no notes."""
 VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
-"""Whether a fault says which functions it passed."""
+"""True if a fault lists the functions of its traceback."""
 WIDE = 200
-"""Columns where no terminal says how wide it is."""
+"""The width in characters, if no terminal states one."""
 
 
 def print_json(value: Any) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=1))
 
 
 def announce(release_id: str) -> None:
-    """Say on standard error where the curator finds more; a terminal that is gone stops no run."""
+    """Print on standard error where the curator finds the private record; a closed terminal stops no run."""
     if QUIET.get():
         return
     from crowdgate.releases.private_record import record_line
@@ -43,14 +43,13 @@ def announce(release_id: str) -> None:
 
 
 def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> None:
-    """One line per public verdict, or per every verdict, where the rows are of nobody; and one more for a failure that
-    is waived."""
+    """Print one line per public verdict, or per every verdict for simulated rows; and one more for a waived failure."""
     for line in verdict_lines(verdicts, every=every):
         typer.echo(line)
 
 
 def verdict_lines(verdicts: Iterable["Verdict"], *, every: bool = False) -> Iterator[str]:
-    """The lines of `print_verdicts`."""
+    """Yield the lines of `print_verdicts`."""
     for found in verdicts:
         if found.public or every:
             role = "" if found.blocks else " (advice)"
@@ -61,7 +60,7 @@ def verdict_lines(verdicts: Iterable["Verdict"], *, every: bool = False) -> Iter
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:
-    """Rows under titles, numbers to the right; the columns in `left` hold text."""
+    """Print rows under titles, numbers aligned right; the columns in `left` hold text."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -76,13 +75,13 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iter
 
 
 def print_listing(listing: "Listing", heading: str | None = None) -> None:
-    """A listing under its title, or another heading."""
+    """Print a listing under its title, or another heading."""
     typer.echo(heading or listing.title + (f" ({listing.note})" if listing.note else ""))
     print_table(listing.titles, listing.texts, (at for at, words in enumerate(listing.words) if words))
 
 
 def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
-    """A report at the terminal, or as JSON; and as a page."""
+    """Print a report at the terminal, or as JSON; and write its page."""
     if page is not None:
         found.write(page)
     if as_json:
@@ -96,7 +95,7 @@ def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
 
 
 def report_error(error: CrowdgateError, as_json: bool) -> None:
-    """An error that was raised on purpose: its message on standard error, an object on standard output if asked."""
+    """Print an intended error: its message on standard error, and with `as_json` an object on standard output."""
     show(error_lines(error), err=True)
     if as_json:
         problems = [vars(problem) for problem in error.problems] if isinstance(error, ConfigurationError) else []
@@ -104,7 +103,7 @@ def report_error(error: CrowdgateError, as_json: bool) -> None:
 
 
 def report_fault(error: Exception, as_json: bool) -> None:
-    """A mistake of ours: its type and place, never its text, which could hold anything."""
+    """Print a fault in Crowdgate: its type and place, never its text, which could hold anything."""
     frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(sys.exc_info()[2])]
     place = " at " + " > ".join(frames if VERBOSE.get() else frames[-1:]) if frames else ""
     message = f"a fault in crowdgate itself: {type(error).__name__}{place}"

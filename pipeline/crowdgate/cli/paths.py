@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def path_option(option: str) -> Callable[[str], Path]:
-    """Reads an option that names a file or folder. An empty name, which would be the current folder, is refused."""
+    """Return the parser of an option that names a file or folder. An empty name, which would be the current folder, is
+    refused.
+    """
 
     def read(text: str) -> Path:
         if not text.strip() or "\0" in text:

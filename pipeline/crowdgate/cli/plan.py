@@ -1,4 +1,4 @@
-"""The command that shows what a policy promises and costs."""
+"""The command that shows the guarantee and the privacy cost of a policy."""
 
 from pathlib import Path
 from typing import Annotated

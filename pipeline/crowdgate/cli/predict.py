@@ -1,4 +1,4 @@
-"""The command that predicts how many people are alone with what they are asked for."""
+"""The command that predicts how many people are unique in the attributes they are asked for."""
 
 import sys
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ def predict(
 
 
 def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
-    """Ask on the terminal, or read a line for each question, and say how many people answer the same."""
+    """Ask on the terminal, or read a line for each question, and print how many people give the same answers."""
     if answers != "-":
         found, expected = "answers in the command line", "-: a command line stays in histories and lists of processes"
         raise ConfigurationError(option_problem("--answers", found, expected, "-"))
@@ -88,7 +88,7 @@ def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[st
 
 
 def ask(question: str) -> str | None:
-    """The answer to a question, from the terminal or from the next line of standard input."""
+    """Return the answer to a question, from the terminal or from the next line of standard input."""
     if sys.stdin.isatty():
         typer.echo(question, err=True, nl=False)
     line = sys.stdin.readline()

@@ -1,4 +1,4 @@
-"""Commands on private records, for the curator alone."""
+"""Commands on private records, only for the curator."""
 
 from pathlib import Path
 from typing import Annotated

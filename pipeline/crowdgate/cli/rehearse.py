@@ -37,7 +37,7 @@ def rehearse(
 
 
 def show(found: RehearsalResult) -> None:
-    """How a rehearsal ended, for people."""
+    """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
     typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
     typer.echo("as their first release: of what earlier ones took, and of the bound with them, `crowdgate check` tells")

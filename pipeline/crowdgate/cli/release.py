@@ -51,7 +51,7 @@ def release(
 
 
 def _show_dry_run(found: DryRun, as_json: bool) -> None:
-    """A rehearsal in place of a release, which exits as a withheld one: nothing was published."""
+    """Print a simulated run in place of a release; it exits as a withheld one, as nothing was published."""
     if as_json:
         print_json(found.to_json())
     else:
@@ -63,7 +63,7 @@ def _show_dry_run(found: DryRun, as_json: bool) -> None:
 
 
 def show(result: Result, as_json: bool) -> None:
-    """Print how a release ended; a withheld one exits with 3. The last line of a published one is its path."""
+    """Print the result of a release; a withheld one exits with 3. The last line of a published one is its path."""
     if as_json:
         print_json(result.to_json())
     else:

@@ -1,4 +1,4 @@
-"""Commands that write pages for people who answer for releases."""
+"""Commands that write pages for the people who answer for releases."""
 
 import sys
 from pathlib import Path
@@ -73,7 +73,7 @@ def index(
 
 
 class PrintablePage(Protocol):
-    """A page."""
+    """A page that can be printed and written."""
 
     def markdown(self) -> str: ...
 
@@ -81,7 +81,7 @@ class PrintablePage(Protocol):
 
 
 def _show(found: PrintablePage, page: Path | None) -> None:
-    """As a file, whose path is printed; or at the terminal, wrapped at words."""
+    """Write the page as a file, and print its path; or print it at the terminal, wrapped at words."""
     if page is not None:
         found.write(page)
         typer.echo(str(page))

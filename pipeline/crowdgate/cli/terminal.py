@@ -1,6 +1,6 @@
-"""Lines as a person reads them at a terminal: wrapped at words to its width, with colour unless NO_COLOR is set.
+"""Lines for a person at a terminal: wrapped at words to its width, with colour unless NO_COLOR is set.
 
-Where nobody looks (a pipe, a file, a build server) every line stays as it is.
+Without a terminal (a pipe, a file, a build server) every line stays unchanged.
 """
 
 import sys
@@ -19,14 +19,14 @@ STYLES = {
     r"\bCG[0-9]{3}\b": "bold",
     r"write instead:": "bold cyan",
 }
-"""What stands out, and how."""
+"""The highlighted patterns, with their styles."""
 INDENT = "  "
 AS_IT_IS = f"{INDENT}write instead: "
-"""Before a line that is there to be copied: it is not wrapped."""
+"""The prefix of a line that is meant to be copied: it is not wrapped."""
 
 
 def show(lines: Iterable[str], *, err: bool = False) -> None:
-    """Lines on standard output, or on standard error."""
+    """Print lines on standard output, or on standard error."""
     if (sys.stderr if err else sys.stdout).isatty():
         _at_terminal(lines, err)
     else:
@@ -35,7 +35,7 @@ def show(lines: Iterable[str], *, err: bool = False) -> None:
 
 
 def error_lines(error: CrowdgateError) -> Iterator[str]:
-    """An error, with the lines that its problems would be mended by."""
+    """Yield the lines of an error, with the corrected lines of its problems."""
     corrected = {str(problem): problem.corrected for problem in getattr(error, "problems", ())}
     for at, line in enumerate(str(error).splitlines()):
         yield line if at else f"crowdgate: {line}"
@@ -56,7 +56,7 @@ def _at_terminal(lines: Iterable[str], err: bool) -> None:
 
 
 def wrap_line(line: str, width: int) -> str:
-    """A line that is broken at words, what follows further to the right. Words longer than that stay whole."""
+    """Return a line wrapped at words, with further indent for the rest. Longer words stay whole."""
     further = " " * (len(line) - len(line.lstrip())) + 2 * INDENT
     return "\n".join(
         textwrap.wrap(

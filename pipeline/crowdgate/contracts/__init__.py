@@ -1,1 +1,1 @@
-"""What is known of a table in public: attributes, domains, levels, privacy unit, where it is read."""
+"""Data contracts, the public facts about tables: attributes, domains, levels, privacy unit, location."""

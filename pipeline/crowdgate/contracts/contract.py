@@ -1,4 +1,4 @@
-"""The contract: what a table holds, whose rows it holds, and which facts about it are public."""
+"""The contract: the columns and the population of a table, and the public facts about it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InheritedSample:
-    """What the contract attests of a table that is a sample already: Bernoulli at rate `beta`, its draw secret and its
-    size unpublished. One sample composes with nothing: it serves one release for life."""
+    """The sample that a table is, as its contract attests: Bernoulli at rate `beta`, its draw secret and its size
+    unpublished.
+
+    A sample does not compose with anything: it serves one release permanently.
+    """
 
     name: str
     beta: Fraction
 
 
 class Role(StrEnum):
-    """What an attribute means for privacy."""
+    """The privacy role of an attribute."""
 
     DIRECT_IDENTIFIER = "direct-identifier"
     QUASI_IDENTIFIER = "quasi-identifier"
@@ -39,7 +42,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class PrivacyUnit:
-    """Whose presence is protected: a row (one person each), or a person named by a column, with at most `rows` rows."""
+    """The privacy unit: a row (one person each), or a person identified by a column, with at most `rows` rows."""
 
     person: str | None = None
     rows: int = 1
@@ -51,7 +54,10 @@ class PrivacyUnit:
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts of the
-    domain's values. `known_to_attackers` and `secret` are what the contract says of inference (None: its role says)."""
+    domain's values.
+
+    `known_to_attackers` and `secret` are the contract's statements about inference (None: the role decides).
+    """
 
     name: str
     role: Role
@@ -66,17 +72,17 @@ class Attribute:
 
     @property
     def is_known(self) -> bool:
-        """Whether somebody may know it of whom he looks for: as the contract says, else of every quasi-identifier."""
+        """True if an attacker may know it of a target: as the contract states, else for every quasi-identifier."""
         return self.role is Role.QUASI_IDENTIFIER if self.known_to_attackers is None else self.known_to_attackers
 
     @property
     def is_secret(self) -> bool:
-        """Whether nobody should infer it: as the contract says, else of every sensitive attribute."""
+        """True if it should not be inferable: as the contract states, else for every sensitive attribute."""
         return self.role is Role.SENSITIVE if self.secret is None else self.secret
 
     @property
     def releasable(self) -> bool:
-        """Whether a policy may publish it: it has a public domain and is no direct identifier."""
+        """True if a policy may publish it: it has a public domain and is no direct identifier."""
         return self.domain is not None and self.role is not Role.DIRECT_IDENTIFIER
 
 
@@ -88,12 +94,13 @@ class JointCounts:
     counts: Histogram
 
     def coarser_than(self, name: str, level: Level) -> bool:
-        """Whether the attribute is counted at a coarser level than this one of its levels."""
+        """Return whether the attribute is counted at a coarser level than this one."""
         return name in self.levels and len(self.levels[name]) < len(level)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
-        """The counts of those of its attributes that are here, at these levels; without those that are counted at a
-        coarser level."""
+        """Return the counts of the attributes in `levels` at these levels, without those that are counted at a coarser
+        level.
+        """
         wanted = {
             name: levels[name] for name in self.levels if name in levels and not self.coarser_than(name, levels[name])
         }
@@ -101,7 +108,7 @@ class JointCounts:
 
 
 class Engine(StrEnum):
-    """Who judges a table rule."""
+    """The engine that judges a table rule."""
 
     CROWDGATE = "crowdgate"
     GREAT_EXPECTATIONS = "greatExpectations"
@@ -117,7 +124,7 @@ class RowRule:
 
 
 class Fact(StrEnum):
-    """What a table rule may speak of."""
+    """The facts that a table rule can limit."""
 
     ROWS = "rows"
     INVALID_SHARE = "invalid_share"
@@ -127,8 +134,10 @@ class Fact(StrEnum):
 
 @dataclass(frozen=True)
 class TableRule:
-    """A rule about the whole table: low <= fact <= high (None: no limit). It advises; it never decides a release.
-    `engine` judges it: Crowdgate itself, on the facts that it has, or the engine that the contract names."""
+    """A rule about the whole table: low <= fact <= high (None: no limit). It advises and never decides a release.
+
+    `engine` judges it: Crowdgate itself, on the facts that it has, or the engine that the contract names.
+    """
 
     name: str
     fact: Fact
@@ -139,13 +148,13 @@ class TableRule:
 
     @property
     def column(self) -> str:
-        """Name of the fact among the facts."""
+        """The name of the fact among the facts."""
         return self.fact if self.attribute is None else f"{self.fact} of {self.attribute}"
 
 
 @dataclass(frozen=True)
 class Server:
-    """Where the table is, as the contract states it. `reader` names its source, `base` is the contract's folder."""
+    """The location of the table. `reader` names its source, `base` is the contract's folder."""
 
     reader: str
     settings: Mapping[str, str]
@@ -153,7 +162,7 @@ class Server:
 
     @property
     def path(self) -> Path:
-        """The path that it states, which is relative to the contract."""
+        """The path of the table, which the contract states relative to itself."""
         return self.base / self.settings["path"]
 
 
@@ -179,10 +188,10 @@ class Contract:
 
     @property
     def engine_rules(self) -> tuple[TableRule, ...]:
-        """Table rules that the contract states for Great Expectations."""
+        """The table rules that the contract states for Great Expectations."""
         return tuple(rule for rule in self.table_rules if rule.engine is Engine.GREAT_EXPECTATIONS)
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:
-        """Attributes by column name."""
+        """The attributes by column name."""
         return {attribute.name: attribute for attribute in self.attributes}

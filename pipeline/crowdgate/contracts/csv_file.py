@@ -1,4 +1,4 @@
-"""Small public CSV files with a header: each row with its line, or what is wrong with the file."""
+"""Small public CSV files with a header: each row with its line number, or the problems of the file."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from crowdgate.system.regular_files import read_plain
 
 MOST_BYTES = 1 << 26
 MOST_FAULTS = 10
-"""At most this many problems of one list of labels or one CSV file are shown."""
+"""The greatest number of problems that are shown for one list of labels or one CSV file."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class CsvFile:
     def problem(
         self, line: int | None, found: str, expected: str, instead: str | None = None, column: str = "row"
     ) -> Problem:
-        """A problem in this file."""
+        """Return a problem in this file."""
         return Problem(str(self.path), line, column, found, expected, instead, Code.TABLE)
 
 
 def read_file(path: Path) -> CsvFile:
-    """The file at `path`.
+    """Return the file at `path`.
 
-    Raises OSError when it can't be read, ValueError or csv.Error, which say what is expected, when it is no CSV file,
-    ConfigurationError, which lists every problem, when it has no header or rows of other lengths.
+    Raises OSError if it is unreadable, ValueError or csv.Error (with the expected form) if it is no CSV file,
+    ConfigurationError, which lists every problem, if it has no header or rows of other lengths.
     """
     text = read_plain(path, MOST_BYTES).decode("utf-8-sig")
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)

@@ -1,4 +1,6 @@
-"""Domains, levels and margins of a contract: from its text and its CSV files to lookup tables, all slips reported."""
+"""Domains, levels and margins of a contract: from its text and its CSV files to lookup tables, with all errors
+reported.
+"""
 
 import csv
 import re
@@ -28,7 +30,7 @@ from crowdgate.system.regular_files import is_url
 
 
 def read_csv(place: Place, name: str) -> CsvFile | None:
-    """The CSV file called `name` beside the contract, or None after its problems were added."""
+    """Return the CSV file `name` in the contract's folder, or None after its problems were added."""
     path = place.document.path.parent / name
     if is_url(name):
         place.refuse(f"the URL {quoted_value(name)}", "a CSV file of this machine, relative to the contract")
@@ -56,7 +58,9 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
 
 
 def label_fault(label: str) -> str | None:
-    """Why a label (or a column's name) cannot be published, or None. Spreadsheets run cells that begin with = + - @."""
+    """Return why a label (or a column's name) can't be published, or None. Spreadsheets run cells that begin with = + -
+    @.
+    """
     if not label:
         return "is empty"
     if len(label.encode(errors="replace")) > LONGEST_CELL:
@@ -71,7 +75,7 @@ def label_fault(label: str) -> str | None:
 
 
 def check_labels(place: Place, labels: Iterable[str]) -> bool:
-    """Whether every label can be published; adds a problem for each that cannot."""
+    """Return whether every label can be published; adds a problem for each that can't."""
     faults = [(label, fault) for label in dict.fromkeys(labels) if (fault := label_fault(label))]
     for label, fault in faults[:MOST_FAULTS]:
         place.refuse(f"{quoted_value(label)} {fault}", "a label that can be published")
@@ -79,7 +83,7 @@ def check_labels(place: Place, labels: Iterable[str]) -> bool:
 
 
 def label_of(domain: Domain, text: str) -> str | None:
-    """The label that a contract's text means: the label itself, or the number or day it stands for."""
+    """Return the label that a contract's text means: the label itself, or the number or day that it denotes."""
     code = domain.code(text)
     if code < 0:
         return None
@@ -92,7 +96,7 @@ def label_of(domain: Domain, text: str) -> str | None:
 
 
 def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
-    """The domain that the contract states, or None after its problems were added."""
+    """Return the domain that the contract states, or None after its problems were added."""
     try:
         if model.values is not None:
             return _categories(place, model)
@@ -163,7 +167,7 @@ def _dates(place: Place, model: DomainModel) -> Domain | None:
 
 
 def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, *, invalid_level: bool) -> Hierarchy:
-    """The levels of an attribute; a level with a problem is left out after the problem was added."""
+    """Return the levels of an attribute, without faulty ones, whose problems were added."""
     named: list[tuple[str, Sequence[str]]] = [(EXACT, domain.labels)]
     names: set[str] = set()
     lost: list[LevelModel] = []
@@ -229,8 +233,10 @@ def _labels_in_tree(
     before: tuple[str, Sequence[str]],
     lost: Sequence[LevelModel],
 ) -> Sequence[str] | None:
-    """A tree groups the values of the level before it or of the domain: those of which it knows more. A name that can
-    be of a level that could not be made is no fault of this one."""
+    """Return the labels of a tree. It groups the values of the level before it or of the domain, whichever fits better.
+
+    A name that may belong to a faulty level is no problem of this one.
+    """
     name, finer = before
     known = set(finer)
     members = dict.fromkeys(member for group in tree.values() for member in group)
@@ -270,7 +276,7 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
 
 
 def read_margins(place: Place, name: str, domain: Domain) -> tuple[int, ...] | None:
-    """Public counts per domain value from a CSV file with columns value,count; a value without a row counts 0."""
+    """Return public counts per domain value from a CSV file with columns value,count; missing values count 0."""
     file = read_csv(place, name)
     if file is None:
         return None

@@ -1,4 +1,4 @@
-"""Public counts of several attributes together: CSV files that a contract names beside the margins of single ones."""
+"""Public joint counts of several attributes: CSV files that a contract names in addition to single margins."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,22 @@ from crowdgate.histogram import collapse
 
 COUNT = "count"
 MOST_COUNTED = 10**15
-"""In a file: sums stay exact."""
+"""The greatest total of a file, so that sums stay exact."""
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A column at the level whose values it has: for every text the value's code."""
+    """A column at the level whose values it has, with the code of every text."""
 
     level: Level
     codes: Mapping[str, int]
 
 
 def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> JointCounts | None:
-    """Public counts of the cells of several attributes, each at the finest of its levels that has all the values of its
-    column; a cell without a row counts 0. None after its problems were added."""
+    """Return public counts of the cells of several attributes, or None after problems were added.
+
+    Each attribute is at the finest of its levels that has all the values of its column; a cell without a row counts 0.
+    """
     file = read_csv(place, name)
     if file is None:
         return None
@@ -60,7 +62,7 @@ def _unknown(file: CsvFile, names: Sequence[str], attributes: Mapping[str, Attri
 
 
 def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem]) -> _Column:
-    """The first level with all values; where there is none, the fault is of that with the most."""
+    """Return the column at the first level with all values; otherwise report the fault of the level with the most."""
     texts = list(dict.fromkeys(row[at] for _, row in file.rows))
     assert attribute.hierarchy is not None, "it is releasable"
     tried = [_Column(level, _codes(attribute, level, texts)) for level in attribute.hierarchy.levels]

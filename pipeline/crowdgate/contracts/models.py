@@ -1,6 +1,6 @@
-"""Strict models of the facts a contract states in customProperties, and the place in the file where each one stands.
+"""Strict models of the facts that a contract states in customProperties, with the place of each in the file.
 
-Every scalar arrives as text and is parsed here; what a model does not know is refused.
+Every scalar arrives as text and is parsed here; keys that a model does not know are refused.
 """
 
 import re
@@ -36,7 +36,7 @@ LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file")
 
 @dataclass(frozen=True)
 class Place:
-    """A value of the contract with its location. `value` is None where the file says nothing (scalars are text).
+    """A value of the contract with its location. `value` is None where the file has none (scalars are text).
 
     All places of one contract share the lists `problems` and `files`, which reading fills.
     """
@@ -57,16 +57,16 @@ class Place:
         )
 
     def items(self) -> list["Place"]:
-        """The items of a list (none where there is no list: the JSON Schema reports that)."""
+        """Return the items of a list (none if there is no list: the JSON Schema reports that)."""
         return [self / i for i in range(len(self.value))] if isinstance(self.value, list) else []
 
     def text(self, key: str) -> str | None:
-        """The text at `key`, if there is one."""
+        """Return the text at `key`, if there is one."""
         value = (self / key).value
         return value if isinstance(value, str) else None
 
     def called(self, *names: str) -> "Place":
-        """The same place under the names that a reader knows it by, e.g. `age.levels`."""
+        """Return this place with names for messages, e.g. `age.levels`."""
         return replace(self, names=names)
 
     def refuse(
@@ -77,23 +77,23 @@ class Place:
         code: Code = Code.CONTRACT,
         corrected: str | None = None,
     ) -> None:
-        """Adds a problem at this place, with its line as it would be without (see Document.problem)."""
+        """Add a problem at this place, with its line as it would be without the problem (see Document.problem)."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
         told = self.document.problem(self.location, found, expected, instead, code, where=where, corrected=corrected)
-        if self.location[:1] == ("servers",):  # a line of servers may hold a password, against all advice
+        if self.location[:1] == ("servers",):  # a line of servers may hold a password
             told = replace(told, corrected=None)
         self.problems.append(told)
 
 
 def quoted_value(value: object) -> str:
-    """A value as a message may quote it: short, on one line."""
+    """Return a value as a message may quote it: short, on one line."""
     if isinstance(value, str):
         return repr(value[:60])[:80] + ("..." if len(value) > 60 else "")
     return {list: "a list", dict: "a mapping", type(None): "nothing"}.get(type(value), "another kind of value")
 
 
 def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
-    """The customProperties of an element by name. Entries of another `vendor` are not ours to read."""
+    """Return the customProperties of an element by name. Entries of another `vendor` are ignored."""
     found: dict[str, Place] = {}
     for item in (place / "customProperties").items():
         name = item.text("property")
@@ -112,7 +112,7 @@ def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Pl
 
 
 def parse(kind: TypeAdapter[T], place: Place) -> T | None:
-    """The value at a place as `kind`, or None after its problems were added."""
+    """Return the value at a place as `kind`, or None after its problems were added."""
     try:
         return kind.validate_python(place.value)
     except ValidationError as error:
@@ -147,7 +147,7 @@ def _refuse_slip(place: Place, slip: Any) -> None:
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
-    """The keys of the model that met an unknown one."""
+    """Return the keys of the model that met an unknown one."""
     in_list = len(location) == 2 and isinstance(location[0], int)
     model: type[BaseModel] = LevelModel if in_list else _MODELS.get(around.names[-1], DomainModel)
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -183,7 +183,7 @@ def _role(text: str) -> Role | None:
 
 
 SCALAR: dict[str, Any] = {"type": ["number", "string"]}
-"""Of text that may look like a number."""
+"""The schema of text that may look like a number."""
 TREE = {"type": "object", "additionalProperties": {"type": "array", "items": SCALAR}}
 Number = Annotated[
     Fraction,
@@ -221,16 +221,16 @@ _UNPUBLISHED = "unpublished: once the size of the sample is known, delta is beta
 
 
 class UnitModel(_Strict):
-    """`row`, or {person: COLUMN, rows: 1}."""
+    """The privacy unit: `row`, or {person: COLUMN, rows: 1}."""
 
     model_config = ConfigDict(
         json_schema_extra=lambda schema: schema.update(type=["object", "string"], pattern="^row$")
     )
 
     person: Text | None = None
-    """The column that names a person."""
+    """The column that identifies a person."""
     rows: Positive = 1
-    """How many rows of a person stay at most."""
+    """The greatest number of rows of a person that are retained."""
 
     @model_validator(mode="before")
     @classmethod
@@ -243,7 +243,9 @@ class UnitModel(_Strict):
 
 
 class SampleModel(_Strict):
-    """What is attested of a table that is a sample: only secret Bernoulli samples of unknown size have a guarantee."""
+    """The attested facts about a table that is a sample: only secret Bernoulli samples of unknown size have a
+    guarantee.
+    """
 
     name: Text
     """The sample's name, which a policy's `inherited` states."""
@@ -252,7 +254,7 @@ class SampleModel(_Strict):
         PlainValidator(_reader_of({"bernoulli": "bernoulli"}.get, _FIXED_SIZE)),
         WithJsonSchema({"const": "bernoulli"}),
     ]
-    """How it was drawn: row by row, by coins."""
+    """The sampling method: Bernoulli, each row independently."""
     beta: Annotated[
         Fraction,
         PlainValidator(_reader_of(_rate, "a rate above 0 and below 1")),
@@ -264,13 +266,13 @@ class SampleModel(_Strict):
         PlainValidator(_reader_of({"true": True}.get, "true: who was drawn must be secret")),
         WithJsonSchema({"const": True}),
     ]
-    """Who was drawn must be secret."""
+    """Attests that the sampled people are secret."""
     size: Annotated[
         Literal["unpublished"],
         PlainValidator(_reader_of({"unpublished": "unpublished"}.get, _UNPUBLISHED)),
         WithJsonSchema({"const": "unpublished"}),
     ]
-    """The size of the sample must not be published."""
+    """Attests that the size of the sample is not published."""
 
 
 class ValuesFile(_Strict):
@@ -281,7 +283,7 @@ class ValuesFile(_Strict):
 
 
 class DomainModel(_Strict):
-    """A numeric or date range, or values: one model, so that one slip gives one problem."""
+    """A numeric or date range, or values: one model, so that one mistake gives one problem."""
 
     first: Annotated[Text | None, WithJsonSchema(SCALAR)] = Field(None, alias="from")
     """The least number, or the first day."""
@@ -290,15 +292,15 @@ class DomainModel(_Strict):
     step: Number | None = None
     """The step between numbers; by default 1."""
     precision: Number | None = None
-    """To what numbers are rounded for sums and means."""
+    """The precision to which numbers are rounded for sums and means."""
     top: Flag | None = None
-    """Whether numbers above the domain count as its greatest."""
+    """True if numbers above the domain count as its greatest."""
     bottom: Flag | None = None
-    """Whether numbers below the domain count as its least."""
+    """True if numbers below the domain count as its least."""
     values: Any = None
     """All values in their order, or a column of a CSV file."""
     source: Text
-    """Where the domain is known from, other than the table."""
+    """The source of the domain, other than the table."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "DomainModel":
@@ -317,13 +319,13 @@ class LevelModel(_Strict):
     width: Number | None = None
     """Intervals of this width."""
     origin: Number | None = None
-    """Where intervals of that width begin."""
+    """The number at which intervals of that width begin."""
     cuts: list[Number] | None = None
     """The first number of each interval but the first."""
     tree: Annotated[dict[str, list[str]] | None, WithJsonSchema(TREE)] = None
     """Groups of values, each with a name."""
     prefix: Positive | None = None
-    """The first so many characters."""
+    """The number of first characters that are retained."""
     part: Annotated[str | None, WithJsonSchema({"type": "string", "enum": list(DATE_PARTS)})] = None
     """A part of a day."""
     file: Text | None = None
@@ -366,7 +368,7 @@ def _not_empty(files: list[str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class CustomProperty:
-    """A fact that a contract states of its table or of a column: the type of its value, and what it means."""
+    """A fact that a contract states about its table or a column: the type of its value, and its description."""
 
     value: TypeAdapter[Any]
     description: str

@@ -1,7 +1,7 @@
-"""Reads a contract: Open Data Contract Standard v3.1 with the privacy facts that it states in customProperties.
+"""Reads a contract: Open Data Contract Standard v3.1 with privacy facts in customProperties.
 
-The file is checked twice, first against the standard's JSON Schema and then strictly by our own models, and every
-problem of both is in one ConfigurationError.
+The file is checked twice, first against the standard's JSON Schema and then strictly by Crowdgate's own models. One
+ConfigurationError holds every problem of both.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class BrokenContract(ConfigurationError):
-    """A contract with problems, and what there is of it without them (None: too little)."""
+    """A contract with problems, and the contract without its faulty parts (None: too little is left)."""
 
     def __init__(self, problems: Sequence[Problem] | Problem, rest: Contract | None = None) -> None:
         super().__init__(problems)
@@ -60,7 +60,7 @@ Rules = list[tuple[Place, RowRule | TableRule]]
 
 
 def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
-    """The contract in `path`, whose table lies on one of these servers (by the name of their source).
+    """Return the contract in `path`, whose table is on one of these servers (by the name of their source).
 
     Raises ConfigurationError that lists every problem of it and of the files it names.
     """
@@ -215,7 +215,7 @@ def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attrib
 
 
 def _check_flat(at: Place, name: str) -> None:
-    """A property is one column of that name: what is inside it, or called otherwise in the file, is not supported."""
+    """Refuse nested properties, and a column of another name in the file: a property is one column of that name."""
     for key in ("properties", "items"):
         if (at / key).value is not None:
             (at / key).refuse(f"nested {key}", "a flat table: one property for each column")
@@ -224,7 +224,7 @@ def _check_flat(at: Place, name: str) -> None:
 
 
 def _rules(at: Place, name: str, domain: Domain | None, person: str | None, *, failed: bool) -> Rules:
-    """The attribute's rules; none while its domain is wrong, which is reported already."""
+    """Return the attribute's rules; none while its domain is wrong, which is reported already."""
     if failed:
         return []
     entries = (at / "quality").items()
@@ -249,7 +249,7 @@ def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | 
 
 
 def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> Bools | None:
-    """Marks the domain codes that all row rules accept."""
+    """Return marks of the domain codes that all row rules accept."""
     if domain is None or not rules:
         return None
     mask = np.array([accepts_all(rules, label) for label in domain.labels], dtype=np.bool_)[domain.values]

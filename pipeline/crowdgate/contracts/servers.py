@@ -1,4 +1,4 @@
-"""Where a contract says its table is: a server of the standard, read strictly by the rule of its source."""
+"""The location of a contract's table: a server of the standard, read strictly by the rule of its source."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,9 @@ from crowdgate.system.regular_files import URL
 
 @dataclass(frozen=True)
 class ServerSetting:
-    """One thing that a server states: the pattern that its text has, what is expected of it, and the value without it
-    (None: it must be there)."""
+    """One setting of a server: the pattern of its text, the expected form, and the default (None: the setting is
+    required).
+    """
 
     pattern: str
     expected: str
@@ -22,7 +23,7 @@ class ServerSetting:
 
 @dataclass(frozen=True)
 class ServerRule:
-    """What may be said of a server of this type and format: `keys` of the standard, `properties` of our own."""
+    """The permitted settings of a server of this type and format: `keys` of the standard, `properties` of Crowdgate."""
 
     type: str
     format: str
@@ -34,7 +35,7 @@ PATH = ServerSetting(rf"(?!{URL})[^\0]+", "the path of the table on this machine
 
 
 def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
-    """The first server of a type that some source reads, or None after problems were added."""
+    """Return the first server of a type that some source reads, or None after problems were added."""
     types = sorted({rule.type for rule in rules.values()})
     known = [server for server in (root / "servers").items() if server.text("type") in types]
     if not known:
@@ -56,7 +57,7 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
 
 
 def _common(rules: Sequence[ServerRule]) -> ServerRule:
-    """What all of them ask for, where the format is wrong and it can't be told which is meant."""
+    """Return the settings common to all rules, for a server whose format is wrong and can't be identified."""
     keys = {name: setting for name, setting in rules[0].keys.items() if all(name in rule.keys for rule in rules)}
     properties = {name: setting for rule in rules for name, setting in rule.properties.items()}
     return ServerRule(rules[0].type, "", keys, properties)

@@ -1,7 +1,7 @@
 """The JSON Schema of the Open Data Contract Standard v3.1, and its errors as short problems.
 
-The schema travels in the package open_data_contract_standard. A compiled validator judges; one that
-tells more, and takes ten times as long, finds what is wrong. A message never shows the instance, only its keys.
+The schema is part of the package open_data_contract_standard. A compiled validator judges; a more detailed one, which
+is ten times slower, finds the errors. A message never shows values, only keys.
 """
 
 import json
@@ -18,7 +18,7 @@ from crowdgate.errors import Code, expected_words, nearest
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
-"""Of a document; a tenth of them is shown at most."""
+"""The greatest number of errors that are collected for a document; at most a tenth of them is shown."""
 TYPES = {"boolean": (bool,), "integer": (int,), "number": (int, float)}
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
@@ -26,14 +26,14 @@ UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
 @cache
 def odcs_schema() -> dict[str, Any]:
-    """The JSON Schema of the standard."""
+    """Return the JSON Schema of the standard."""
     text = resources.files("open_data_contract_standard").joinpath("schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 def check_standard(root: Place) -> None:
-    """Adds a problem for everything in the document that the standard does not allow."""
+    """Add a problem for everything in the document that the standard does not allow."""
     import jsonschema_rs
 
     version = root.text("apiVersion")
@@ -51,7 +51,7 @@ def check_standard(root: Place) -> None:
 
 
 def _leaves(errors: Any) -> Iterator[Any]:
-    """Errors without those that only repeat another one: a part that fails leaves its keys unevaluated."""
+    """Yield errors without those that only repeat another one: a part that fails leaves its keys unevaluated."""
     from jsonschema.exceptions import best_match
 
     flat = [best_match([error]) for error in islice(errors, MOST_ERRORS)]
@@ -76,7 +76,7 @@ def _refuse(root: Place, error: Any) -> None:
             item.refuse("a key that ODCS does not know here", "a key of the standard", meant, Code.UNKNOWN_KEY)
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
-        # without a logicalType every condition on it holds, the one that asks for `map` among them
+        # without a logicalType every condition on it holds, including the one that requires `map`
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
         at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
     else:
@@ -86,7 +86,7 @@ def _refuse(root: Place, error: Any) -> None:
 
 
 def _of_another_type(at: Place, error: Any) -> str | None:
-    """The line with a value's quotes taken away, or put around it, where that makes it what the standard wants."""
+    """Return the line with a value's quotes removed or added, if that gives the type of the standard."""
     text, is_text = at.value, isinstance(error.instance, str)
     if error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
         return None
@@ -121,7 +121,7 @@ def _unknown(error: Any) -> list[str]:
 
 
 def _schema_keys(schema: Any, seen: set[str]) -> set[str]:
-    """All keys that a part of the schema speaks of, through its references and conditions."""
+    """Return all keys of a part of the schema, including its references and conditions."""
     if not isinstance(schema, dict):
         return set()
     known = set(schema.get("properties", {}))
@@ -142,7 +142,9 @@ def _referred(reference: str) -> Any:
 
 
 def _named_path(root: Place, path: tuple[str | int, ...]) -> list[str]:
-    """A path with the names of its items in place of their numbers: `age.quality.0`, not `schema.0.properties.3...`."""
+    """Return a path with the names of its items in place of their numbers: `age.quality.0`, not
+    `schema.0.properties.3...`.
+    """
     names: list[str] = []
     at = root
     for i, part in enumerate(path):

@@ -1,7 +1,7 @@
-"""A line of a YAML file as it would stand without a mistake, where one word of it surely has to be another.
+"""Correction of a line of a YAML file in which one word is certainly a misspelling.
 
-What is proposed here is copied into a policy: a number is never turned into another one, nor a name into one with other
-digits (`15 years` is not `5 years` misspelled).
+Corrections are copied into policies: a number is never changed into another one, nor a name into one with other digits
+(`15 years` is no misspelling of `5 years`).
 """
 
 import re
@@ -13,24 +13,24 @@ from typing import Any
 import yaml
 
 LONGEST_LINE = 500
-"""Characters of a line that is shown corrected."""
+"""The greatest length of a line that is shown corrected, in characters."""
 ALIKE = 0.8
-"""How alike two words are at least (difflib's ratio), one of which is the other misspelled."""
+"""The least similarity (difflib's ratio) of a misspelled word and the correct one."""
 SHORTEST = 3
 SLIPS = 2
-"""Letters too many or too few: a word with a part more is another name."""
+"""The greatest difference of letters: a word with more is another name."""
 OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
-"""Words that are much alike and mean the contrary: which one was meant must be clear."""
+"""Words that are similar and have opposite meanings: a correction must be unambiguous."""
 CLEAR = 0.07
-"""Letters of a word that others are misspellings of, and not only in capitals."""
+"""The least difference in similarity between a word and its opposite."""
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./-]| (?=[A-Za-z0-9_]))*")
-"""Texts that need no quotes, in braces neither."""
+"""Texts that need no quotes, not even in braces."""
 
 At = Sequence[str | int]
 
 
 def is_misspelling(word: str, meant: str) -> bool:
-    """Whether a word is another one misspelled."""
+    """Return whether a word is a misspelling of another."""
     same_digits = re.findall(r"[0-9]", word) == re.findall(r"[0-9]", meant)
     one, other = word.casefold(), meant.casefold()
     if word == meant or not same_digits or abs(len(one) - len(other)) > SLIPS:
@@ -47,7 +47,7 @@ def _likeness(one: str, other: str | None) -> float:
 
 
 class CorrectableText:
-    """The text of a document that is YAML, and the places of its words."""
+    """The text of a YAML document, and the places of its words."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -61,8 +61,10 @@ class CorrectableText:
         return re.split(r"\r\n|[\n\r\x85\u2028\u2029]", self._text)
 
     def respelled_line(self, at: At, meant: str, *, key: bool, known: Container[str] = ()) -> str | None:
-        """The line of an item whose value, or whose key, is another word misspelled; None where that is not sure. Where
-        both could be, `key` says which is. Words that are `known` stand for something, and are none misspelled."""
+        """Return the line of an item with a misspelled value or key corrected; None if that is not certain.
+
+        If both could be misspelled, `key` decides. Words that are `known` are no misspellings.
+        """
         around, name, value = self._item_nodes(at)
         if _means(name, meant, known) and (key or not _means(value, meant, known)):
             taken = {other.value for other, _ in around.value}
@@ -70,23 +72,23 @@ class CorrectableText:
         return self._with(value, meant) if _means(value, meant, known) else None
 
     def replaced(self, at: At, text: str) -> str | None:
-        """The line of an item with another text in place of its value, on that line alone."""
+        """Return the line of an item with another text in place of its value, if that is on one line."""
         return self._put(self._item_nodes(at)[2], text)
 
     def as_list(self, at: At) -> str | None:
-        """The line of an item whose one word stands as a list."""
+        """Return the line of an item with its single word as a list."""
         value = self._item_nodes(at)[2]
         return self._put(value, f"[{self._raw(value)}]") if isinstance(value, yaml.ScalarNode) else None
 
     def as_single_word(self, at: At) -> str | None:
-        """The line of an item whose list of one word stands as that word."""
+        """Return the line of an item with its one-word list as that word."""
         value = self._item_nodes(at)[2]
         single = isinstance(value, yaml.SequenceNode) and len(value.value) == 1
         word = value.value[0] if single else None
         return self._put(value, self._raw(word)) if isinstance(word, yaml.ScalarNode) and self._raw(word) else None
 
     def _item_nodes(self, at: At) -> tuple[Any, Any, Any]:
-        """The nodes of what is around an item, of its key if it has one, and of its value; None for what is missing."""
+        """Return the nodes around an item, of its key if it has one, and of its value; None for a missing one."""
         around, name, value = None, None, self._root
         for part in at:
             around, name = value, None
@@ -99,7 +101,7 @@ class CorrectableText:
         return around, name, value
 
     def _with(self, node: Any, word: str) -> str | None:
-        """The line with another word in place of a scalar, in the quotes that it has."""
+        """Return the line with another word in place of a scalar, with the same quotes."""
         quote = node.style if node.style in ("'", '"') else ""
         return self._put(node, f"{quote}{word}{quote}") if _PLAIN.fullmatch(word) else None
 
@@ -111,7 +113,7 @@ class CorrectableText:
         return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None
 
     def _raw(self, node: Any) -> str:
-        """What stands in the file for a node that lies on one line; nothing for another."""
+        """Return the text of a node that is on one line; "" for other nodes."""
         if node is None or node.start_mark.line != node.end_mark.line:
             return ""
         line: str = self._lines[node.start_mark.line]

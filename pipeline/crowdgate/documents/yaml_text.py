@@ -1,7 +1,7 @@
-"""YAML files as text with line numbers; anything a reader could take two ways is refused.
+"""YAML files as text with line numbers; ambiguous documents are refused.
 
-Scalars stay text (`1e-9`, `0.05` and `"0.05"` mean the same number; `NO` is a string). Duplicate keys, anchors,
-aliases, tags, several documents, and files over 1 MiB or 50,000 nodes are refused, all problems at once.
+Scalars stay text (`1e-9`, `0.05` and `"0.05"` are numbers; `NO` is a string). Duplicate keys, anchors, aliases, tags,
+several documents, and files over 1 MiB or 50,000 nodes are refused, all problems at once.
 """
 
 import re
@@ -18,19 +18,22 @@ from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 from crowdgate.system.regular_files import read_plain
 
 YAML = (".yaml", ".yml")
-"""How names of documents end."""
+"""The suffixes of documents."""
 _LONGEST_SHOWN = 80
+"""The greatest length of a key that an error shows, in characters."""
 OTHER_BREAKS = re.compile("[\x85\u2028\u2029]")
-"""Line breaks of YAML 1.1 that YAML 1.2 has not (section 5.4)."""
-"""Characters of a key that an error shows."""
+"""Line breaks of YAML 1.1 that YAML 1.2 lacks (section 5.4)."""
 
 Location = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class Document:
-    """One YAML document: `data` with every scalar as text, `typed` with YAML 1.2 core types; `lines` and `columns` by
-    location, from 1; `text` is the file's."""
+    """One YAML document.
+
+    `data` has every scalar as text, `typed` YAML 1.2 core types; `lines` and `columns` are by location, from 1; `text`
+    is the file's.
+    """
 
     path: Path
     data: Any
@@ -40,11 +43,13 @@ class Document:
     text: CorrectableText
 
     def line(self, location: Location) -> int | None:
-        """Line (from 1) of the item at `location`, or of the nearest item around it."""
+        """Return the line (from 1) of the item at `location`, or of the nearest item around it."""
         return self.lines.get(self._nearest(location))
 
     def column(self, location: Location) -> int | None:
-        """Column (from 1) of the item at `location` (of its key, if it has one), or of the nearest item around it."""
+        """Return the column (from 1) of the item at `location` (of its key, if it has one), or of the nearest item
+        around it.
+        """
         return self.columns.get(self._nearest(location))
 
     def _nearest(self, location: Location) -> Location:
@@ -64,8 +69,11 @@ class Document:
         corrected: str | None = None,
         known: Container[str] = (),
     ) -> Problem:
-        """A problem at `location` of this file, which a reader knows as `where`; `corrected` is its line without the
-        problem, which is worked out for words that are sure to be misspelled (none of the `known` ones is)."""
+        """Return a problem at `location` of this file, named `where` in messages.
+
+        `corrected` is its line without the problem; by default it is computed for words that are certainly misspelled,
+        and none of the `known` ones.
+        """
         if corrected is None and instead is not None and code is not Code.CONTRADICTION:  # which file errs is not known
             corrected = self.text.respelled_line(location, instead, key=code is Code.UNKNOWN_KEY, known=known)
         where = where or _where(location) or "document"
@@ -74,7 +82,7 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """The one document in `path`. Raises ConfigurationError that lists every problem."""
+    """Return the one document in `path`. Raises ConfigurationError that lists every problem."""
     reading, text = _YamlReader(path), _text(path)
     data, typed = reading.document(text)
     if reading.problems:
@@ -97,8 +105,9 @@ def _text(path: Path) -> str:
 
 
 def _unambiguous_text(path: Path, text: str) -> str:
-    """The text. Raises ConfigurationError for one that has lines for some readers that others take for part of a line,
-    such as of a comment."""
+    """Return the text. Raises ConfigurationError for line breaks that only some readers recognize, such as in a
+    comment.
+    """
     found = OTHER_BREAKS.search(text)
     if found is None:
         return text
@@ -109,7 +118,7 @@ def _unambiguous_text(path: Path, text: str) -> str:
 
 
 class _TooManyProblems(Exception):
-    """Nothing more is read: a bound is passed, or as many problems are known as anybody reads."""
+    """Stops reading: a bound is exceeded, or there are more problems than are shown."""
 
 
 class _YamlReader:
@@ -123,7 +132,7 @@ class _YamlReader:
         self.nodes = 0
 
     def document(self, text: str) -> tuple[Any, Any]:
-        """The document twice: with every scalar as text, and with YAML 1.2 core types (for JSON Schema)."""
+        """Return the document twice: with every scalar as text, and with YAML 1.2 core types (for JSON Schema)."""
         try:
             events = (event for event in yaml.parse(text, Loader=yaml.CSafeLoader) if _is_content(event))
             if next(events, None) is None:
@@ -144,7 +153,7 @@ class _YamlReader:
         return None, None
 
     def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
-        """The node that starts with `event`, twice."""
+        """Return the node that starts with `event`, twice."""
         self.count(event, at)
         self.place(at, event)
         if isinstance(event, yaml.MappingStartEvent):
@@ -156,7 +165,7 @@ class _YamlReader:
         return None, None  # an alias, which is a problem already
 
     def sequence(self, events: Iterator[Any], at: Location) -> tuple[list[Any], list[Any]]:
-        """The rest of a list, twice."""
+        """Return the rest of a list, twice."""
         data: list[Any] = []
         typed: list[Any] = []
         for event in events:
@@ -168,7 +177,7 @@ class _YamlReader:
         return data, typed
 
     def mapping(self, events: Iterator[Any], at: Location) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The rest of a mapping, twice."""
+        """Return the rest of a mapping, twice."""
         data: dict[str, Any] = {}
         typed: dict[str, Any] = {}
         for key in events:
@@ -180,12 +189,12 @@ class _YamlReader:
         return data, typed
 
     def place(self, at: Location, event: Any) -> None:
-        """Notes where an item is: at its key, which is met first, if it has one."""
+        """Record the place of an item: that of its key, which comes first, if it has one."""
         self.lines.setdefault(at, event.start_mark.line + 1)
         self.columns.setdefault(at, event.start_mark.column + 1)
 
     def key(self, event: Any, events: Iterator[Any], at: Location, known: Container[str]) -> str:
-        """The name of a key; "?" for what is none."""
+        """Return the name of a key; "?" for an invalid one."""
         if isinstance(event, yaml.ScalarEvent):
             self.count(event, at)
             if event.value in known:
@@ -196,7 +205,7 @@ class _YamlReader:
         return "?"
 
     def count(self, event: Any, at: Location) -> None:
-        """Refuses one node too many, one that is too deep, and what stands for something else."""
+        """Refuse a node beyond the bounds on number and depth, and anchors, aliases and tags."""
         self.nodes += 1
         depth = len(at) + isinstance(event, yaml.CollectionStartEvent)
         if depth > DEEPEST_DOCUMENT:
@@ -212,11 +221,11 @@ class _YamlReader:
             self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
 
     def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
-        """Notes a problem where an event is."""
+        """Add a problem at the place of an event."""
         self.problem(event.start_mark, where, found, expected, code)
 
     def problem(self, mark: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
-        """Notes a problem. Raises _Enough when there are more than anybody reads."""
+        """Add a problem. Raises _TooManyProblems if there are more than are shown."""
         line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
         self.problems.append(Problem(str(self.path), line, where, found, expected, code=code, column=column))
         if len(self.problems) > MOST_PROBLEMS:
@@ -228,7 +237,7 @@ def _is_content(event: Any) -> bool:
 
 
 def _where(location: Location) -> str:
-    """A location on one line: control characters of a key are escaped, and a long key is cut off."""
+    """Return a location on one line: control characters of a key are escaped, and a long key is cut off."""
     return ".".join(repr(_short(str(part)))[1:-1] for part in location)
 
 
@@ -241,7 +250,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,300}|[0-9]{1,300}(\.[0-9]{0,300})?)([eE][-
 
 
 def core_type(text: str) -> Any:
-    """A plain scalar as YAML 1.2 understands it."""
+    """Return a plain scalar as a YAML 1.2 core type."""
     if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
         return text.lower() == "true"
     if text in ("", "~", "null", "Null", "NULL"):

@@ -1,1 +1,3 @@
-"""What is expected of the next releases: figures of a plan, chances of gates, other kinds beside it."""
+"""Forecasts of the next releases: figures of a plan, probabilities of gates, and comparison with other kinds of
+release.
+"""

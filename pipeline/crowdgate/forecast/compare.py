@@ -1,7 +1,8 @@
-"""A policy beside the other kinds of release at the same epsilon and delta: expected errors of one- and two-way cells.
+"""Comparison of a policy with the other kinds of release at the same epsilon and delta: errors of one- and two-way
+cells.
 
-No data are read. Every kind proposes policies that would tell the same tables, and forecasts their errors; of each the
-one with the least mean error is shown.
+No data are read. Every kind proposes policies that would publish the same tables, and forecasts their errors; the
+policy with the least mean error of each kind is shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +34,7 @@ ERROR = (
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A kind with the policy of it that is shown, and its expected errors of every table."""
+    """A kind of release with its policy that is shown, and the policy's expected errors of every table."""
 
     kind: str
     forecast: Forecast
@@ -42,7 +43,7 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class KindComparison:
-    """Every one- and two-way table: expected people of its cells, and the errors of the policy and of its rivals."""
+    """Every one- and two-way table: expected people in its cells, and the errors of the policy and of its rivals."""
 
     tables: tuple[Axes, ...]
     counts: tuple[Floats, ...]
@@ -52,12 +53,12 @@ class KindComparison:
 
     @property
     def assumed(self) -> str:
-        """What the errors are, and what they rest on."""
+        """The definition of the errors, and their basis."""
         return f"{self.basis}; {ERROR}"
 
     @property
     def which(self) -> tuple[str, ...]:
-        """What each kind is for, and how far its cells are expected to be from the truth, in sentences."""
+        """The purpose of each kind and its expected error of a cell, in sentences."""
         return tuple(self._kind_text(each) for each in (self.own, *self.rivals))
 
     def _kind_text(self, rival: Rival) -> str:
@@ -66,7 +67,7 @@ class KindComparison:
         return f"{rival.kind}: for {'; '.join(part for part in parts if part)}"
 
     def _mean(self, rival: Rival, ways: int) -> str:
-        """The root mean square over the cells of all tables of that many attributes."""
+        """Return the root mean square error over the cells of all tables of that many attributes."""
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
@@ -107,12 +108,12 @@ class KindComparison:
 
 
 def _exact_value(value: Value) -> Value:
-    """A figure, exactly: fractions as text."""
+    """Return a figure exactly: fractions as text."""
     return str(value) if isinstance(value, Fraction) else value
 
 
 def _cell_errors(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, float | None]]:
-    """The error of a cell under its kind's name, and its parts under theirs."""
+    """Yield the error of a cell under its kind's name, and its components under theirs."""
     found = rival.errors[table]
     yield rival.kind, None if found is None else float(found.error[cell])
     for name, part in {} if found is None else found.parts.items():
@@ -120,8 +121,10 @@ def _cell_errors(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, flo
 
 
 def compare(plan: Plan, prior: Prior, forecast: Forecast) -> KindComparison:
-    """The comparison for a policy with its forecast by what is known. Raises ConfigurationError where too little is
-    known, or the policy's numbers do not allow it."""
+    """Return the comparison for a policy with its forecast and prior.
+
+    Raises ConfigurationError if too little is known, or the policy's numbers do not allow it.
+    """
     levels = _levels(forecast, prior)
     tables = _tables(levels)
     own = _rival(plan.protection.kind.name, forecast, tables)
@@ -147,7 +150,7 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
 
 
 def _tables(levels: Axes) -> list[dict[str, Level]]:
-    """Every one and every two of the attributes."""
+    """Return all sets of one and two attributes."""
     tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
     cells = sum(prod(map(len, table.values())) for table in tables)
     if cells > MOST_CELLS_COMPARED:
@@ -157,7 +160,7 @@ def _tables(levels: Axes) -> list[dict[str, Level]]:
 
 
 def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
-    """Of what the kind proposes, what has the least error; None where nothing keeps the guarantee."""
+    """Return the proposal of the kind with the least error; None if no proposal keeps the guarantee."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     found = []
     for spec in kind.propose(levels):
@@ -172,7 +175,7 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
 
 
 def _total(rival: Rival) -> tuple[float, float]:
-    """Errors first; where they are not told, whom the release leaves out."""
+    """Return the sort key of a proposal: the sum of mean errors (infinite if unknown), then minus what is released."""
     errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
     return errors, -rival.forecast.released
 

@@ -1,4 +1,4 @@
-"""What a policy promises and costs, and what is expected of it, from what is public."""
+"""The guarantee, privacy cost and expected figures of a policy, from public facts."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ CURVE = (
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """A plan with its forecast and what that rests on, how many such releases the budget allows, and what they come
-    to; and the chances that its gates pass."""
+    """A plan with its forecast and the forecast's basis, the number of such releases in the budget with their bounds,
+    and the probabilities of its gates.
+    """
 
     __repr__ = short_repr
 
@@ -64,7 +65,7 @@ class Outlook:
     chances: Chances
 
     def rests_on(self) -> list[str]:
-        """Where the expected figures are from, in sentences; nothing where they are the contract's margins alone."""
+        """Return the basis of the expected figures in sentences; nothing if that is only the contract's margins."""
         if self.figures.source is None:
             return []
         said = f"Expected figures rest on {self.figures.source}, of the population {self.figures.population}."
@@ -75,17 +76,17 @@ class Outlook:
 
     @property
     def informed(self) -> bool | None:
-        """Whether the policy is informed by confidential data; None where its ledger can't be read."""
+        """True if the policy is informed by confidential data; None if its ledger is unreadable."""
         return self.standing.informed
 
     @property
     def charges(self) -> tuple[str, ...]:
-        """What every charged gate costs, in words."""
+        """The privacy cost of every charged gate, in words."""
         return charges(self.plan)
 
     @property
     def people_times_delta(self) -> Fraction:
-        """Where it is near 1, the bound on singling out says nothing."""
+        """The bound on people times delta. Near 1, the bound on singling out is empty."""
         return people_times_delta(self.plan)
 
     @cached_property
@@ -98,12 +99,12 @@ class Outlook:
 
     @cached_property
     def prediction(self) -> Listing:
-        """The people who would be alone with all that is counted."""
+        """The people who are unique in the combination of everything that is counted."""
         return prediction(self.plan, self.figures)
 
     @cached_property
     def singling_out(self) -> Picture:
-        """The same curve as a picture, with the policy's gates on it."""
+        """The bound on singling out as a picture, with the policy's gates on it."""
         once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
         spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
         return singling_out(self.plan.first_release_facts().most_rows, spent, [rule for rule, _ in self.plan.gates])
@@ -128,10 +129,10 @@ class Outlook:
 
 
 def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = ()) -> Outlook:
-    """The outlook of a policy, by the contract's margins or by counts from `source` as well (see
-    public_counts.figures), of `further` attributes too.
+    """Return the outlook of a policy, from the contract's margins or also from counts in `source` (see
+    public_counts.figures).
 
-    Raises ConfigurationError for wrong files. Reads no data that are not public.
+    `further` attributes are included. Raises ConfigurationError for faulty files. Reads no data that are not public.
     """
     plan = plan_policy(policy)
     known = read_prior(PriorSubject.of_plan(plan), source, further)
@@ -154,7 +155,7 @@ def _by_counts(
 
 
 def people_times_delta(plan: Plan) -> Fraction:
-    """The bound on the people of the population, times delta of one release."""
+    """Return the bound on the people of the population, times delta of one release."""
     return plan.bundle.budget.spec.people * plan.guarantee.delta
 
 
@@ -168,6 +169,6 @@ def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
 
 
 def pso_bound(plan: Plan, count: int) -> float:
-    """The bound on the success of predicate singling out after that many such releases."""
+    """Return the bound on the success of predicate singling out after that many such releases."""
     once = plan.guarantee
     return pso.bound(plan.first_release_facts().most_rows, DEFAULT_WEIGHT, count * once.epsilon, count * once.delta)

@@ -1,4 +1,4 @@
-"""Success of predicate singling out against the weight of the predicate, beside who sees nothing and the gate."""
+"""Success of predicate singling out by the weight of the predicate, compared with the blind attacker and the gates."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NOTE = (
 
 
 def curve_of_release(said: Manifest) -> Picture:
-    """The curve of a published release, with all releases of its people before it."""
+    """Return the curve of a published release, with all earlier releases of its people."""
     static = static_before_data(said)
     rules = [each.rule for each in said.verdicts]
     return singling_out(static.most_rows, {"with the releases, at most": static.spent}, rules)
 
 
 def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]) -> Picture:
-    """The curve for at most so many rows, once for each amount that was spent under its name."""
+    """Return the curve for at most so many rows, once for each named spend."""
     gates = _gates(rules)
     weights = sorted({*(share / rows for share in SHARES), *gates})
     series = [
@@ -52,6 +52,6 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
 
 
 def _gates(rules: Sequence[GateRule]) -> dict[Fraction, Fraction]:
-    """The limits of gates on the bound, by weight."""
+    """Return the limits of gates on the bound, by weight."""
     stated = ((bounded_weight(each), each.at_most) for each in rules)
     return {weight: limit for weight, limit in stated if weight is not None and limit is not None}

@@ -1,7 +1,8 @@
-"""What would meet a wish at a policy's guarantee: tables within a relative error, or columns as rows.
+"""Search for policies that meet a target at a policy's guarantee: tables within a relative error, or columns as rows.
 
-Every kind proposes policies, which are judged by their forecasts at the unfavourable end of what is expected. Of a
-person's rows as many stay as the wish allows. Nothing is promised: where no range is known, the proposal says so.
+Every kind proposes policies, which are judged by the unfavourable prediction limit of their forecasts. As many of a
+person's rows are retained as the target allows. Forecasts are no guarantee: a proposal without a known range states
+that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,13 +32,14 @@ from crowdgate.public_counts.unknown_shares import unknown_shares
 
 KEEP = Fraction(9, 10)
 ABOVE = Fraction(1, 100)
-"""Of the people: cells that hold less are not part of a wish, unless it says otherwise."""
+"""The default share of the people: cells with fewer people are not part of a target."""
 
 
 @dataclass(frozen=True)
 class ErrorTarget:
-    """All tables of one and two of the policy's attributes, each cell of `above` people or more within that relative
-    standard error."""
+    """The target of an error: all tables of one and two of the policy's attributes, each cell of `above` people or more
+    within that relative standard error.
+    """
 
     error: Fraction
     above: int
@@ -45,7 +47,7 @@ class ErrorTarget:
 
 @dataclass(frozen=True)
 class RowsTarget:
-    """These columns as rows, of which that share stays."""
+    """The target of rows: these columns as rows, of which that share is retained."""
 
     columns: tuple[str, ...]
     keep: Fraction
@@ -53,8 +55,11 @@ class RowsTarget:
 
 @dataclass(frozen=True)
 class MechanismProposal:
-    """A mechanism in a policy's words, the rows of a person that it keeps, and what it reaches: the greatest relative
-    error of a cell, or the share of rows that stay at the least (None: unknown); and whether that meets the wish."""
+    """A mechanism in a policy's words, the rows per person, and the value that it reaches.
+
+    That is the greatest relative error of a cell, or the least share of rows that is retained (None: unknown). `met`:
+    it meets the target.
+    """
 
     mechanism: Mapping[str, Any]
     rows: int
@@ -68,7 +73,7 @@ class MechanismProposal:
 
 @dataclass(frozen=True)
 class TargetAnswer:
-    """The wish in words, of each kind the proposal that comes nearest, and what to do, in a sentence."""
+    """The target in words, the nearest proposal of each kind, and advice in a sentence."""
 
     wish: str
     proposals: tuple[MechanismProposal, ...]
@@ -81,7 +86,7 @@ class TargetAnswer:
 
 @dataclass(frozen=True)
 class TargetRequest:
-    """The options of a command line, as they stand there."""
+    """The options of a command line, as text."""
 
     within: str | None = None
     above: int | None = None
@@ -90,12 +95,12 @@ class TargetRequest:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are wanted as rows."""
+        """The columns that are requested as rows."""
         return tuple(dict.fromkeys(name.strip() for name in (self.rows or "").split(",") if name.strip()))
 
 
 def target_answers(found: Outlook, asked: TargetRequest) -> Iterator[TargetAnswer]:
-    """An answer for every wish. Raises ConfigurationError for options that are none, or go without their wish."""
+    """Yield an answer for every target. Raises ConfigurationError for invalid options, or ones without their target."""
     if asked.within is None and asked.above is not None:
         raise _refused("--above", "no wish", "--within ERROR beside it")
     if asked.rows is None and asked.keep is not None:
@@ -120,7 +125,10 @@ def _share(option: str, text: str) -> Fraction:
 
 
 def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: ErrorTarget) -> TargetAnswer:
-    """What tells the policy's tables within an error. Raises ConfigurationError where too little is known to say."""
+    """Return the proposals for the policy's tables within an error.
+
+    Raises ConfigurationError if too little is known.
+    """
     levels = forecast.compared or {}
     _check_shares("--within", prior, levels)
     if not levels or (_worst(forecast, prior, levels, wish) is None and prior.counts(levels) is None):
@@ -139,7 +147,7 @@ def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: Erro
 def _table_proposals(
     plan: Plan, prior: Prior, kind: str, levels: Axes, wish: ErrorTarget
 ) -> Iterator[MechanismProposal]:
-    """Policies of a kind at these levels, then at coarser ones until one meets the wish."""
+    """Yield policies of a kind at these levels, then at coarser ones until one meets the target."""
     coarser: Axes | None = levels
     while coarser:
         own = [
@@ -154,7 +162,7 @@ def _table_proposals(
 
 
 def _coarsened(prior: Prior, levels: Axes) -> Axes | None:
-    """The attribute of most values one level coarser; None where all of them are at two values or fewer."""
+    """Return the levels with the attribute of most values one level coarser; None if all have two values or fewer."""
     name = max(levels, key=lambda each: len(levels[each]))
     ladder = prior.levels(name)
     further = [each for each in ladder if 1 < len(each) < len(levels[name])]
@@ -168,7 +176,7 @@ def _nearest_proposal(proposals: Iterator[MechanismProposal]) -> MechanismPropos
 
 
 def _worst(forecast: Forecast, prior: Prior, levels: Axes, wish: ErrorTarget) -> float | None:
-    """The greatest relative error of a cell that is part of the wish; None where some table is not told."""
+    """Return the greatest relative error of a cell of the target; None if the errors of some table are unknown."""
     worst = 0.0
     for chosen in (each for ways in (1, 2) for each in combinations(levels, min(ways, len(levels)))):
         axes = {name: levels[name] for name in chosen}
@@ -198,8 +206,10 @@ def _advice(
 
 
 def columns_as_rows(plan: Plan, prior: Prior, wish: RowsTarget) -> TargetAnswer:
-    """What gives these columns as rows. Raises ConfigurationError for columns that can't be released, or of which too
-    little is known."""
+    """Return the proposals for these columns as rows.
+
+    Raises ConfigurationError for columns that can't be released, or of which too little is known.
+    """
     levels = _finest(plan, prior, wish.columns)
     _check_shares("--rows", prior, levels)
     found = [proposal for name in KINDS for proposal in _row_proposals(plan, prior, name, levels, wish)]
@@ -217,8 +227,7 @@ def _instead(best: MechanismProposal | None) -> str:
 
 
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
-    """Each column at the level that the policy has it at, or at `exact`; coarser where shares are unknown, or the
-    classes too many."""
+    """Return each column at the policy's level, or at `exact`; coarser if shares are unknown, or classes too many."""
     contract, stated = plan.bundle.contract, plan.protection.figures.levels
     known = [attribute.name for attribute in contract.attributes if attribute.releasable]
     levels: dict[str, Level] = {}
@@ -241,8 +250,11 @@ def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
 def _row_proposals(
     plan: Plan, prior: Prior, kind: str, levels: Axes, wish: RowsTarget
 ) -> Iterator[tuple[tuple[float, ...], MechanismProposal]]:
-    """Policies of rows, with their worth: the rows of a person, then the logarithm of the number of classes, then the
-    number of rows (as beta); of those that do not meet the wish the share that stays."""
+    """Yield policies of rows with their sort keys: rows per person, logarithm of the number of classes, number of rows
+    (as beta).
+
+    The key of a policy that misses the target is the share that is retained.
+    """
     for spec, rows, forecast in _forecasts(plan, prior, kind, levels):
         axes = forecast.keeping(float(wish.keep))
         numbers = {figure.name: _number(figure.value) for figure in forecast.figures}
@@ -260,7 +272,7 @@ def _number(value: Value) -> float | None:
 
 
 def _forecasts(plan: Plan, prior: Prior, kind: str, levels: Axes) -> Iterator[tuple[MechanismSpec, int, Forecast]]:
-    """What a kind proposes at these levels, with as many rows of a person as the contract has, and fewer."""
+    """Yield the proposals of a kind at these levels, with as many rows of a person as the contract has, and fewer."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     for contract in _bounds(plan.bundle.contract):
         for spec in KINDS[kind].propose(levels):
@@ -270,7 +282,7 @@ def _forecasts(plan: Plan, prior: Prior, kind: str, levels: Axes) -> Iterator[tu
 
 
 def _bounds(contract: Contract) -> Iterator[Contract]:
-    """The contract, then with half as many rows of a person, down to one."""
+    """Yield the contract, then versions with half as many rows of a person, down to one."""
     rows = contract.unit.rows
     while rows:
         yield replace(contract, unit=replace(contract.unit, rows=rows))
@@ -278,7 +290,7 @@ def _bounds(contract: Contract) -> Iterator[Contract]:
 
 
 def _plain(value: object) -> Any:
-    """What a policy states, as a file has it."""
+    """Return a value of a policy as a file states it."""
     if isinstance(value, BaseModel):
         return {
             name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set
@@ -291,7 +303,7 @@ def _plain(value: object) -> Any:
 
 
 def _check_shares(option: str, prior: Prior, levels: Axes) -> None:
-    """Raises ConfigurationError for attributes with unknown shares."""
+    """Raise ConfigurationError for attributes with unknown shares."""
     unknown = [*unknown_shares(prior, levels)]
     if unknown:
         raise ConfigurationError([Problem("command line", None, option, each.found, each.expected) for each in unknown])

@@ -1,6 +1,6 @@
 """Output formats: one table for every kind of release and for verification. A new one is a file here and a line below.
 
-The name of a format is the ending of its files.
+The name of a format is the suffix of its files.
 """
 
 from __future__ import annotations

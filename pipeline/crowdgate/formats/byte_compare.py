@@ -1,4 +1,4 @@
-"""Whether a file is exactly what is written again: compared while it is written, so memory does not grow with it."""
+"""Comparison of a file with the output of a writer, while it is written, so memory does not grow with the file."""
 
 import io
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 from crowdgate.system.regular_files import plain_file
 
 Writer = Callable[[BinaryIO], None]
-"""Writes a whole file; the same release gives the same bytes."""
+"""A function that writes a whole file; the same release gives the same bytes."""
 
 
 class _Difference(Exception):
@@ -16,7 +16,7 @@ class _Difference(Exception):
 
 
 class _ComparingFile(io.RawIOBase):
-    """A file to write to that holds what is written against another file, and ends at the first difference."""
+    """A writable file that compares everything written with another file, and raises at the first difference."""
 
     def __init__(self, other: BinaryIO) -> None:
         self.other = other
@@ -37,7 +37,7 @@ class _ComparingFile(io.RawIOBase):
 
 
 def same(path: Path, write: Writer) -> bool:
-    """Whether `write` writes this very file."""
+    """Return whether `write` writes exactly this file."""
     with plain_file(path) as file:
         compared = _ComparingFile(file)
         try:

@@ -1,7 +1,7 @@
 """CSV with a header line, LF line ends and UTF-8.
 
-A table of labels alone is quoted where needed; beside numbers all text is quoted, so that the label "10" is told from
-the number 10. A missing number is an empty cell.
+A table of labels alone is quoted where needed. In a table with numbers all text is quoted, so that the label "10"
+differs from the number 10. A missing number is an empty cell.
 """
 
 import csv
@@ -36,7 +36,7 @@ def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None
 
 
 def _write_labels(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
-    """Equal rows that follow each other are one line, made once and written so often."""
+    """Write rows of labels; successive equal rows are formatted once and written repeatedly."""
     into.write(_line(schema.names))
     for piece in pieces:
         for cells, count in _runs(piece):
@@ -58,7 +58,7 @@ def _portions(count: int, most: int) -> Iterator[int]:
 
 
 def _runs(piece: pa.Table) -> Iterator[tuple[list[str], int]]:
-    """Rows that differ from the one before them, with the length of their run."""
+    """Yield rows that differ from the previous one, with the length of their run."""
     if not piece.num_rows:
         return
     columns = [column.combine_chunks() for column in piece.columns]

@@ -1,4 +1,4 @@
-"""What an output format is: how tables of labels and numbers are written, and read again to be verified."""
+"""The interface of an output format: how tables of labels and numbers are written, and read again for verification."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """`write` takes the schema and the table in pieces, so that memory does not grow with it; the same table always
-    gives the same bytes.
+    """An output format.
 
-    `read` takes the schema that is expected (labels or text, numbers, flags), and a bound on rows. It gives the table
-    in pieces, of bounded memory whatever the file holds, with text as dictionaries; or raises VerificationFailed, an
-    error of Arrow's, OSError or ValueError. Who reads compares the file with what `write` makes of what was read:
-    nothing else can be in it.
+    `write` gets the schema and the table in pieces, so that memory does not grow with it; the same table always gives
+    the same bytes.
 
-    `same` says whether a file is what is written again, if need be by another version of the library that writes it.
+    `read` gets the expected schema (labels or text, numbers, flags), and a bound on rows. It yields the table in
+    pieces, in bounded memory whatever the file holds, with text as dictionaries; or raises VerificationFailed, an error
+    of Arrow's, OSError or ValueError. The caller compares the file with the output of `write` for the table that was
+    read: nothing else can be in it.
 
-    Columns of labels are dictionaries; a piece's dictionary holds what occurs in the piece, in the order of its codes.
+    `same` returns whether a file equals what is written again, even by another version of the writing library.
+
+    Columns of labels are dictionaries; a piece's dictionary holds the labels of the piece, in the order of its codes.
     """
 
     write: Callable[[BinaryIO, pa.Schema, Iterable[pa.Table]], None]
@@ -34,14 +36,14 @@ class Format:
 
 
 def as_read(schema: pa.Schema) -> pa.Schema:
-    """The schema of a table that was read: labels are text."""
+    """Return the schema of a table that was read: labels are text."""
     import pyarrow as pa
 
     return pa.schema([(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in schema])
 
 
 def labels_in(schema: pa.Schema) -> Sequence[str]:
-    """The columns of labels."""
+    """Return the columns of labels."""
     import pyarrow as pa
 
     return [field.name for field in schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]

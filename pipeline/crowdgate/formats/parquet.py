@@ -28,9 +28,9 @@ from crowdgate.system.regular_files import plain_file, read_plain
 ROW_GROUP = 1 << 20
 READ_ROWS = 1 << 18
 LONGEST_TEXT = 1 << 20
-"""Bytes of a text in the footer."""
+"""The greatest length of a text in the footer, in bytes."""
 LARGEST_ANEW = 1 << 28
-"""Bytes of a file that is compared with one in memory."""
+"""The greatest size of a file that is compared in memory, in bytes."""
 _WRITER = re.compile(r"parquet-cpp-arrow version [0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
@@ -41,7 +41,9 @@ def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None
 
 
 def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
-    """Columns come as dictionaries, which a forged file can't blow up; the footer is looked at first."""
+    """Yield the pieces of a table. Columns are read as dictionaries, which a forged file can't inflate; the footer is
+    checked first.
+    """
     if not _TRIAL.survives(path, most):
         raise VerificationFailed(f"{path.name}: unreadable")
     limits = {"thrift_string_size_limit": LONGEST_TEXT, "thrift_container_size_limit": LONGEST_TEXT}
@@ -55,7 +57,7 @@ def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
 
 
 class _Trial:
-    """A process that reads files of strangers before this one does. It is started once, and again when one ended it."""
+    """A process that reads untrusted files before this one does. It is started once, and again after a crash."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
@@ -63,7 +65,9 @@ class _Trial:
         self.lock = threading.Lock()
 
     def survives(self, path: Path, most: int) -> bool:
-        """Whether the file was read to its end, or is refused for more rows than `most` or its compression."""
+        """Return whether reading the file does not crash: it is read to its end, or refused for more than `most` rows
+        or compression.
+        """
         with self.lock:
             process = self._running()
             try:
@@ -74,13 +78,13 @@ class _Trial:
                 answer = process.stdout.readline()
             except OSError:
                 answer = ""
-            if not answer:  # the file ended it: the next one must not be asked of what is left of it
+            if not answer:  # the file crashed it: the next file needs a new process
                 _end_process(process)
                 self.process = None
             return answer == "yes\n"
 
     def _running(self) -> "subprocess.Popen[str]":
-        if self.process is None or self.owner != os.getpid():  # a fork must not speak into its parent's pipes
+        if self.process is None or self.owner != os.getpid():  # a fork must not write into its parent's pipes
             command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
             self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]
@@ -113,7 +117,7 @@ def _check(name: str, file: pq.ParquetFile, schema: pa.Schema, most: int) -> Non
 
 
 def _expected_schema(held: pa.Schema, schema: pa.Schema) -> pa.Schema:
-    """What the schema should be: text may have been read as a dictionary."""
+    """Return the expected schema: text may have been read as a dictionary."""
     expected = [
         (field.name, held.field(field.name).type if _is_text(held, field) else field.type) for field in as_read(schema)
     ]
@@ -128,7 +132,7 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
 
 
 def same_bytes_but_writer(path: Path, write: Writer) -> bool:
-    """Byte by byte. The name of the version that wrote it may be another: then all but that name is compared."""
+    """Compare byte by byte. If the version of the writing library differs, compare all except its name."""
     return same(path, write) or (path.stat().st_size <= LARGEST_ANEW and _same_but_writer(path, write))
 
 
@@ -148,5 +152,5 @@ def _same_but_writer(path: Path, write: Writer) -> bool:
 
 
 def _text(name: str) -> bytes:
-    """As a footer holds a text of less than 128 bytes: its length, then the text."""
+    """Return a text of less than 128 bytes as it is in a footer: its length, then the text."""
     return bytes([len(name)]) + name.encode()

@@ -1,1 +1,1 @@
-"""What past runs recorded: verdicts, settings, and the ledger in rows for people."""
+"""Records of past runs: verdicts, settings, and the ledger's summary."""

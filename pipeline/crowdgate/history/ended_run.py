@@ -1,5 +1,4 @@
-"""What anybody may be told of a run that has ended: of a published release its manifest and verdicts, of a withheld one
-its public verdicts and its price."""
+"""Public facts about an ended run: manifest and verdicts if published, public verdicts and privacy cost if withheld."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ ENDED = {
     State.VOID: "not read",
     State.RESERVED: "not ended",
 }
-"""How a run ended, by where the ledger has it."""
+"""The outcome of a run, by the state of its charge."""
 PLAIN = {
     State.WITHHELD: (
         "Nothing was published. The table was read, so the privacy cost stays charged: a refusal reveals something too."
@@ -41,8 +40,10 @@ PLAIN = {
 
 @dataclass(frozen=True, eq=False)
 class EndedRun:
-    """A run, how it ended (`plain` says so in a sentence), and what it cost; `verdicts` are the public ones (None: they
-    can't be told here, for the reason `why`). `said` is the manifest of a published one."""
+    """A run with its outcome (`plain` as a sentence) and privacy cost.
+
+    `verdicts` are the public ones (None: unknown, for the reason `why`). `said` is the manifest of a published run.
+    """
 
     release_id: str
     outcome: str
@@ -65,14 +66,14 @@ class EndedRun:
 
 
 def of_manifest(said: Manifest) -> EndedRun:
-    """A published release."""
+    """Return the run of a published release."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
     plain = (said.guarantee.plain or said.guarantee.words)[0]
     return EndedRun(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, plain, verdicts, said)
 
 
 def of_result(result: Result) -> EndedRun:
-    """A run that has just ended here."""
+    """Return the run that has just ended here."""
     if result.path is not None:
         return of_manifest(_read(result.path / manifest.NAME, None))
     verdicts = tuple(each for each in result.verdicts if each.public)
@@ -81,9 +82,9 @@ def of_result(result: Result) -> EndedRun:
 
 
 def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
-    """A run by what the ledger of the working copy `root` has of it.
+    """Return a run by its entry in the ledger of the working copy `root`.
 
-    Of a withheld one the public verdicts are taken out of its private record: those that the run printed.
+    For a withheld one the public verdicts are read from its private record: those that the run printed.
     """
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
@@ -99,7 +100,7 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
 
 
 def _read(path: Path, digest: str | None) -> Manifest:
-    """A manifest, of that digest. Raises VerificationFailed."""
+    """Return the manifest with this digest. Raises VerificationFailed."""
     try:
         with plain_file(path) as file:
             data = read_bounded(file, LARGEST_MANIFEST)

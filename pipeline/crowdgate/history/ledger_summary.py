@@ -1,5 +1,7 @@
-"""A ledger for people: its releases, what each population has left and how it went down, raises and freezes with their
-reasons, and every look and audit; each with the line that says so, when and by whom."""
+"""Summary of a ledger: its releases, the budget left of each population and its changes, freezes, accesses and audits.
+
+Each item names its line of the journal, with time and author.
+"""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -18,7 +20,7 @@ CHARGES = {"entry.reserved": "charged", "entry.void": "given back"}
 
 
 def ledger_summary(ledger: Ledger) -> dict[str, Any]:
-    """All that `ledger show` tells, as JSON."""
+    """Return everything that `ledger show` prints, as JSON."""
     journal = ledger.journal()
     return {
         "ledger": ledger.id,
@@ -40,7 +42,7 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
 
 
 def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
-    """The same in lines."""
+    """Yield the summary in lines."""
     yield listing["ledger"]
     for budget in listing["budgets"]:
         yield f"  {budget_left_text(budget)}{'; frozen' if budget['frozen'] else ''}"
@@ -74,7 +76,7 @@ def _written_by(each: dict[str, Any]) -> str:
 
 
 def _line_origin(line: JournalLine) -> dict[str, Any]:
-    """Where a line is, when it was written and by whom; a ledger of format 1 did not say."""
+    """Return the number, time and author of a line; lines of format 1 lack time and author."""
     said = line.detail_values
     return {"line": line.number, "at": said.get("at"), "by": said.get("by")}
 

@@ -1,7 +1,7 @@
-"""What past runs of a policy's name recorded of its gates, and by which settings.
+"""Records of the gates and settings of past runs of a policy's name.
 
-Published releases tell it by the manifest that the ledger committed to, withheld ones (they are paid, too) by the
-public verdicts of their private record, crashed ones tell the word alone. Confidential verdicts are left out.
+The record of a published release is the manifest that the ledger committed to. That of a withheld one (which is
+charged, too) is the public verdicts of its private record. Crashed runs have none. Confidential verdicts are left out.
 """
 
 from __future__ import annotations
@@ -29,17 +29,20 @@ if TYPE_CHECKING:
     from crowdgate.measures import Measure
 
 MOST_RUNS = 12
-"""Of more than that, the last ones."""
+"""The greatest number of runs that are read: the last ones."""
 NEARLY = 2
 """Populations whose bounds are within this factor are compared."""
 OF_THE_TABLE = (OutputType.TABLE, OutputType.INPUT)
-"""What is measured of the table itself depends on no more of the mechanism than its attributes."""
+"""Output types measured on the table itself: they depend on the mechanism only through its attributes."""
 
 
 @dataclass(frozen=True)
 class PastRun:
-    """A past run that read data: its public verdicts (none where it crashed, or can't be read), its settings (None: not
-    told) and whether all files of the policy were the ones of today."""
+    """A past run that read data.
+
+    It has public verdicts (none if it crashed, or is unreadable), settings (None: unknown), and whether all files of
+    the policy were the current ones.
+    """
 
     release_id: str
     crashed: bool
@@ -48,7 +51,7 @@ class PastRun:
     settings: Mapping[str, Any] | None = None
 
     def is_comparable(self, plan: Plan, measure: Measure) -> bool:
-        """Whether the measure's numbers, then and now, are of the same thing."""
+        """Return whether the measurement of that run is comparable with one of the plan."""
         if self.same_files:
             return True
         now, then = settings(plan), self.settings
@@ -62,7 +65,7 @@ class PastRun:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """The public settings that measured numbers depend on."""
+    """Return the public settings that measured numbers depend on."""
     contract = plan.bundle.contract
     return {
         "contract": contract.id,
@@ -73,7 +76,7 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def past_runs(plan: Plan, opened: OpenedLedger) -> tuple[PastRun, ...] | None:
-    """The last runs of the policy's name that read data, oldest first; None where its ledger can't be read here."""
+    """Return the last runs of the policy's name that read data, oldest first; None if its ledger is unreadable here."""
     try:
         ledger, name = opened.ledger(), plan.bundle.policy.metadata.name
         read = ledger.last_entries(name, MOST_RUNS, lambda each: each.state is not State.VOID and not each.lease)
@@ -94,8 +97,11 @@ def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:
 
 
 def public_record(root: Path, ledger: Ledger, entry: Entry) -> dict[str, Any]:
-    """The public `verdicts` and `settings` that a run of a working copy recorded when it ended: a withheld one in its
-    private record, a published one in its manifest, both as the ledger committed to them. Raises VerificationFailed."""
+    """Return the public `verdicts` and `settings` that a run of a working copy recorded when it ended.
+
+    For a withheld run they are in its private record, for a published one in its manifest, both as the ledger committed
+    to them. Raises VerificationFailed.
+    """
     return public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else _of_manifest(root, entry)
 
 

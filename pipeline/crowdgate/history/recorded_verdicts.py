@@ -1,4 +1,4 @@
-"""Verdicts that were recorded, and which of them is on the number that a gate of today speaks of."""
+"""Recorded verdicts, and the search for one on the number that a current gate measures."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 PUBLIC = frozenset(str(each) for each in MeasureClass if each is not MeasureClass.CONFIDENTIAL)
-"""Classes of verdicts that anybody may see."""
+"""The classes of public verdicts."""
 
 
 def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
-    """Of the private record of a run what everybody was told when it ended, its public verdicts, and by which public
-    `settings` it ran (None in older records).
+    """Return the public verdicts in the private record of a run, and its public `settings` (None in older records).
 
-    Nothing else of the record is given, so this is no opening of it. Raises VerificationFailed for a record that is
-    not there, can't be read, or is not the one that the ledger committed to.
+    Nothing else of the record is returned, so this is no access to it. Raises VerificationFailed for a record that is
+    missing, unreadable, or not the one that the ledger committed to.
     """
     path = private_file(ledger.path, ledger.id, entry.release_id)
     if entry.private_commitment is None or not has_private_record(ledger.path, ledger.id, entry.release_id):
@@ -38,12 +37,12 @@ def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
 
 
 def public_verdicts(said: Mapping[str, Any]) -> list[Any]:
-    """Of all verdicts those that anybody may see."""
+    """Return the public verdicts among all."""
     return [each for each in said.get("verdicts", ()) if each.get("class") in PUBLIC]
 
 
 def parse_verdicts(stated: Iterable[Any]) -> tuple[GateFields, ...]:
-    """The verdicts of a private record. Raises VerificationFailed for any that is none."""
+    """Return the verdicts of a private record. Raises VerificationFailed for an invalid one."""
     try:
         return tuple(GateFields.model_validate_json(json.dumps(each)) for each in stated)
     except (ValidationError, TypeError):
@@ -51,7 +50,7 @@ def parse_verdicts(stated: Iterable[Any]) -> tuple[GateFields, ...]:
 
 
 def recorded_verdict(rule: GateRule, verdicts: Sequence[GateFields]) -> GateFields | None:
-    """The verdict on the same number, whatever its limit: with the same limit, if there is one."""
+    """Return the verdict on the same number, preferably with the same limit."""
     same = [each for each in verdicts if _number(each.rule) == _number(rule)]
     limit = (rule.at_most, rule.at_least)
     return next((each for each in same if (each.at_most, each.at_least) == limit), next(iter(same), None))
@@ -62,5 +61,5 @@ def _number(rule: GateRule) -> object:
 
 
 def serves_limit(rule: GateRule, measure: Measure, own: GateFields) -> bool:
-    """Whether what was measured then serves this limit: an excess is measured beyond its own."""
+    """Return whether a recorded measurement serves this limit: an excess is measured beyond its own limit."""
     return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)

@@ -1,4 +1,6 @@
-"""What populations have lost, and what they may lose. A new database is a file here and a line in `stores`."""
+"""The ledger of privacy budgets: charges to populations, and their limits. A new database is a file here and a line in
+`stores`.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import create as create
     from crowdgate.ledger.ledger import open_ledger as open_ledger
     from crowdgate.ledger.stores import placed as placed
-else:  # imported when they are asked for
+else:  # imported at their first use
     __getattr__ = exported(
         __name__, {"Ledger": "ledger", "create": "ledger", "open_ledger": "ledger", "placed": "stores"}
     )

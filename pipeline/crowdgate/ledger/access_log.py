@@ -1,11 +1,12 @@
-"""Looks at confidential figures, as the journal holds them, and what was decided after them.
+"""Accesses to confidential figures in the journal, and the policies that were charged after them.
 
-Whoever has looked may write what no policy would otherwise hold. So a policy is *informed by confidential data* if the
-first charge of its digest to a population that was not given back comes after the first look at a private record of the
-same population, or after an audit on its confidential table or a count of its anonymity sets. The digest covers policy,
-contract, levels, margins and budget: a change of any of them makes another policy. What was paid for before the first
-look stays uninformed in all its later slots. A charge that was given back read nothing and cost nothing, so it can't
-keep a policy ready for after a look.
+After an access, a policy may be written that depends on confidential data. So a policy is *informed by confidential
+data* if its first charge to a population comes after the first access to confidential figures of that population.
+Charges count by policy digest, and those that were given back do not count. Accesses are: opening a private record, an
+audit on the confidential table, and a count of its anonymity sets. The digest covers policy, contract, levels, margins
+and budget: a change of any of them makes another policy. A policy that was charged before the first access stays
+uninformed in all its later slots. A charge that was given back read nothing and cost nothing, so it can't reserve
+uninformed status for a policy.
 """
 
 from collections.abc import Iterable
@@ -15,18 +16,20 @@ from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.schema import ENTRIES
 
 RECORD_OPENED = "private-record-opened"
-"""Of the private record of the release that is the line's subject."""
+"""Event: the private record of a release, the line's subject, was opened."""
 TABLE_AUDITED = "confidential-table-audited"
-"""Of the population that is the line's subject: its own table served as the population of an audit."""
+"""Event: an audit used the confidential table of a population, the line's subject."""
 ANONYMITY_MEASURED = "confidential-anonymity-measured"
-"""Of the population that is the line's subject: anonymity sets of its table or matches with its people were counted."""
+"""Event: anonymity sets or register matches were counted on the table of a population, the line's subject."""
 ANONYMITY_KEPT = "confidential-anonymity-recorded"
-"""What came of it: the subject is the contract, the commitment that of a private record."""
+"""Event: the result of an anonymity measurement was recorded. The subject is the contract, the commitment that of a
+private record.
+"""
 OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED)
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:
-    """The lines of all looks."""
+    """Return the lines of all accesses."""
     return [line for line in written if line.event in (RECORD_OPENED, *OF_POPULATION)]
 
 
@@ -66,7 +69,7 @@ class AccessHistory:
 
 
 def is_informed(written: Iterable[JournalLine], population: str, policy_digest: str) -> bool:
-    """Whether a policy is informed that is charged to a population in the last of these lines, or after them."""
+    """Return whether a policy is informed that is charged to a population in the last of these lines, or after them."""
     history = AccessHistory()
     for line in written:
         if line.event == "entry.reserved":

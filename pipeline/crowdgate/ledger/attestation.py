@@ -1,7 +1,7 @@
-"""The first look of a process at a ledger: its journal is followed, and the tables are compared with it.
+"""The first replay of a ledger in a process: its journal is followed, and the tables are compared with it.
 
-With an attested position a read goes on from there: every row of every table is still compared, and older lines of the
-journal are not read. A read that returns lines, and every change, follows the whole journal.
+With an attested position a read continues from there: every row of every table is still compared, but older lines of
+the journal are not read. A read that returns lines, and every change, follows the whole journal.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 
 def first_replay(store: Store, database: Database, position: AttestedPosition | None, whole: bool) -> JournalReplay:
-    """Return what the journal says, followed from line 1 if `whole`. Raises JournalMismatch for a ledger that differs
-    from its journal, or that lacks the line of a position, which it had."""
+    """Return the replay of the journal, followed from line 1 if `whole`.
+
+    Raises JournalMismatch for a ledger that differs from its journal, or that lacks the line of the attested position.
+    """
     seen = None if position is None or whole else _replay_on(store, database, position)
     if seen is None:
         _refuse_unsound(store.integrity_fault(database))

@@ -1,7 +1,7 @@
-"""Audits as the journal holds them: every attempt at a policy, and the digest of every record.
+"""Audits in the journal: every attempt on a policy, and the digest of every record.
 
-An attempt is written down with a commitment to its setting and its seed before anything is played, so that none can be
-tried and forgotten. The level of error of attempt j at one policy digest is .05 / 2^(j - 1): at most .1 in all.
+The journal records an attempt before the first trial, with a commitment to its setting and its seed, so no attempt can
+be dropped afterwards. The significance level of attempt j on one policy digest is .05 / 2^(j - 1): at most .1 in all.
 """
 
 import hashlib
@@ -13,39 +13,39 @@ from crowdgate.ledger.journal import JournalLine
 
 BEGUN = "audit-begun"
 RECORDED = "audit-recorded"
-"""Of the policy that is the line's subject."""
+"""Event: an audit of a policy, the line's subject, was recorded."""
 KEPT_PRIVATE = "confidential-audit-recorded"
-"""The same, of an audit on the policy's own table: the commitment is that of a private record."""
+"""Event: an audit on the policy's confidential table was recorded; the commitment is that of a private record."""
 
 
 def subject(policy: str, version: str, policy_digest: str, question: AuditQuestion = AuditQuestion.SINGLING_OUT) -> str:
-    """How the journal names the audits of a policy: of a question beside singling out with its name."""
+    """Return the journal's name for the audits of a policy; questions other than singling out are part of it."""
     return f"{policy}/{version} {key(policy_digest, question)}"
 
 
 def key(policy_digest: str, question: AuditQuestion = AuditQuestion.SINGLING_OUT) -> str:
-    """By which the attempts at one question about one policy digest are counted."""
+    """Return the key by which attempts on one question about one policy digest are counted."""
     return policy_digest if question is AuditQuestion.SINGLING_OUT else f"{question} {policy_digest}"
 
 
 def attempt_commitment(setting_digest: str, seed: str) -> str:
-    """What says which attempt it was, once the seed is known."""
+    """Return the commitment to an attempt: the SHA-256 of its setting's digest and its seed."""
     return hashlib.sha256(f"{setting_digest}\n{seed}".encode()).hexdigest()
 
 
 def attempt(written: Iterable[JournalLine], key: str, commitment: str) -> int | None:
-    """The number of an attempt among all at this key, from 1 on; None for one that was not written down."""
+    """Return the number of an attempt among all with this key, from 1; None if the journal does not have it."""
     begun = [line.commitment for line in _of(written, BEGUN, key)]
     return begun.index(commitment) + 1 if commitment in begun else None
 
 
 def attempts(written: Iterable[JournalLine], key: str) -> int:
-    """How many audits of this key were begun."""
+    """Return the number of audits with this key that were begun."""
     return sum(1 for _ in _of(written, BEGUN, key))
 
 
 def is_recorded(written: Iterable[JournalLine], key: str, record_digest: str) -> bool:
-    """Whether a record of this SHA-256 is one that an audit of this key ended with."""
+    """Return whether the record of an audit with this key has this SHA-256."""
     return any(line.commitment == record_digest for line in _of(written, RECORDED, key))
 
 
@@ -60,14 +60,14 @@ class AuditLine:
 
 
 def audits(written: Iterable[JournalLine]) -> list[AuditLine]:
-    """All lines about audits."""
+    """Return all lines about audits."""
     words = {BEGUN: "begun", RECORDED: "recorded", KEPT_PRIVATE: "recorded in the private folder"}
     told = (line for line in written if line.event in words)
     return [AuditLine(line.number, line.subject.partition(" ")[0], _question(line), words[line.event]) for line in told]
 
 
 def _question(line: JournalLine) -> str:
-    """Singling out stands without its name."""
+    """Return the audited question of a line; without a name it is singling out."""
     name, digest, _ = line.subject.partition(" ")[2].rpartition(" ")
     return name if digest else AuditQuestion.SINGLING_OUT
 

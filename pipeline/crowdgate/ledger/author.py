@@ -1,4 +1,4 @@
-"""Who writes a line of the ledger, as the machine names them."""
+"""The author of a ledger line, as the machine names them."""
 
 import getpass
 import socket
@@ -7,7 +7,7 @@ MOST = 100
 
 
 def author() -> str:
-    """User and machine, in one printable line."""
+    """Return user and machine in one printable line."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):

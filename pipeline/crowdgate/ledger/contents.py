@@ -1,4 +1,4 @@
-"""What a ledger holds, as values, by what its journal says."""
+"""Contents of a ledger as values, read from the state of its journal."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -10,24 +10,24 @@ from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 
 
 def budget(held: JournalState, population: str) -> Budget | None:
-    """The registered budget of a population, or None."""
+    """Return the registered budget of a population, or None."""
     row = held.rows[POPULATIONS].get(population)
     return None if row is None else _budget(row)
 
 
 def budgets(held: JournalState) -> list[Budget]:
-    """Every registered budget, by population."""
+    """Return every registered budget, by population."""
     return [_budget(row) for _, row in sorted(held.rows[POPULATIONS].items(), key=lambda item: str(item[0]))]
 
 
 def population_of(held: JournalState, contract: str) -> str | None:
-    """The population that a contract is bound to, or None."""
+    """Return the population that a contract is bound to, or None."""
     row = held.rows[CONTRACTS].get(contract)
     return None if row is None else str(row[1])
 
 
 def spent(held: JournalState, population: str) -> Spend:
-    """What is charged to a population."""
+    """Return the total charged to a population."""
     row = held.rows[TOTALS].get(population)
     if row is None:
         return ZERO
@@ -36,28 +36,29 @@ def spent(held: JournalState, population: str) -> Spend:
 
 
 def is_frozen(held: JournalState, population: str) -> bool:
-    """Whether nothing may be charged to a population, nor read of it."""
+    """Return whether a population is frozen: nothing may be charged to it or read of it."""
     row = held.rows[FREEZES].get(population)
     return row is not None and bool(row[1])
 
 
 def live_entry(held: JournalState, release_id: str) -> Entry | None:
-    """The entry of this id that is not void, or None."""
+    """Return the entry of this id that is not void, or None."""
     number = held.charged.get(release_id)
     return None if number is None else _entry(held.rows[ENTRIES][number])
 
 
 def entries(held: JournalState, name: str | None = None) -> list[Entry]:
-    """Every charge ever made, void ones too, in their order; with `name`, those whose release ids begin with it and a
-    slash."""
+    """Return every charge ever made, including void ones, in order; with `name`, those whose release ids begin with
+    NAME/.
+    """
     rows = held.rows[ENTRIES].values()
     own = rows if name is None else [row for row in rows if row[1].startswith(f"{name}/")]
     return sorted(map(_entry, own), key=lambda entry: entry.number)
 
 
 def last_entries(held: JournalState, name: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-    """The last charges of a policy's name that are accepted, at most so many, in their order."""
-    newest = reversed(held.rows[ENTRIES].values())  # each charge has the number after the last one's
+    """Return the last charges of a policy's name that `accept` accepts, at most `most`, in order."""
+    newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
     own = (_entry(row) for row in newest if row[1].partition("/")[0] == name)
     return list(islice(filter(accept, own), most))[::-1]
 

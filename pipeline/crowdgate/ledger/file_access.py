@@ -1,6 +1,6 @@
-"""Who may use a ledger that is a file: its owner alone, or a team, by the mode of its folder (see `modes`).
+"""File permissions of a ledger: its owner or a team, by the mode of its folder (see `permissions`).
 
-Who may write the folder may put another ledger in its place, so the folder counts as much as the file.
+Write access to the folder allows replacing the ledger, so the folder counts as much as the file.
 """
 
 import stat
@@ -16,9 +16,9 @@ _OTHERS = stat.S_IRWXO
 
 @contextmanager
 def team_folder(folder: Path) -> Iterator[None]:
-    """A folder as its group's, for a ledger that the block makes; one that fails leaves the folder as it was.
+    """Give a folder to its group, for a ledger that the block makes; restore the folder if the block fails.
 
-    It must be empty, or a team's already: the rest of it was made for others. Raises EnvironmentFault.
+    The folder must be empty or already a team's: other files in it were made for others. Raises EnvironmentFault.
     """
     try:
         before, empty = stat.S_IMODE(folder.stat().st_mode), not any(folder.iterdir())
@@ -40,12 +40,12 @@ def _take(folder: Path, empty: bool) -> None:
             f"{folder}: it holds other files and is not its group's; expected an empty folder, or `chmod {wanted:o}`"
         )
     folder.chmod(wanted)
-    if not permissions.is_shared(folder):  # the system drops the setgid bit for who is not in the group
+    if not permissions.is_shared(folder):  # the system drops the setgid bit if the user is not in the group
         raise EnvironmentFault(f"{folder}: it belongs to a group that you are not in; `chgrp` it to your team's")
 
 
 def refuse_others(file: Path) -> None:
-    """Raises EnvironmentFault where others than the owner and a group may use a ledger, or put one in its place."""
+    """Raise EnvironmentFault if others than the owner and a group may use or replace a ledger."""
     folder = file.parent
     try:
         inside, around = (stat.S_IMODE(path.stat().st_mode) for path in (file, folder))

@@ -1,8 +1,8 @@
-"""What a ledger holds as its journal says it, where each line may say only what the ledger itself would write there.
+"""Replay rules of the journal: each line must be a change that the ledger itself could have made.
 
-So whoever adds a line that follows can do by it what a command does, and nothing else: a charge that was read is never
-given back, ids, amounts and populations never change, totals follow from the charges, a charge is within the budget,
-and a budget is only raised.
+So a line that was added by hand can do what a command does, and nothing else: a charge that was read is never given
+back, ids, amounts and populations never change, totals follow from the charges, a charge is within the budget, and a
+budget is only raised.
 """
 
 import re
@@ -23,12 +23,12 @@ from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
-"""Names of what is recorded and changes nothing; the ledger's own have a dot."""
+"""Names of recorded events, which change no row; the ledger's own events have a dot."""
 REASONED = ("budget.raised", "population.frozen", "population.thawed")
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
-"""Where the key of a row stands."""
+"""The position of the key among the columns of each table."""
 _STATE, _SAMPLE = (COLUMNS[ENTRIES].index(name) for name in ("state", "sample"))
 _VOID = State.VOID.value
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
@@ -45,9 +45,12 @@ def _require(holds: bool) -> None:
 
 @dataclass
 class JournalState:
-    """Every row, by table and key; the number of each release's charge that is not void, the release that used up each
-    sample of a population, the last number of a charge, and what the charges amount to. `recorded` holds subject and
-    commitment of each recorded event, in their order; `accesses` those events that are accesses."""
+    """The state of a ledger after some lines of its journal.
+
+    `rows` holds every row by table and key, `charged` the number of each release's charge that is not void, `samples`
+    the release that used up each sample of a population, `last` the last number of a charge. `recorded` holds subject
+    and commitment of each recorded event, in order; `accesses` those events that are accesses.
+    """
 
     rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
     charged: dict[str, int] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class JournalState:
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> "JournalState":
-        """Return the state that `saved` described. Raises KeyError, ValueError or TypeError for what it never wrote."""
+        """Return the state that `saved` described. Raises KeyError, ValueError or TypeError for anything else."""
         state = cls(rows={name: {row[AT[name]]: tuple(row) for row in saved["rows"][name]} for name in COLUMNS})
         ((_, state._format),) = state.rows[LEDGERS].values()
         for event, noted in saved["recorded"].items():
@@ -74,9 +77,8 @@ class JournalState:
         return state
 
     def saved(self) -> dict[str, Any]:
-        """Return the state of a ledger of the newest format as an object of JSON, of which `restored` makes the state.
-
-        Whatever follows from the rows is left out.
+        """Return the state of a ledger of the newest format as a JSON object, which `restored` reads. Whatever can be
+        derived from the rows is left out.
         """
         after = [release_id for release_id, (_, _, after) in self.accesses.charges.items() if after]
         return {
@@ -88,8 +90,9 @@ class JournalState:
         }
 
     def add(self, event: str, subject: str, commitment: str | None, said: Mapping[str, Any]) -> None:
-        """What a line says. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for one that no ledger
-        writes; then this object is of no use any more."""
+        """Apply a line to the state. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for a line
+        that no ledger writes; the state is unusable afterwards.
+        """
         rows = [(each["table"], _cells(each["table"], each["row"])) for each in rows_of_detail(said)]
         self._check_detail(event, said, rows)
         if event in transitions.EVENTS:
@@ -107,17 +110,17 @@ class JournalState:
             self.rows[name][cells[AT[name]]] = cells
 
     def other_digest(self, version: str, policy_digest: str) -> str | None:
-        """A charged release of this version of a policy (`name/version`) whose digest is another one, or None."""
+        """Return a charged release of this policy version (`name/version`) with another policy digest, or None."""
         found = self._digests[version].items() if version in self._digests else ()
         return next((min(charged) for digest, charged in found if digest != policy_digest and charged), None)
 
     def stated(self) -> list[dict[str, str]]:
-        """The rows of the running totals, of populations that lost anything."""
+        """Return the rows of the running totals, for populations with a charge."""
         lost = [self._total(each) for each in sorted(self._spent) if any(self._spent[each])]
         return [dict(zip(COLUMNS[TOTALS], each, strict=True)) for each in lost]
 
     def _check_detail(self, event: str, said: Mapping[str, Any], rows: Rows) -> None:
-        """Lines of format 1 hold one row at most, and do not tell when and by whom."""
+        """Check the keys of a detail. Lines of format 1 hold one row at most, and no time and author."""
         if not self._format:
             self._format = rows[0][1][1]
         old = self._format == 1 and event != "ledger.upgraded"
@@ -232,13 +235,13 @@ class JournalState:
 
 @lru_cache
 def _detail_names(old: bool, rows: bool, reasoned: bool) -> frozenset[str]:
-    """What the detail of a line names."""
+    """Return the keys that the detail of a line must have."""
     held = ({"table", "row"} if old else {"rows"}) if rows else set()
     return frozenset(held | ({"reason"} if reasoned else set()) | (set() if old else {"at", "by"}))
 
 
 def _cells(name: str, row: dict[str, Any]) -> Cells:
-    """A row in the order of its table's columns; a ledger of format 1 did not have all of them."""
+    """Return a row in the order of its table's columns; a ledger of format 1 did not have all of them."""
     try:
         found: Cells = _VALUES[name](row)
     except KeyError:

@@ -1,4 +1,4 @@
-"""One change of a ledger while it is made: rows are written, and lines say so."""
+"""One change of a ledger while it is made: rows are written, and the journal lines that hold them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ from crowdgate.ledger.store import Database
 
 @dataclass
 class JournalWriter:
-    """A transaction that holds the ledger's lock, what the journal says so far, the store's time, and who writes;
-    `last` is the last line that was written in it."""
+    """A transaction that holds the ledger's lock, with the replayed journal, the store's time and the author; `last` is
+    the last line written in it.
+    """
 
     database: Database
     seen: JournalReplay
@@ -24,14 +25,15 @@ class JournalWriter:
 
     @property
     def held(self) -> JournalState:
-        """What the ledger holds."""
+        """The state of the ledger."""
         return self.seen.held
 
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> JournalLine:
-        """Adds a line to the journal, of rows that were written. Raises JournalMismatch for one that could not be
-        followed."""
+        """Append a line about rows that were written to the journal. Raises JournalMismatch for a line that breaks the
+        replay rules.
+        """
         written = {**said, "at": self.at, "by": self.by}
         self.last = next_line((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
         self.seen.add(*self.last)
@@ -39,9 +41,9 @@ class JournalWriter:
         return self.last
 
     def put(self, table: str, **values: Any) -> Row:
-        """Writes a new row, or these columns of the row whose key they state.
+        """Write a new row, or these columns of the row whose key is among the values.
 
-        Raises JournalMismatch where the row is not as the journal has it.
+        Raises JournalMismatch if the row differs from the journal.
         """
         key = values[KEYS[table]]
         self.seen.row(self.database, table, key)

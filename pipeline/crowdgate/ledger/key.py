@@ -6,5 +6,5 @@ from crowdgate.sampling import KEY_BYTES, SecretKey
 
 
 def draw_key() -> SecretKey:
-    """A fresh key for one release. Drawn in the process that uses it, after any fork."""
+    """Return a fresh key for one release. Call it in the process that uses the key, after any fork."""
     return SecretKey(os.urandom(KEY_BYTES), injected=False)

@@ -1,21 +1,21 @@
-"""The ledger: what each population has lost, for life, and which release ids were ever used.
+"""The ledger: the lifetime privacy cost of each population, and all release ids that were ever used.
 
-Every change is one transaction that first locks the ledger, so that changes happen one after the other however many
-runs there are, and is on disk before the call returns. A reservation is charged at once. Until its reading begins it is
-a lease (`charging`); from then on it stays charged whatever becomes of its run:
+Every change is one transaction that first locks the ledger, so changes of concurrent runs happen one after the other.
+A change is on disk before the call returns. A reservation is charged at once. Until its reading begins it is a lease
+(`reservations`); from then on it stays charged whatever the outcome of its run:
 
     RESERVED ── begin_reading ──┬── commit ──> COMMITTED ── published ──> PUBLISHED
         └── void ──> VOID       └── commit ──> WITHHELD
 
-Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before
-anything is changed the whole journal is followed and every row compared with it (`attested`); under the lock that is
-done again with what was written since, and with every row that decides. Where keys are trusted, a read of what the
-ledger holds may go on from a position of the journal that one of them signed (`position`).
+Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before a
+change the whole journal is followed and every row compared with it (`attestation`). Under the lock that is repeated for
+lines written since, and for every row that decides. With trusted keys, a read of the ledger's state may continue from a
+position of the journal that one of them signed (`position`).
 
-A line may say only what the ledger itself would write after those before it (`held`), and a ledger that was edited
-tells nothing. With a signing key each change ends with a signature of its last line, a ledger whose last line nobody
-trusted has signed is not used, and one that is signed is not written without a key. Without a key, a whole chain that
-was computed anew, or an older copy, is told by anchors alone: a line and its digest that were kept outside.
+Each line must be a change that the ledger itself could have made (`journal_rules`), and an edited ledger is refused.
+With a signing key each change ends with a signature of its last line. A ledger whose last line no trusted key signed is
+refused, and a signed one is not written without a key. Without a key, a chain that was computed anew, or an older copy,
+is detected only by anchors: a line number and its digest that were stored outside.
 """
 
 import re
@@ -73,15 +73,15 @@ __all__ = [
 ]
 
 POSITION_STEP = 250
-"""Lines of the journal after which a new position is kept: following so many takes a hundredth of a second."""
+"""Lines of the journal after which a new position is written: following so many takes a hundredth of a second."""
 PATIENCE = 600.0
-"""Seconds that a run waits for others that write the ledger, which takes each of them milliseconds."""
+"""Seconds that a run waits for other runs that write the ledger; each of them takes milliseconds."""
 
 
 def create(url: str, name: str, signer: SigningKey | None = None) -> str:
-    """Makes a new ledger (whose a file is: see `sharing`) and returns its id: `name` and eight random hex digits.
+    """Create a ledger (its file's owner: see `permissions`) and return its id: `name` and eight random hex digits.
 
-    Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if a file is there or can't be made.
+    Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if the file exists or can't be made.
     """
     if not re.fullmatch(r"[a-z0-9-]{1,40}", name):
         raise ValueError("a ledger's name must be 1 to 40 of a-z, 0-9 and -")
@@ -106,13 +106,12 @@ def open_ledger(
     trusted: Sequence[PublicKey] = (),
     reading: bool = False,
 ) -> "Ledger":
-    """The existing ledger `ledger_id` (None: whichever is there, only to show it). Never creates anything.
+    """Open the existing ledger `ledger_id` (None: whichever exists, only to show it). Never creates a ledger.
 
-    Waits up to `busy_seconds` for other runs, PATIENCE unless stated. `signer` signs what is written, and nothing is
-    written to a ledger whose last line is signed with none of the `trusted` keys, where there are any; `reading`:
-    nothing is written, and no access is needed that a reader does not have. Raises LedgerRefused if it is missing,
-    another one, of an older format or damaged, EnvironmentFault if it is locked, read-only or out of reach, ValueError
-    for a url that names no file.
+    Waits up to `busy_seconds` for other runs, by default PATIENCE. `signer` signs what is written. With `trusted` keys,
+    nothing is written to a ledger whose last line none of them signed. With `reading`, nothing is written and read
+    access suffices. Raises LedgerRefused if the ledger is missing, another one, of an older format or damaged,
+    EnvironmentFault if it is locked, read-only or unreachable, ValueError for a url that names no file.
     """
     store = kind_of(url).opened(url, PATIENCE if busy_seconds is None else busy_seconds, reading)
     with store.transaction(writing=False) as database:
@@ -130,8 +129,10 @@ def open_ledger(
 
 
 class _ThreadReplay(threading.local):
-    """What a thread has followed of the journal, and the attested position that it read; `position_number` is the line
-    of the newest position with a state that it read or wrote, 0 without one."""
+    """The journal as this thread has followed it, and the attested position that it read.
+
+    `position_number` is the line of the newest position with a state that it read or wrote, 0 without one.
+    """
 
     attested: JournalReplay | None = None
     position: "AttestedPosition | None" = None
@@ -155,67 +156,67 @@ class Ledger:
         self.signer, self._store, self._seen = signer, store, _ThreadReplay()
 
     def budget(self, population: str) -> Budget | None:
-        """The population's budget as registered, or None before its first reservation."""
+        """Return the population's registered budget, or None before its first reservation."""
         with self._state() as held:
             return contents.budget(held, population)
 
     def budgets(self) -> list[Budget]:
-        """Every registered budget, by population."""
+        """Return every registered budget, by population."""
         with self._state() as held:
             return contents.budgets(held)
 
     def entries(self, name: str | None = None) -> list[Entry]:
-        """Every reservation ever made, void ones too, in their order; with `name`, those of this POLICY or
-        POLICY/VERSION. Raises LedgerRefused as `journal` does."""
+        """Return every reservation ever made, including void ones, in order; with `name`, those of this POLICY or
+        POLICY/VERSION. Raises LedgerRefused as `journal` does.
+        """
         with self._state() as held:
             return contents.entries(held, name)
 
     def last_entries(self, policy: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-        """The last reservations of a policy's name that are accepted, at most so many, in their order."""
+        """Return the last reservations of a policy's name that `accept` accepts, at most `most`, in order."""
         with self._state() as held:
             return contents.last_entries(held, policy, most, accept)
 
     def recorded(self, event: str) -> list[tuple[str, str | None]]:
-        """Subject and commitment of every line that `record` appended for this event, in their order."""
+        """Return subject and commitment of every line that `record` appended for this event, in order."""
         with self._state() as held:
             return list(held.recorded.get(event, ()))
 
     def journal(self) -> list[JournalLine]:
-        """Everything that was ever changed or recorded, in its order.
-
-        Of a ledger that was edited nothing is told: raises LedgerRefused as `attest` does, but for keys.
+        """Return every line of the journal, in order. Raises LedgerRefused for an edited ledger, as `attest` does, but
+        without checking keys.
         """
         with self._reading() as database:
             return list(lines(database))
 
     def head(self) -> JournalLine:
-        """The journal's last line: where the ledger is in its own time."""
+        """Return the journal's last line, which marks the ledger's own time."""
         with self._reading() as database:
             return last_line(database)
 
     def holds(self, number: int, digest: str) -> bool:
-        """Whether the journal has a line of this number and digest: an anchor that was kept outside."""
+        """Return whether the journal has a line with this number and digest, an anchor that was stored outside."""
         with self._reading() as database:
             found = line_at(database, number)
             return found is not None and found.digest == digest
 
     def spent(self, population: str) -> Spend:
-        """What the population has lost: all its reservations but void ones, whatever their end."""
+        """Return the population's total charge: all its reservations except void ones, whatever their outcome."""
         with self._state() as held:
             return contents.spent(held, population)
 
     def frozen(self, population: str) -> bool:
-        """Whether nothing may be charged to the population, nor read of it."""
+        """Return whether the population is frozen: nothing may be charged to it or read of it."""
         with self._state() as held:
             return contents.is_frozen(held, population)
 
     def entry(self, release_id: str) -> Entry | None:
-        """The entry of this id that is not void, or None."""
+        """Return the entry of this id that is not void, or None."""
         with self._state() as held:
             return contents.live_entry(held, release_id)
 
     def place(self, release_id: str) -> JournalLine:
-        """The line of the journal that charged this release last. Raises LedgerRefused when there is none."""
+        """Return the line of the journal that last charged this release. Raises LedgerRefused if there is none."""
         with self._reading() as database:
             found = last_of(database, reservations.RESERVED, release_id)
         if found is None:
@@ -223,17 +224,17 @@ class Ledger:
         return found
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
-        """Whether a policy is informed by confidential data, as of the journal's line `until` (None: as of now)."""
+        """Return whether a policy is informed by confidential data, as of the journal's line `until` (None: now)."""
         if until is not None:
             return is_informed(self.journal()[:until], population, policy_digest)
         with self._state() as held:
             return held.accesses.is_informed(population, policy_digest)
 
     def attest(self) -> None:
-        """Follows the journal and compares every row with it: once, then what was written since.
+        """Follow the journal and compare every row with it: the first time all of it, then only what is new.
 
-        Raises LedgerRefused for a ledger that does not hold what its journal says, or, where keys are trusted, whose
-        last line is signed with none of them.
+        Raises LedgerRefused for a ledger that differs from its journal, or, with trusted keys, whose last line none of
+        them signed.
         """
         with self._transaction(writing=False) as database:
             self._trusted_replay(database, whole=True)
@@ -246,13 +247,12 @@ class Ledger:
         policy_digest: str = "",
         sample: str | None = None,
     ) -> Budget:
-        """The budget in force for `budget` as its file states it. Writes nothing into the ledger.
+        """Return the budget in force for `budget` as its file states it. Writes nothing into the ledger.
 
-        Epsilon and delta are the smaller of file and registration, part by part. `people` is the larger: bounds on
-        singling out grow with it, so the larger one is the safe side. Raises LedgerRefused as `attest` does, if the
-        unit or relation is not the registered one, if the contract is bound to another population, if the population
-        is frozen, if this `version` of a policy was charged with another digest, or if a release has used up this
-        inherited `sample`.
+        Epsilon and delta are the smaller of file and registration, each. `people` is the larger: bounds on singling out
+        grow with it, so the larger one is conservative. Raises LedgerRefused as `attest` does, if the unit or relation
+        is not the registered one, if the contract is bound to another population, if the population is frozen, if this
+        `version` of a policy was charged with another digest, or if a release has used up this inherited `sample`.
         """
         with self._transaction(writing=False) as database, self._mismatch_as_refusal():
             pen = JournalWriter(database, self._trusted_replay(database, whole=False), "", "")
@@ -264,21 +264,21 @@ class Ledger:
             return reservations.budget_in_force(pen.held, contract_id, budget)
 
     def reserve(self, asked: ChargeRequest) -> Reservation:
-        """Charges a release to the budget in force, or takes up the lease of the same run.
+        """Charge a release to the budget in force, or take over the lease of the same run.
 
-        The first reservation registers the budget and binds the contract to its population, for life. Raises
-        LedgerRefused as `check` does, if the budget does not allow it, if the id was used with another policy digest,
-        with code "held" if another run has the lease, or "exists" if its reading has begun. A refusal leaves nothing
-        behind, but that a lease which had run out is void.
+        The first reservation registers the budget and binds the contract to its population permanently. Raises
+        LedgerRefused as `check` does, if the budget is too small, if the id was used with another policy digest, with
+        code "held" if another run has the lease, or "exists" if its reading has begun. A refusal changes nothing,
+        except that an expired lease becomes void.
         """
         asked.check()
         with self._writing() as pen:
             return reservations.charge(pen, asked)
 
     def void(self, release_id: str, number: int | None = None) -> None:
-        """Gives a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun.
+        """Give a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun.
 
-        `number` is that of the charge which the caller holds (None: whichever there is).
+        `number` is that of the caller's charge (None: whichever there is).
         """
         with self._writing() as pen:
             found = reservations.live_charge(pen, release_id)
@@ -287,10 +287,11 @@ class Ledger:
             reservations.give_back(pen, found)
 
     def begin_reading(self, release_id: str, number: int | None = None) -> None:
-        """Says that data are about to be read: from now on the reservation can't be void.
+        """Record that data are about to be read: from now on the reservation can't become void.
 
-        Raises LedgerRefused if it was said before: one reservation reads once, even of two runs at the same time; if
-        the lease was given back in the meantime, or the population frozen. It is on the disk when this returns.
+        Raises LedgerRefused if that was recorded before (a reservation reads once, even with two runs at the same
+        time), if the lease was given back in the meantime, or if the population is frozen. It is on disk when this
+        returns.
         """
         self._move(release_id, number, (State.RESERVED,), False, "entry.reading", reading=True)
 
@@ -303,7 +304,7 @@ class Ledger:
         private_commitment: str | None,
         number: int | None = None,
     ) -> None:
-        """Decides a release whose reading has begun. COMMITTED needs the manifest's digest and the destination."""
+        """Decide a release whose reading has begun. COMMITTED needs the manifest's digest and the destination."""
         if state not in (State.COMMITTED, State.WITHHELD):
             raise ValueError("state must be committed or withheld")
         if state is State.COMMITTED and (manifest_digest is None or destination is None):
@@ -316,16 +317,16 @@ class Ledger:
         self._move(release_id, number, (State.RESERVED,), True, f"entry.{state}", state=state.value, **said)
 
     def published(self, release_id: str, number: int | None = None) -> None:
-        """Says that the committed bytes are at their destination."""
+        """Record that the committed bytes are at their destination."""
         self._move(release_id, number, (State.COMMITTED,), True, "entry.published", state=State.PUBLISHED.value)
 
     def note_private(self, release_id: str, commitment: str, number: int | None = None) -> None:
-        """Records the salted commitment of a private record, of a crashed run too. The entry keeps the first."""
+        """Record the salted commitment of a private record, also of a crashed run. The entry keeps the first one."""
         alive = tuple(state for state in State if state is not State.VOID)
         self._move(release_id, number, alive, None, PRIVATE, label("private commitment", commitment))
 
     def raise_budget(self, population: str, cap: Spend | None, people: int | None, reason: str) -> Budget:
-        """Raises a registered budget, never lowers it (None: as it is), for a reason that the journal keeps.
+        """Raise a registered budget, never lower it (None: unchanged), for a reason that the journal keeps.
 
         A run gets the smaller of file and registration, so the file must be raised too.
         """
@@ -344,10 +345,11 @@ class Ledger:
             return new
 
     def freeze(self, population: str, frozen: bool, reason: str) -> None:
-        """Stops a population, or lets it go on: charges and first reads are refused. The journal keeps the reason.
+        """Freeze a population, or unfreeze it. A frozen population refuses charges and first reads. The journal keeps
+        the reason.
 
-        Raises LedgerRefused where that is so already, and for a population that is not registered: a name that was
-        mistaken would stop nobody.
+        Raises LedgerRefused if nothing would change, and for an unregistered population: a misspelled name would freeze
+        nothing.
         """
         label("reason", reason, 1000)
         with self._writing() as pen:
@@ -362,7 +364,7 @@ class Ledger:
             pen.line(event, population, None, [row], reason=reason)
 
     def record(self, event: str, subject: str, commitment: str | None = None) -> None:
-        """Appends a line to the journal. Names with a dot are the ledger's own, so `event` is of a-z, 0-9 and -."""
+        """Append a line to the journal. `event` is of a-z, 0-9 and -, as names with a dot are the ledger's own."""
         if not RECORDED.fullmatch(event):
             raise ValueError("event must be 1 to 40 of a-z, 0-9 and -")
         label("subject", subject)
@@ -371,8 +373,11 @@ class Ledger:
             pen.line(event, subject, commitment)
 
     def sign(self) -> JournalLine:
-        """Signs the last line as it is, for a ledger that was kept without a key, or with one that is no longer
-        trusted: by somebody who has looked at it. Raises LedgerRefused without a key, or as `attest` does."""
+        """Sign the last line after a person checked the ledger: for one that had no key, or one that is no longer
+        trusted.
+
+        Raises LedgerRefused without a key, or as `attest` does.
+        """
         if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
         with self._transaction(writing=True) as database:
@@ -382,10 +387,9 @@ class Ledger:
             return line
 
     def verify(self) -> JournalLine:
-        """The journal's last line, whose number and digest may be kept outside as an anchor.
+        """Return the journal's last line, whose number and digest may be stored outside as an anchor.
 
-        Raises VerificationFailed for an edited ledger, or, where keys are trusted, one whose last line they did not
-        sign.
+        Raises VerificationFailed for an edited ledger, or, with trusted keys, one whose last line none of them signed.
         """
         with self._transaction(writing=False) as database:
             try:
@@ -407,8 +411,9 @@ class Ledger:
         commitment: str | None = None,
         **values: Any,
     ) -> None:
-        """Changes the live entry if it is the one of `number`, in one of `states` and was read or not as `read` says;
-        otherwise refuses."""
+        """Change the live entry if it has this `number`, one of `states`, and was read or not as `read` states. Raises
+        LedgerRefused otherwise.
+        """
         with self._writing() as pen:
             found = reservations.live_charge(pen, release_id)
             if found is not None and values.get("reading"):
@@ -424,20 +429,20 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[Database]:
-        """A look at the lines of a journal that was followed from line 1."""
+        """Read transaction on a journal that was followed from line 1."""
         with self._transaction(writing=False) as database:
             self._matching_replay(database, whole=True)
             yield database
 
     @contextmanager
     def _state(self) -> Iterator[JournalState]:
-        """What the journal says."""
+        """Read transaction that yields the state of the journal."""
         with self._transaction(writing=False) as database:
             yield self._matching_replay(database, whole=False).held
 
     @contextmanager
     def _writing(self) -> Iterator[JournalWriter]:
-        """A change. Everything is looked at before the lock is taken, and what was written since under it."""
+        """Write transaction. Everything is compared before the lock is taken, and new lines under it."""
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and no key that it trusts signs here")
         self.attest()
@@ -451,7 +456,7 @@ class Ledger:
                     sign(database, self.id, pen.last, self.signer)
         except BaseException:
             if pen is not None and pen.last is not None:
-                self._seen.attested = None  # what was written is undone
+                self._seen.attested = None  # the transaction was rolled back
             raise
 
     def _journal_writer(self, database: Database) -> JournalWriter:
@@ -467,7 +472,7 @@ class Ledger:
         return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
     def _trusted_replay(self, database: Database, whole: bool) -> JournalReplay:
-        """What the journal says by now, of a ledger that may be used."""
+        """Return the replay of the journal. Raises LedgerRefused for a ledger whose last line no trusted key signed."""
         seen = self._matching_replay(database, whole)
         if self.trusted:
             line = last_line(database)
@@ -477,7 +482,7 @@ class Ledger:
         return seen
 
     def _matching_replay(self, database: Database, whole: bool) -> JournalReplay:
-        seen, self._seen.attested = self._seen.attested, None  # what can't be followed is looked at anew
+        seen, self._seen.attested = self._seen.attested, None  # after a failed replay everything is read again
         with self._mismatch_as_refusal():
             if seen is None or (whole and not seen.whole):
                 seen = first_replay(self._store, database, self._seen.position, whole)
@@ -487,8 +492,9 @@ class Ledger:
         return seen
 
     def _keep_position(self, seen: JournalReplay) -> None:
-        """Write the position of a journal whose last line a trusted key signed, if it is far from the one that lies
-        there."""
+        """Write the position of a journal whose last line a trusted key signed, if the stored position is far behind
+        it.
+        """
         if self.signer is None or self.signer.public not in self.trusted or not seen.whole:
             return
         if seen.number - self._seen.position_number >= POSITION_STEP:
@@ -513,7 +519,7 @@ class Ledger:
 
     @contextmanager
     def _mismatch_as_refusal(self) -> Iterator[None]:
-        """What was found changed, as a refusal."""
+        """Turn a JournalMismatch into a LedgerRefused."""
         try:
             yield
         except JournalMismatch as changed:
@@ -527,7 +533,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Database]:
-        """A transaction on this very ledger."""
+        """Transaction on this very ledger."""
         self._read_position()
         with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:

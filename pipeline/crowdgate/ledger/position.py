@@ -1,9 +1,9 @@
-"""An attested position: a line of a ledger's journal, and what the journal says up to it, for later processes.
+"""An attested position: a line of a ledger's journal with the state up to it, for later processes.
 
-The position lies in the ledger's private folder, in one file of two parts: an envelope (DSSE) of a statement that names
-the ledger, the line, its digest and the SHA-256 of the second part; and the state, as JSON. Only a process that
-followed the journal from line 1 writes a position. A position counts only if a trusted key signed it. Without the file
-the journal is followed from line 1, so the file may be deleted at any time.
+The position is one file in the ledger's private folder, in two parts: an envelope (DSSE) of a statement that names the
+ledger, the line, its digest and the SHA-256 of the second part; and the state, as JSON. Only a process that followed
+the journal from line 1 writes a position. A position counts only if a trusted key signed it. Without the file the
+journal is followed from line 1, so the file may be deleted at any time.
 """
 
 import hashlib
@@ -31,12 +31,13 @@ from crowdgate.system.regular_files import read_plain
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
 _RULES = (access_log, journal, journal_rules, replay, schema, totals, transitions, values)
 _END = b"\n}\n"
-"""The end of an envelope, and of nothing inside it."""
+"""The last bytes of an envelope, which occur nowhere inside it."""
 
 
 class PositionStatement(SignedModel):
-    """What is signed. `rules` is the SHA-256 of the program that made the state of the lines, `state` that of the
-    state."""
+    """The signed statement. `rules` is the SHA-256 of the source code that replayed the lines, `state` that of the
+    state.
+    """
 
     format: Literal[1]
     ledger: str
@@ -61,11 +62,11 @@ class AttestedPosition:
 
     @cached_property
     def has_state(self) -> bool:
-        """Whether the state is the one that was signed, and was made by the rules of this program."""
+        """True if the state is the signed one and was made by the replay rules of this program."""
         return self.stated.rules == _rules_digest() and self.stated.state == hashlib.sha256(self.state).hexdigest()
 
     def replay(self) -> JournalReplay | None:
-        """Return the replay as it stood at this line, or None without a state that counts."""
+        """Return the replay at this line, or None without a valid state."""
         if not self.has_state:
             return None
         try:
@@ -75,18 +76,18 @@ class AttestedPosition:
         return JournalReplay(self.stated.number, self.stated.digest, held)
 
     def contradiction(self) -> str:
-        """Return what is wrong with a journal that lacks this line."""
+        """Return the error text for a journal that lacks this line."""
         said = f"its journal does not have line {self.stated.number} as a trusted key signed it in {self.path}"
         return f"{said}: it is an older copy, was cut off or computed anew; whoever restored it removes that file"
 
 
 def position_file(ledger_file: Path, ledger_id: str) -> Path:
-    """Return the place of a ledger's attested position."""
+    """Return the path of a ledger's attested position."""
     return ledger_file.parent / FOLDER / f"{ledger_id}.position"
 
 
 def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> AttestedPosition | None:
-    """Return the position of this very ledger that one of the trusted keys signed, or None for anything else."""
+    """Return the position of this ledger that one of the trusted keys signed, or None for anything else."""
     path = position_file(ledger_file, ledger_id)
     try:
         head, end, state = read_plain(path, LARGEST_POSITION).partition(_END)
@@ -99,7 +100,7 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:
-    """Keep the position of a journal that was followed from line 1. Writes nothing where that is not possible."""
+    """Write the position of a journal that was followed from line 1. Does nothing where writing is not possible."""
     try:
         state = json.dumps(seen.held.saved(), separators=(",", ":")).encode()
         stated = PositionStatement(
@@ -120,8 +121,9 @@ def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signe
 
 @cache
 def _rules_digest() -> str:
-    """Return the SHA-256 of the source of everything that decides what a journal says; "" where that can't be read,
-    which no statement holds."""
+    """Return the SHA-256 of the source of all modules that replay a journal; "" if unreadable, which no statement
+    holds.
+    """
     try:
         files = [Path(str(module.__file__)).read_bytes() for module in _RULES]
     except OSError:

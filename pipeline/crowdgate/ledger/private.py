@@ -1,4 +1,4 @@
-"""The private record of a run: confidential measurements and reasons, in a file for the curator beside the ledger."""
+"""The private record of a run: confidential measurements and reasons, in a file next to the ledger for the curator."""
 
 import errno
 import fcntl
@@ -21,13 +21,14 @@ PART = ".part"
 
 
 def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
-    """Where the private record of a release lies."""
+    """Return the path of the private record of a release."""
     return ledger_file.parent / FOLDER / f"{ledger_id}~{release_id.replace('/', '~')}.json"
 
 
 def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bool:
-    """Whether anything lies in the place of the private record of a release. Raises EnvironmentFault where that can't
-    be seen."""
+    """Return whether anything exists at the path of a release's private record. Raises EnvironmentFault if that is
+    unknown.
+    """
     path = private_file(ledger_file, ledger_id, release_id)
     try:
         return not is_absent(path)
@@ -36,13 +37,13 @@ def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bo
 
 
 def private_folder(ledger_file: Path) -> Path:
-    """Return the folder of private records, which is made where it is missing. Raises EnvironmentFault."""
+    """Return the folder of private records, created if missing. Raises EnvironmentFault."""
     folder = ledger_file.parent / FOLDER
     try:
         permissions.make_folder(folder, permissions.PRIVATE_RECORD)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        fsync_path(ledger_file.parent)  # or a power cut takes the folder with all its records
+        fsync_path(ledger_file.parent)  # otherwise a power cut could remove the folder with all records
     except OSError as error:
         raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
     return folder
@@ -58,10 +59,10 @@ def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Ma
 
 
 def put_private(path: Path, data: bytes) -> None:
-    """Write a file of the private folder in the place of an older one: whole, or not at all."""
+    """Write a file of the private folder atomically, replacing an older one."""
     folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # so a part that lies there is a killed run's
+        fcntl.flock(folder, fcntl.LOCK_EX)  # so an existing part is from a killed run
         part.unlink(missing_ok=True)
         handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.PRIVATE_RECORD)
         with os.fdopen(handle, "wb") as file:
@@ -78,9 +79,11 @@ def put_private(path: Path, data: bytes) -> None:
 
 
 def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, Any], bool]:
-    """The record without its salt, and whether it is one of those that were committed to; without any it may be.
+    """Return the record without its salt, and whether it is one of those that were committed to (without any, it may
+    be).
 
-    Raises VerificationFailed for another record than was committed to, and for none. Nothing of it is in the message.
+    Raises VerificationFailed for another record than was committed to, and for none. The message holds nothing of the
+    record.
     """
     try:
         data = read_plain(path, LARGEST_PRIVATE_RECORD)

@@ -1,7 +1,7 @@
-"""A journal that is followed line by line as its chain holds, and whether the other tables hold just what it says.
+"""Replay of the journal: its chain is followed line by line, and the other tables are compared with its state.
 
-Everything is looked at once, and then only what was written since: under the ledger's lock that is what others wrote in
-the meantime. What is written here is followed as well before it is written, so that nothing is that would be refused.
+The first replay reads everything; later ones, under the ledger's lock, read only lines that others wrote in the
+meantime. New lines are replayed before they are written, so no line is written that would be refused later.
 """
 
 from collections.abc import Hashable
@@ -13,13 +13,13 @@ from crowdgate.ledger.store import Database
 
 
 class JournalMismatch(Exception):
-    """What a ledger holds that its journal does not say, in words."""
+    """A difference between a ledger and its journal, in words."""
 
 
 class JournalReplay:
-    """A ledger as far as its journal was followed: `number` and `digest` of the last line, and what it says.
+    """The replay of a ledger up to a line of its journal: `number` and `digest` of the line, and the state.
 
-    A replay is `whole` if it began at line 1. One that goes on from an attested position has read no older line.
+    A replay is `whole` if it began at line 1. One that continues from an attested position has read no older line.
     """
 
     def __init__(self, number: int = 0, digest: str = "", held: JournalState | None = None) -> None:
@@ -27,7 +27,7 @@ class JournalReplay:
         self.whole = number == 0
 
     def follow(self, database: Database) -> None:
-        """Reads the lines after the last one that was seen. Raises JournalMismatch unless each follows."""
+        """Read the lines after the last one that was read. Raises JournalMismatch unless each follows."""
         if self.number:
             last = line_at(database, self.number)
             if last is None or last.digest != self.digest:
@@ -38,7 +38,7 @@ class JournalReplay:
     def add(
         self, number: int, event: str, subject: str, commitment: str | None, detail: str | None, digest: str
     ) -> None:
-        """Takes the next line in. Raises JournalMismatch; then this object is of no use any more."""
+        """Apply the next line. Raises JournalMismatch; the replay is unusable afterwards."""
         at = self.number + 1
         try:
             if number != at or digest != digest_of(self.digest, number, event, subject, commitment, detail):
@@ -49,7 +49,7 @@ class JournalReplay:
         self.number, self.digest = number, digest
 
     def compare(self, database: Database) -> None:
-        """Compares every row of every table with what the journal says. Raises JournalMismatch."""
+        """Compare every row of every table with the journal's state. Raises JournalMismatch."""
         wrong = [table for table in KEYS if not self._agrees(database, table)]
         if wrong:
             raise JournalMismatch(f"{', '.join(sorted(wrong))} differ from its journal")
@@ -59,14 +59,14 @@ class JournalReplay:
         return {row[at]: row for row in database.rows(select(table))} == rows
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
-        """Compares one row, or that there is none, with what the journal says. Raises JournalMismatch."""
+        """Compare one row, or its absence, with the journal's state. Raises JournalMismatch."""
         found = list(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key))
         said = self.held.rows[table].get(key)
         if found != ([] if said is None else [said]):
             raise JournalMismatch(f"{table} differ from its journal")
 
     def charge(self, database: Database, release_id: str) -> None:
-        """Compares the charge of a release, or that there is none, with the journal. Raises JournalMismatch."""
+        """Compare the charge of a release, or its absence, with the journal. Raises JournalMismatch."""
         live = f"SELECT number FROM {ENTRIES} WHERE release_id = ? AND state <> 'void'"
         found, said = list(database.rows(live, release_id)), self.held.charged.get(release_id)
         if found != ([] if said is None else [(said,)]):

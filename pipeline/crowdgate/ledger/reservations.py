@@ -1,8 +1,8 @@
-"""What is charged: reservations, which are leases until their reading begins, and the running totals.
+"""Reservations, which are leases until their reading begins, and the running totals.
 
-A charge holds its spend from the moment it is made. Until it begins to read it can be given back: by its own run, by a
-person, or, once it is older than LEASE_SECONDS by the store's clock, by whoever wants the same release. Its number is
-never used again, so that a run whose lease was given back can't begin, nor write anything else.
+A charge counts from the moment it is made. Until its reading begins it can be given back: by its own run, by a person,
+or, once it is older than LEASE_SECONDS by the store's clock, by any run that requests the same release. Its number is
+never used again, so a run whose lease was given back can't begin, nor write anything else.
 """
 
 from dataclasses import dataclass, replace
@@ -19,17 +19,18 @@ from crowdgate.ledger.transitions import VOID
 from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
 
 LEASE_SECONDS = 60
-"""How long a run may take from its charge to its first read before others may free it: it takes milliseconds, in a
-scheduler seconds."""
+"""Seconds from a charge to its first read after which other runs may free it. A run takes milliseconds, in a scheduler
+seconds.
+"""
 RESERVED = "entry.reserved"
 
 
 @dataclass(frozen=True)
 class ChargeRequest:
-    """A charge that is asked for.
+    """A request for a charge.
 
-    `sample` names an inherited sample, which one release uses up for life; `version` the policy and its version, of
-    which there is one digest; `holder` the run, which may ask again for its own lease.
+    `sample` names an inherited sample, which one release uses up permanently; `version` the policy and its version,
+    which has one digest; `holder` the run, which may request its own lease again.
     """
 
     release_id: str
@@ -42,7 +43,7 @@ class ChargeRequest:
     holder: str | None = None
 
     def check(self) -> None:
-        """Raises ValueError for what can't be kept."""
+        """Raise ValueError for values that can't be stored."""
         label("release id", self.release_id)
         label("policy digest", self.policy_digest)
         label("contract id", self.contract)
@@ -51,7 +52,7 @@ class ChargeRequest:
         amounts(self.spend)
 
     def row(self, number: int, at: str) -> dict[str, Any]:
-        """The row of `entries`, with what tells this charge from any other."""
+        """Return the row of `entries`, with the number that identifies this charge."""
         return {
             "number": number,
             "release_id": self.release_id,
@@ -68,8 +69,9 @@ class ChargeRequest:
 
 @dataclass(frozen=True)
 class Reservation:
-    """A charge: its `number` tells it from any other, `spent` is what the population has lost with it, `line` is its
-    place in the journal."""
+    """A charge: its `number` identifies it, `spent` is the population's total charge with it, `line` is its line of the
+    journal.
+    """
 
     release_id: str
     number: int
@@ -78,7 +80,7 @@ class Reservation:
 
 
 def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
-    """Charges a release, or takes up the lease of the same run. Raises LedgerRefused; then nothing is charged."""
+    """Charge a release, or take over the lease of the same run. Raises LedgerRefused; then nothing is charged."""
     check_rows(pen, asked.budget.population, asked.contract)
     lease = _lease(pen, asked)
     pen.seen.row(pen.database, FREEZES, asked.budget.population)
@@ -99,7 +101,7 @@ def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
 
 
 def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget:
-    """The budget in force for one as its file states it. Raises LedgerRefused."""
+    """Return the budget in force for one as its file states it. Raises LedgerRefused."""
     bound = contents.population_of(held, contract)
     if bound not in (None, stated.population):
         raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
@@ -114,33 +116,33 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
 
 
 def give_back(pen: JournalWriter, entry: Entry) -> None:
-    """Makes a charge void that has not begun to read."""
+    """Make a charge void whose reading has not begun."""
     row = pen.put(ENTRIES, number=entry.number, state=State.VOID.value)
     rest = contents.spent(pen.held, entry.population) - entry.spend
     pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
 
 
 def refuse_frozen(held: JournalState, population: str) -> None:
-    """Raises LedgerRefused for a population that was stopped."""
+    """Raise LedgerRefused for a frozen population."""
     if contents.is_frozen(held, population):
         said = f"the population {population} is frozen: nothing may be charged to it or read of it"
         raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
 
 
 def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
-    """Compares the rows that decide with what the journal says. Raises JournalMismatch."""
+    """Compare the rows that decide a charge with the journal's state. Raises JournalMismatch."""
     for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract)):
         pen.seen.row(pen.database, table, key)
 
 
 def live_charge(pen: JournalWriter, release_id: str) -> Entry | None:
-    """The charge of a release that is not void, as the journal has it too."""
+    """Return the charge of a release that is not void, after comparing it with the journal."""
     pen.seen.charge(pen.database, release_id)
     return contents.live_entry(pen.held, release_id)
 
 
 def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
-    """The lease of this run; one that has run out is given back."""
+    """Return the lease of this run; an expired one is given back."""
     found = live_charge(pen, asked.release_id)
     if found is None:
         return None
@@ -163,21 +165,23 @@ def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
 
 
 def expired(entry: Entry, now: str) -> bool:
-    """Whether a lease has run out by the store's clock; one of a ledger of format 1, which names no time, has."""
+    """Return whether a lease has expired by the store's clock. A lease without a time (ledgers of format 1) has
+    expired.
+    """
     if entry.since is None:
         return True
     return (datetime.fromisoformat(now) - datetime.fromisoformat(entry.since)).total_seconds() > LEASE_SECONDS
 
 
 def refuse_used_sample(held: JournalState, population: str, sample: str | None) -> None:
-    """Raises LedgerRefused for an inherited sample that a release has used up."""
+    """Raise LedgerRefused for an inherited sample that a release has used up."""
     user = None if sample is None else held.samples.get((population, sample))
     if user is not None:
         raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
 
 
 def refuse_changed_version(held: JournalState, version: str, policy_digest: str) -> None:
-    """Raises LedgerRefused for a version of a policy that was charged with another digest."""
+    """Raise LedgerRefused for a version of a policy that was charged with another digest."""
     other = held.other_digest(version, policy_digest)
     if other is not None:
         said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
@@ -203,7 +207,7 @@ def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:
 
 
 def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
-    """The running total as it is from now on."""
+    """Write and return the new running total."""
     return pen.put(TOTALS, population=population, **amounts(spent))
 
 

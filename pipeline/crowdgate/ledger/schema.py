@@ -1,7 +1,7 @@
 """The tables of a ledger.
 
-Ids, digests, amounts, states, salted commitments, and who wrote a line when. No count and no value of a table is ever
-stored. Every row of every table but `journal` and `signatures` stands in a line of the journal as well.
+They hold ids, digests, amounts, states, salted commitments, and the author and time of each line, never a count or a
+value of a source table. Every row of every table except `journal` and `signatures` is in a line of the journal as well.
 """
 
 FORMAT = 2
@@ -32,7 +32,7 @@ COLUMNS = {
     TOTALS: ("population", "epsilon", "delta"),
     FREEZES: ("population", "frozen"),
 }
-"""The columns of each table whose rows the journal has."""
+"""The columns of each table whose rows are in the journal."""
 KEYS = {
     LEDGERS: "id",
     POPULATIONS: "population",
@@ -41,11 +41,11 @@ KEYS = {
     TOTALS: "population",
     FREEZES: "population",
 }
-"""The column that names a row of it."""
+"""The key column of each table."""
 LINE = ("number", "event", "subject", "commitment", "detail", "digest")
 """The columns of `journal`."""
 
-# The indexes refuse a second live entry of an id, and let one sample serve one release, for life.
+# The indexes refuse a second live entry of an id, and let one sample serve only one release.
 STATEMENTS = {
     LEDGERS: """
         CREATE TABLE ledger (
@@ -123,9 +123,9 @@ STATEMENTS = {
             FOREIGN KEY(population) REFERENCES populations (population)
         )""",
 }
-"""What makes each table and index, in an order in which they can be made."""
+"""The statements that create each table and index, in an executable order."""
 
 
 def select(table: str, rest: str = "") -> str:
-    """The statement that reads the columns of a table that the journal has, and what limits its rows."""
+    """Return the statement that reads the journaled columns of a table, with `rest` to restrict its rows."""
     return f"SELECT {', '.join(COLUMNS[table])} FROM {table} {rest}"

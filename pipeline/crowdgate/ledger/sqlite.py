@@ -22,7 +22,7 @@ from crowdgate.system.fsync import fsync_path
 PREFIX = "sqlite:///"
 EXAMPLE = f"{PREFIX}PATH"
 
-# SQLite's primary result codes that speak of the machine; every other one speaks of the file's content.
+# SQLite's primary result codes about the machine; every other one is about the file's content.
 _MACHINE = {
     sqlite3.SQLITE_BUSY: "is locked by another run; try again",
     sqlite3.SQLITE_LOCKED: "is locked by another run; try again",
@@ -36,7 +36,9 @@ _MACHINE = {
 
 
 def path_of(url: str) -> Path:
-    """The ledger's file; private records lie beside it. Raises ValueError for anything else."""
+    """Return the path of the ledger's file; private records are in a folder next to it. Raises ValueError for other
+    URLs.
+    """
     path = url.removeprefix(PREFIX)
     if path == url or not path or path.startswith((":memory:", "file:")) or "?" in path or "\0" in path:
         raise ValueError(f"{EXAMPLE}, with a file as PATH and no ?options")
@@ -44,8 +46,10 @@ def path_of(url: str) -> Path:
 
 
 def existing_file(path: Path, reading: bool = False) -> Path:
-    """`path` if a file is there that can be written, or only be read. A mode without write bits counts as read-only
-    whoever asks."""
+    """Return `path` if it is an existing file that is writable, or with `reading` readable.
+
+    A mode without write bits counts as read-only for any user.
+    """
     try:
         mode = path.stat().st_mode
         if not path.is_file():
@@ -63,7 +67,7 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Database]:
-    """A transaction on a new, empty file that its owner, or a team, may use; a block that fails leaves no file."""
+    """Transaction on a new, empty file for its owner or a team; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
     try:
@@ -87,7 +91,7 @@ def new_file(path: Path) -> Iterator[Database]:
 
 
 def connect(path: Path, busy_seconds: float, mode: str = "mode=rw") -> sqlite3.Connection:
-    """A connection to the file at `path`, which it never makes."""
+    """Return a connection to the file at `path`, which is never created."""
     connection = sqlite3.connect(f"{path.as_uri()}?{mode}", busy_seconds, uri=True, isolation_level=None)
     try:
         connection.execute("PRAGMA synchronous=FULL")
@@ -105,15 +109,15 @@ class SqliteDatabase:
     connection: sqlite3.Connection
 
     def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """What a statement reads."""
+        """Yield the rows of a statement's result."""
         return self.connection.execute(statement, values)
 
     def change(self, statement: str, *values: object) -> int:
-        """Makes a change, and returns how many rows it wrote."""
+        """Execute a change and return the number of rows it wrote."""
         return self.connection.execute(statement, values).rowcount
 
     def commit(self) -> None:
-        """Puts what was changed on the disk."""
+        """Commit the transaction to disk."""
         self.connection.execute("COMMIT")
 
 
@@ -126,21 +130,22 @@ class SqliteStore:
     mode: str = "mode=rw"
 
     def now(self, database: Database) -> str:
-        """The machine's clock: a file is used by runs of one machine."""
+        """Return the time of the machine's clock: all runs on a file share one machine."""
         return _now(database)
 
     def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
-        """A damaged page (only of these tables, if any are named), an index that differs from its table, another
-        schema, or None."""
+        """Return a damaged page (of `tables` only, if given), an index that differs from its table or another schema as
+        text, or None.
+        """
         return integrity_fault(database, tables)
 
     def active_objects(self, database: Database) -> str | None:
-        """A trigger or a view, or None."""
+        """Return a description of triggers or views, or None."""
         return active_objects(database)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Database]:
-        """One transaction: on the disk when the block ends, undone when it raises."""
+        """Transaction: on disk when the block ends, rolled back when it raises."""
         with _translated(self.path), closing(connect(self.path, self.busy_seconds, self.mode)) as connection:
             connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             database = SqliteDatabase(connection)
@@ -162,7 +167,9 @@ def _open_store(url: str, busy_seconds: float, reading: bool) -> SqliteStore:
 
 
 def _mode(path: Path, reading: bool) -> str:
-    """How SQLite opens the file: it wants to write beside it unless it may neither change nor be changed."""
+    """Return the mode in which SQLite opens the file: read-write, as it needs files next to it, unless the file can't
+    change.
+    """
     if not reading or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return "mode=rw"
     log = Path(f"{path}-wal")
@@ -180,7 +187,7 @@ def _now(database: Database) -> str:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Errors of the database, and of values that it should not hold, as errors of Crowdgate."""
+    """Translate errors of the database, and of invalid values in it, into errors of Crowdgate."""
     try:
         yield
     except CrowdgateError:

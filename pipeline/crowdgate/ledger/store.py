@@ -1,4 +1,4 @@
-"""Where a ledger lives: a database that puts changes in a row. SQLite is one kind of it; a server can be another."""
+"""The storage of a ledger: a database with serialized transactions. SQLite is one kind; a server can be another."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,39 +13,39 @@ class Database(Protocol):
     """One transaction on a database. Statements have `?` where their values go."""
 
     def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """What a statement reads."""
+        """Yield the rows of a statement's result."""
 
     def change(self, statement: str, *values: object) -> int:
-        """Makes a change, and returns how many rows it wrote."""
+        """Execute a change and return the number of rows it wrote."""
 
 
 class Store(Protocol):
-    """An opened database. Errors of it become Crowdgate's, without statements and their values."""
+    """An opened database. Its errors become Crowdgate's, without statements and their values."""
 
     @property
     def path(self) -> Path:
-        """What messages call it; private records lie in a folder beside it."""
+        """The path that messages name; private records are in a folder next to it."""
 
     def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
-        """What is wrong with the database itself, or only with its schema and these tables, in words, or None."""
+        """Return a description of damage to the database, or only to its schema and `tables`, or None."""
 
     def active_objects(self, database: Database) -> str | None:
-        """What acts by itself in the database, in words, or None."""
+        """Return a description of triggers or views, or None."""
 
     def now(self, database: Database) -> str:
-        """The time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
+        """Return the time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
 
     def transaction(self, writing: bool) -> AbstractContextManager[Database]:
-        """One transaction, on disk when the block ends and undone when it raises. A writing one has the lock."""
+        """Transaction: on disk when the block ends, rolled back when it raises. A writing one holds the lock."""
 
 
 @dataclass(frozen=True)
 class StoreKind:
-    """One kind of database, told by the scheme of its URLs, such as `example`.
+    """One kind of database, selected by the scheme of its URLs, such as `example`.
 
-    `placed` makes a URL whole that a file in a folder states, `made` begins a transaction on a new, empty database (a
-    block that fails leaves none), `opened` opens an existing one, which waits so many seconds for others, and perhaps
-    only to be read; `now` is the database's clock. All raise ValueError for a URL that names no such database.
+    `placed` makes a URL from a file in a folder absolute, `made` begins a transaction on a new, empty database (a
+    failed block leaves none), `opened` opens an existing one with a waiting time for other runs, perhaps only for
+    reading; `now` is the database's clock. All raise ValueError for a URL that names no such database.
     """
 
     example: str

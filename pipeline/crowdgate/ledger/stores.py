@@ -11,7 +11,7 @@ STORES: dict[str, StoreKind] = {
 
 
 def kind_of(url: str) -> StoreKind:
-    """The kind of database that a URL names. Raises ValueError, which says what a URL is like."""
+    """Return the kind of database that a URL names. Raises ValueError with the form of a URL."""
     found = STORES.get(url.partition(":")[0])
     if found is None:
         raise ValueError(" or ".join(kind.example for kind in STORES.values()))
@@ -19,5 +19,5 @@ def kind_of(url: str) -> StoreKind:
 
 
 def placed(url: str, folder: Path) -> str:
-    """A URL that a file in this folder states, made whole. Raises ValueError, which says what a URL is like."""
+    """Return a URL from a file in this folder, made absolute. Raises ValueError with the form of a URL."""
     return kind_of(url).placed(url, folder)

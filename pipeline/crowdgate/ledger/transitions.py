@@ -1,4 +1,4 @@
-"""What each event does to a charge."""
+"""State transitions of a charge, by event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,9 @@ class ChargeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Transition:
-    """The states (and whether it was read) in which a charge must be, what is set, and what may be written freely."""
+    """The states (and reading flags) that a charge must be in, the values that are set, and the columns that may change
+    freely.
+    """
 
     before: tuple[tuple[State, bool], ...]
     sets: Mapping[str, Any]
@@ -54,12 +56,12 @@ _FRESH = (State.RESERVED.value, False, None, None, None)
 
 
 def is_new_charge(new: ChargeRow, at: str | None) -> bool:
-    """Whether a charge is as it is made at this time."""
+    """Return whether a charge has the state of one that is made at this time."""
     return new[6:11] == _FRESH and new.since == at and type(new.number) is int
 
 
 def is_transition(event: str, was: ChargeRow, new: ChargeRow, commitment: str | None) -> bool:
-    """Whether an event with this commitment makes one charge of the other."""
+    """Return whether an event with this commitment leads from one row of a charge to the other."""
     if event == PRIVATE:
         first = commitment if was.private_commitment is None else was.private_commitment
         return commitment is not None and new == was._replace(private_commitment=first)

@@ -1,7 +1,7 @@
-"""A ledger of format 1 becomes one of format 2: it gets running totals, freezes, signatures, and leases with a time.
+"""Upgrade of a ledger from format 1 to 2: adds running totals, freezes, signatures, and times of leases.
 
-Nothing that it holds is changed: old lines stay what they are, so that the places of old manifests in the journal do,
-too. Its charges that never began to read are leases that have run out.
+Old lines stay unchanged, so the journal positions in old manifests stay valid. Charges whose reading never began become
+expired leases.
 """
 
 from crowdgate.errors import LedgerRefused
@@ -15,9 +15,9 @@ from crowdgate.ledger.stores import kind_of
 
 
 def upgrade(url: str, busy_seconds: float = 10) -> str:
-    """Upgrades the ledger at a URL, at once or not at all, and returns its id.
+    """Upgrade the ledger at a URL, atomically, and return its id.
 
-    Raises LedgerRefused where it is of another format already, or does not hold what its journal says.
+    Raises LedgerRefused if it already has another format or differs from its journal.
     """
     kind = kind_of(url)
     store = kind.opened(url, busy_seconds, False)

@@ -1,4 +1,4 @@
-"""The values of a ledger: amounts, budgets, entries, and what text may be kept.
+"""The values of a ledger: amounts, budgets, entries, and the texts that may be stored.
 
 Amounts are exact text "p/q", never binary floats.
 """
@@ -17,7 +17,7 @@ _AMOUNT = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}/[0-9]{{1,{MOST_DIGITS}}}")
 
 
 class State(StrEnum):
-    """Where a release stands. RESERVED is what a crash leaves; every state but VOID is charged."""
+    """The state of a release. A crash leaves RESERVED; every state except VOID is charged."""
 
     RESERVED = "reserved"
     COMMITTED = "committed"
@@ -28,7 +28,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Spend:
-    """An exact amount of privacy loss: epsilon >= 0 and delta >= 0, added up by basic composition."""
+    """An exact privacy cost: epsilon >= 0 and delta >= 0, added up by basic composition."""
 
     epsilon: Fraction
     delta: Fraction
@@ -48,15 +48,15 @@ class Spend:
         return f"epsilon {_amount_text(self.epsilon)} and delta {_amount_text(self.delta)}"
 
     def within(self, other: "Spend") -> bool:
-        """Neither part is more than the other's; equal is within."""
+        """Return whether neither part is more than the other's."""
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
     def least(self, other: "Spend") -> "Spend":
-        """The smaller epsilon with the smaller delta."""
+        """Return the smaller epsilon with the smaller delta."""
         return Spend(min(self.epsilon, other.epsilon), min(self.delta, other.delta))
 
     def left_of(self, cap: "Spend") -> "Spend":
-        """What remains of `cap` once this is spent, part by part, never below 0."""
+        """Return the rest of `cap` after this spend, part by part, never below 0."""
         return Spend(max(Fraction(0), cap.epsilon - self.epsilon), max(Fraction(0), cap.delta - self.delta))
 
 
@@ -65,9 +65,9 @@ ZERO = Spend(Fraction(0), Fraction(0))
 
 @dataclass(frozen=True)
 class Budget:
-    """What a population may lose in its lifetime.
+    """The lifetime budget of a population.
 
-    `people` is a public bound on everyone who is ever in its inputs. `unit` is "row" or "person:NAME", where NAME is
+    `people` is a public bound on all people who are ever in its inputs. `unit` is "row" or "person:NAME", where NAME is
     the person column; `relation` is the neighbouring relation.
     """
 
@@ -89,10 +89,11 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release as the ledger remembers it. `reading`: data may have been read, so it can't be void any more.
+    """One release in the ledger.
 
-    `sample` names the inherited sample that it used up, if any. `number` tells this charge from all others, also of the
-    same release. A charge that has not begun to read is a lease of `holder` from the time `since` on (UTC, ISO 8601).
+    `reading`: data may have been read, so the charge can't become void any more. `sample` names the inherited sample
+    that it used up, if any. `number` identifies this charge among all, also of the same release. A charge whose reading
+    has not begun is a lease of `holder` from the time `since` on (UTC, ISO 8601).
     """
 
     release_id: str
@@ -111,31 +112,35 @@ class Entry:
 
     @property
     def lease(self) -> bool:
-        """Whether it is charged and has not begun to read."""
+        """True if the release is charged and has not begun to read."""
         return self.state is State.RESERVED and not self.reading
 
 
 def label(name: str, text: str, most: int = 300) -> str:
-    """`text` if it is one printable line without blank ends. Raises ValueError that calls it `name`."""
+    """Return `text` if it is one printable line without leading or trailing blanks. Raises ValueError that calls it
+    `name`.
+    """
     if not isinstance(text, str) or not 1 <= len(text) <= most or not text.isprintable() or text != text.strip():
         raise ValueError(f"{name} must be 1 to {most} printable characters without blank ends")
     return text
 
 
 def bound(people: int) -> int:
-    """`people` if it can bound a population. Raises ValueError."""
+    """Return `people` if it can bound a population. Raises ValueError."""
     if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= MOST_PEOPLE:
         raise ValueError(f"people must be a whole number from 1 to {MOST_PEOPLE}")
     return people
 
 
 def optional(name: str, text: str | None) -> str | None:
-    """None, or what `label` says of `text`."""
+    """Return None for None, otherwise the result of `label`."""
     return None if text is None else label(name, text)
 
 
 def place(text: str | None) -> str | None:
-    """A destination as its file system spells it, or None. Raises ValueError for what no database can keep."""
+    """Return a destination as its file system spells it, or None. Raises ValueError for text that no database can
+    store.
+    """
     if text is None:
         return None
     whole = text.encode(errors="replace").decode() == text and "\0" not in text
@@ -145,7 +150,7 @@ def place(text: str | None) -> str | None:
 
 
 def amounts(spend: Spend) -> dict[str, str]:
-    """The columns that keep `spend`, as exact text "p/q". Raises ValueError for more than 300 digits."""
+    """Return the columns that hold `spend`, as exact text "p/q". Raises ValueError for more than 300 digits."""
     values = {"epsilon": spend.epsilon, "delta": spend.delta}
     for name, value in values.items():
         if max(value.numerator, value.denominator) >= 10**MOST_DIGITS:
@@ -154,20 +159,22 @@ def amounts(spend: Spend) -> dict[str, str]:
 
 
 def amount(text: str) -> Fraction:
-    """What `amounts` kept. Raises ValueError for any other text, ZeroDivisionError for one over nothing."""
+    """Return the fraction of a text "p/q". Raises ValueError for any other text, ZeroDivisionError for a denominator of
+    0.
+    """
     if not _AMOUNT.fullmatch(text):
         raise ValueError(f"an amount must be p/q, of at most {MOST_DIGITS} digits each")
     return Fraction(text)
 
 
 def budget_row(budget: Budget) -> dict[str, Any]:
-    """The row of `populations` that registers `budget`."""
+    """Return the row of `populations` that registers `budget`."""
     rest = {"people": budget.people, "unit": budget.unit, "relation": budget.relation}
     return {"population": budget.population, **amounts(budget.cap), **rest}
 
 
 def _amount_text(value: Fraction) -> str:
-    """Decimal where that is exact, p/q where it is short, otherwise 17 digits and the word "about"."""
+    """Return a decimal if that is exact, p/q if that is short, otherwise 17 digits and the word "about"."""
     decimal = f"{float(value):.15g}"
     if Fraction(decimal) == value:
         return decimal

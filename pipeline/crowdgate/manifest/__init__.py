@@ -1,4 +1,4 @@
-"""The manifest of a release: what is said about it, typed, as canonical bytes."""
+"""The manifest of a release: all statements about it, typed, as canonical bytes."""
 
 from typing import TYPE_CHECKING
 

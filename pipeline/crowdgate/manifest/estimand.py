@@ -1,4 +1,7 @@
-"""Whose rows the numbers of a release speak of, as rules. Counts are published only where they were paid for."""
+"""The estimand: rules for the rows that a release's numbers describe.
+
+Counts are published only if they were charged.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Literal
@@ -14,30 +17,31 @@ Columns = Annotated[tuple[Label, ...], Field(max_length=10_000)]
 
 
 class EstimandFields(ManifestFields):
-    """The rows that are counted, before any coin of a sample.
+    """The rows that are counted, before any sampling.
 
-    `of` is what a row of the source table is: a person of its own ("row"), or one of several of a "person", who counts
-    with at most `rows` of them. A row is left out where a cell of `dropped` is invalid: missing, not in the domain of
-    its column, or against a rule of the contract. In `invalid` such a cell counts as the value (invalid). In `raised`
-    numbers below the domain count as its low end, in `lowered` those above it as its high end.
+    `of` is a row of the source table: a person of its own ("row"), or one of several of a "person", who counts with at
+    most `rows` of them. A row is left out if a cell of `dropped` is invalid: missing, not in the domain of its column,
+    or against a rule of the contract. In `invalid` such a cell counts as the value (invalid). In `raised`, numbers
+    below the domain count as its least value; in `lowered`, those above it as its greatest.
     """
 
     of: Literal["row", "person"]
-    """Whether a row of the source table is a person of its own, or one of several of a person."""
+    """The privacy unit: `row` if each row of the source table is a person of its own, `person` if a person has several.
+    """
     rows: Annotated[int, Field(ge=1, le=MOST_ROWS_EACH)]
-    """With how many rows a person counts at most."""
+    """The greatest number of rows with which a person counts."""
     dropped: Columns
-    """Columns of which an invalid cell drops its row."""
+    """Columns whose invalid cells drop their row."""
     invalid: Columns
-    """Columns of which an invalid cell counts as (invalid)."""
+    """Columns whose invalid cells count as (invalid)."""
     raised: Columns
-    """Columns of which numbers below the domain count as its low end."""
+    """Columns in which numbers below the domain count as its least value."""
     lowered: Columns
-    """Columns of which numbers above the domain count as its high end."""
+    """Columns in which numbers above the domain count as its greatest value."""
 
     @classmethod
     def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandFields":
-        """The rows that a release counts which reads these columns."""
+        """Return the rows that are counted by a release which reads these columns."""
         read = [contract.by_name[name] for name in columns]
         return cls(
             of="row" if contract.unit.person is None else "person",
@@ -49,7 +53,7 @@ class EstimandFields(ManifestFields):
         )
 
     def problems(self, unit: str, rows: int) -> Iterator[str]:
-        """What does not hold of the rules by themselves, and of a privacy unit with that many rows."""
+        """Yield contradictions within the rules, and with a privacy unit of that many rows."""
         if (self.of, self.rows) != (unit, rows) or (unit == "row" and rows != 1):
             yield "the estimand speaks of other rows than the guarantee"
         names = (*self.dropped, *self.invalid)
@@ -59,13 +63,13 @@ class EstimandFields(ManifestFields):
             yield "the estimand names a column that is not read"
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
-        """Whether a column that is published with these values is treated as stated."""
+        """Return whether the labels of a published column agree with its treatment of invalid cells."""
         if labels == (ANY_LABEL,):
             return column in (*self.dropped, *self.invalid)
         return column in (self.invalid if labels[-1] == INVALID_LABEL else self.dropped)
 
     def words(self) -> list[str]:
-        """The rules in sentences."""
+        """Return the rules in sentences."""
         return [*self._units(), *self._cells()]
 
     def _units(self) -> Iterator[str]:
@@ -104,7 +108,7 @@ def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 
 def _clamped_ends(attribute: Attribute) -> tuple[bool, bool]:
-    """Whether numbers below the domain, and above it, count as its ends."""
+    """Return whether numbers below the domain, and above it, count as its least and greatest value."""
     grid = None if attribute.domain is None else attribute.domain.grid
     return (False, False) if grid is None else (grid.bottom, grid.top)
 

@@ -1,4 +1,4 @@
-"""A gate in a manifest: the rule, what was measured, and the outcome, in fields. Words are made from them."""
+"""A gate in a manifest: the rule, the measurement, and the outcome, in fields from which the text is made."""
 
 from typing import Annotated, Literal
 
@@ -12,35 +12,34 @@ from crowdgate.policy.values import day
 
 
 class WaiverFields(ManifestFields):
-    """Why and by whose approval a failure was put up with, and the last day on which it was."""
+    """A waiver of a failure: reason, approver, and last day."""
 
     reason: Annotated[Label, Field(min_length=1, max_length=1000)]
-    """Why a failure was put up with."""
+    """The reason why a failure was waived."""
     approved_by: Annotated[Label, Field(min_length=1, max_length=1000)]
-    """Who decided that."""
+    """The person who approved the waiver."""
     expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(day)]
-    """The last day on which it held."""
+    """The last day of the waiver."""
 
 
 class GateFields(ManifestFields):
     """One gate.
 
     `at_most` or `at_least` is its limit. `class` is what its measure reads: public facts (static), released data
-    (output), or the table through noise (charged), which took `charge` of epsilon. It blocks the release or advises.
-    `over` are the columns that it speaks of (without it all), `of` the sensitive one, `with` further parameters.
-    `low` and `high` are the ends of one-sided 95 % intervals, rounded outwards (the value itself when it is exact);
-    without them nothing could be measured.
-
-    `stated_reason` and `reference` say why there is the gate, `waiver` by whose approval a failure does not withhold
-    up to which day; it failed, and on the day of the slot that held, if it was `waived`. (From format 2 on.)
+    (output), or the table through noise (charged), at a privacy cost of epsilon `charge`. It blocks the release or
+    advises. `over` are the columns that it is about (without it all), `of` the sensitive one, `with` further
+    parameters. `low` and `high` are one-sided 95 % confidence limits, rounded outwards (the value itself when it is
+    exact); without them nothing could be measured. `stated_reason` and `reference` give the reason for the gate,
+    `waiver` the approver of a waiver and its last day. `waived`: the gate failed, and the waiver held on the day of the
+    slot. (From format 2 on.)
     """
 
     measure: Label
-    """What was measured."""
+    """The name of the measure."""
     over: Annotated[tuple[Label, ...], Field(max_length=1000)] | None = None
-    """The columns that it speaks of; all without it."""
+    """The columns that the gate is about; without it all."""
     of: Label | None = None
-    """The column that it speaks of."""
+    """The one column that the gate is about."""
     options: Annotated[dict[Label, Exact] | None, Field(alias="with", max_length=20)] = None
     """Options of the measure."""
     at_most: Exact | None = None
@@ -48,31 +47,31 @@ class GateFields(ManifestFields):
     at_least: Exact | None = None
     """The least number that passes."""
     charge: Exact | None = None
-    """What a noisy measurement took of epsilon."""
+    """The privacy cost epsilon of a noisy measurement."""
     severity: Literal["block", "advise"]
-    """Whether it blocks the release or advises."""
+    """The effect of anything but a pass: `block` withholds the release, `advise` does not."""
     reads: Annotated[Literal["static", "output", "charged", "confidential"], Field(alias="class")]
-    """What its measure reads."""
+    """The class of the measure: what it reads."""
     value: Figure | None = None
-    """What was measured. Nothing could be where it is not there."""
+    """The measured value. It is absent where nothing could be measured."""
     low: Figure | None = None
-    """The low end of what was measured, rounded outwards."""
+    """The lower confidence limit, rounded outwards."""
     high: Figure | None = None
-    """The high end of what was measured, rounded outwards."""
+    """The upper confidence limit, rounded outwards."""
     outcome: Literal["pass", "fail", "inconclusive"]
-    """What the gate said."""
+    """The outcome of the gate."""
     stated_reason: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
-    """Why there is the gate."""
+    """The reason for the gate."""
     reference: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
-    """Where that was decided."""
+    """The place where the gate was decided."""
     waiver: WaiverFields | None = None
-    """By whose approval, and until when, a failure does not withhold."""
+    """The waiver of a failure: approver and last day."""
     waived: Literal[True] | None = None
-    """There, and true, where it failed and was waived."""
+    """Present, and true, if the gate failed and was waived."""
 
     @classmethod
     def of_verdict(cls, verdict: Verdict) -> "GateFields":
-        """The verdict as it is written."""
+        """Return the fields of a verdict."""
         rule, shown = verdict.rule, verdict.shown
         stated = {
             "measure": rule.measure, "over": None if rule.over is None else tuple(rule.over), "of": rule.of,
@@ -98,7 +97,7 @@ class GateFields(ManifestFields):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that is written here."""
+        """The verdict that these fields state."""
         known = self.value is not None and self.low is not None and self.high is not None
         shown = WrittenMeasurement(self.value or "", self.low or "", self.high or "") if known else None
         reads, outcome = MeasureClass(self.reads), Outcome(self.outcome)
@@ -106,5 +105,5 @@ class GateFields(ManifestFields):
 
     @property
     def since_format_2(self) -> bool:
-        """Whether it says what a manifest of format 1 does not."""
+        """True if the gate has fields that a manifest of format 1 lacks."""
         return any(each is not None for each in (self.stated_reason, self.reference, self.waiver, self.waived))

@@ -1,7 +1,7 @@
-"""The manifest: all that is said about a release, in fields, as canonical bytes. One statement has one text.
+"""The manifest: all statements about a release, in fields, as canonical bytes. One statement has one text.
 
-It is complete: from it and the data files every other file, every verdict that is not paid for and the guarantee can be
-computed again. Numbers are exact text, bounded in length, so that no number of a forged manifest takes long to read.
+It is complete: from it and the data files, every other file, every verdict without a charge, and the guarantee can be
+computed again. Numbers are exact text of bounded length, so that no number of a forged manifest takes long to read.
 """
 
 import json
@@ -21,14 +21,14 @@ from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Man
 
 NAME = "manifest.json"
 FORMAT = 2
-"""The number of this form. Templates and readers of a form that was ever published stay."""
+"""The number of the current format. Templates and readers of every format that was ever published stay."""
 
 
 NO_OTHER = {"additionalProperties": False}
 
 
 class ReleaseFields(ManifestFields):
-    """Which release this is. `id` is policy, version and slot."""
+    """The identity of the release. `id` is policy, version and slot."""
 
     id: Annotated[str, Field(pattern=r"^[0-9A-Za-z.-]{1,63}/[0-9A-Za-z.-]{1,31}/[0-9TZ-]{10,16}$")]
     """Policy, version and slot."""
@@ -37,27 +37,27 @@ class ReleaseFields(ManifestFields):
     version: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.-]{0,30}$")]
     """The policy's version."""
     slot: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{4}Z)?$")]
-    """The day, or day and minute (UTC), that the release is for."""
+    """The slot of the release: a day, or day and minute (UTC)."""
 
 
 class AboutFields(ManifestFields):
-    """What the policy owner says of it, in free words."""
+    """The policy owner's description of the release, as free text."""
 
     description: Words
-    """What the release is."""
+    """The description of the release."""
     owner: Words
-    """Who answers for it."""
+    """The owner, who answers for the release."""
 
 
 class ContractFields(ManifestFields):
-    """The contract whose table was read, and the population that it is about."""
+    """The contract whose table was read, and its population."""
 
     id: Label
     """The contract's id."""
     version: Label
     """The contract's version."""
     population: Label
-    """The population whose people the table is about."""
+    """The population of the table."""
 
 
 class PlaceFields(ManifestFields):
@@ -71,7 +71,7 @@ class PlaceFields(ManifestFields):
 
 
 class CostFields(ManifestFields):
-    """Privacy loss."""
+    """A privacy cost."""
 
     epsilon: Exact
     """Epsilon, exactly."""
@@ -80,27 +80,27 @@ class CostFields(ManifestFields):
 
 
 class JointColumnFields(ManifestFields):
-    """An attribute, how many values its level has, and its value in every cell."""
+    """An attribute, the number of values of its level, and its value in every cell."""
 
     name: Label
     """The attribute."""
     values: Annotated[int, Field(ge=1, le=MOST_VALUES + 1)]
-    """How many values its level has."""
+    """The number of values of the level."""
     codes: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_JOINT_FIGURES)]
     """The attribute's value in every cell."""
 
 
 class JointFields(ManifestFields):
-    """Public counts of some attributes together: the cells that somebody is in, in the order of their codes."""
+    """Public joint counts of some attributes: the nonempty cells, in the order of their codes."""
 
     columns: Annotated[tuple[JointColumnFields, ...], Field(min_length=1, max_length=1000)]
     """The attributes that are counted together."""
     counts: Annotated[tuple[Count, ...], FailFast(), Field(min_length=1, max_length=MOST_JOINT_FIGURES)]
-    """How many people are in each cell."""
+    """The number of people in each cell."""
 
     @classmethod
     def of(cls, counts: Histogram) -> "JointFields":
-        """The counts as they are written."""
+        """Return the fields of counts."""
         columns = [
             JointColumnFields(name=name, values=size, codes=tuple(codes.tolist()))
             for name, size, codes in zip(counts.names, counts.sizes, counts.codes, strict=True)
@@ -109,7 +109,7 @@ class JointFields(ManifestFields):
 
     @property
     def histogram(self) -> Histogram:
-        """What is counted."""
+        """The counts as a histogram."""
         names, sizes = zip(*((each.name, each.values) for each in self.columns), strict=True)
         codes = tuple(np.array(each.codes, dtype=np.int64) for each in self.columns)
         return Histogram(names, sizes, codes, np.array(self.counts, dtype=np.int64))
@@ -129,24 +129,27 @@ class JointFields(ManifestFields):
 
 
 class FactsFields(ManifestFields):
-    """Public facts that gates were judged by: the bound on people, the most rows of one privacy unit, the population's
-    budget in force, what it has spent with this release included, and for gates that read them the public counts of
-    every value of a column, at the finest level that could be released, and with `joint` of several columns together
-    (where the contract has such). `informed` says that the policy was first used
-    after a private record of the population had been opened (from format 2 on; otherwise it is absent)."""
+    """Public facts that gates were judged by.
+
+    They are the bound on people, the most rows of one privacy unit, the population's budget in force, and its spend
+    including this release. For gates that read them there are the public counts of every value of a column, at the
+    finest level that could be released, and with `joint` those of several columns together (if the contract has such).
+    `informed` means that the policy was first used after a private record of the population had been opened (from
+    format 2 on; otherwise it is absent).
+    """
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
     """The bound on all people of the population."""
     rows_per_unit: Annotated[int, Field(ge=1, le=10**6)]
     """The most rows of one privacy unit."""
     budget: CostFields
-    """The population's budget for life, as it was in force."""
+    """The population's lifetime budget in force."""
     spent: CostFields
-    """What the population had spent with this release included."""
+    """The population's spend including this release."""
     margins: dict[Label, Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_VALUES + 1)]]
     """Public counts of every value of a column, for gates that read them."""
     informed: Literal[True] | None = None
-    """There, and true, where the policy was first used after a private record of the population had been opened."""
+    """Present, and true, if the policy was first used after a private record of the population had been opened."""
     joint: Annotated[tuple[JointFields, ...], Field(min_length=1, max_length=100)] | None = None
     """Public counts of several columns together, for gates that read them."""
 
@@ -159,10 +162,10 @@ class FactsFields(ManifestFields):
 
 
 class PartFields(ManifestFields):
-    """What one step spends."""
+    """The privacy cost of one step."""
 
     name: Label
-    """What the part pays for."""
+    """The step that this part pays for."""
     epsilon: Exact
     """Epsilon of this part, exactly."""
     delta: Exact
@@ -170,21 +173,23 @@ class PartFields(ManifestFields):
 
 
 class GuaranteeFields(ManifestFields):
-    """The guarantee of the whole release, its parts, and in words; `plain` says what it comes to for people, with all
-    that they have lost before (a manifest of format 1 does not)."""
+    """The guarantee of the whole release, its parts, and its text.
+
+    `plain` is the guarantee for people in sentences, with all earlier charges (a manifest of format 1 lacks it).
+    """
 
     epsilon: Exact
     """Epsilon of the whole release, exactly."""
     delta: Exact
     """Delta of the whole release, exactly."""
     relation: Literal["add-remove"]
-    """Which tables are compared: one with a unit more or less than the other."""
+    """The neighbouring relation: one table has a privacy unit more or less than the other."""
     unit: Literal["row", "person"]
-    """Whether a row or a person is protected."""
+    """The privacy unit: a row or a person."""
     parts: Annotated[tuple[PartFields, ...], Field(min_length=1, max_length=100)]
-    """What each step spends. Parts add up to the whole."""
+    """The privacy cost of each step. Parts add up to the whole."""
     plain: Annotated[tuple[Words, ...], Field(max_length=100)] | None = None
-    """What it comes to for people, in sentences."""
+    """The guarantee for people, in sentences."""
     words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
     """The guarantee in words."""
 
@@ -192,7 +197,7 @@ class GuaranteeFields(ManifestFields):
     def of(
         cls, guarantee: Guarantee, words: tuple[str, ...] = (), plain: tuple[str, ...] | None = None
     ) -> "GuaranteeFields":
-        """The guarantee as it is written."""
+        """Return the fields of a guarantee."""
         parts = tuple(PartFields(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
         return cls.model_validate(
             {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
@@ -201,7 +206,7 @@ class GuaranteeFields(ManifestFields):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is stated. Raises ValueError when the parts do not add up to the totals."""
+        """The stated guarantee. Raises ValueError when the parts do not add up to the totals."""
         parts = tuple(Part(part.name, part.epsilon, part.delta) for part in self.parts)
         return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts)
 
@@ -215,7 +220,7 @@ class FileFields(ManifestFields):
 
 
 class SoftwareFields(ManifestFields):
-    """The versions that wrote it: other versions of pyarrow may write other bytes."""
+    """The software versions that wrote the release: other versions of pyarrow may write other bytes."""
 
     crowdgate: Label
     """The version of Crowdgate."""
@@ -224,34 +229,35 @@ class SoftwareFields(ManifestFields):
 
 
 class MechanismFields(ManifestFields):
-    """What is said of a mechanism: its kind, and the rate at which secret coins keep a row, 1 without coins. Every kind
-    of release has further fields of its own."""
+    """The mechanism: its kind, and the rate of Bernoulli sampling, 1 without sampling. Every kind of release has
+    further fields of its own.
+    """
 
     kind: str
     """The kind of release."""
     beta: Exact
-    """The rate at which secret coins keep a row, 1 without coins."""
+    """The rate of Bernoulli sampling, by secret random bits; 1 without sampling."""
 
 
 class Manifest(ManifestFields):
-    """What is said of a release of any kind.
+    """The manifest of a release of any kind.
 
-    `estimand` says whose rows its numbers speak of (a manifest of format 1 does not). `policyDigest` is the SHA-256 of
-    policy, contract, levels and budget as the ledger has it; `formats` are those of the data; `files` are all files but
-    this one and the signature; `key` says that the secret key of coins and noise came from the operating system
-    ("injected": made for a test, never published).
+    `estimand` describes the rows that its numbers are about (a manifest of format 1 lacks it). `policyDigest` is the
+    SHA-256 of policy, contract, levels and budget as the ledger has it; `formats` are those of the data; `files` are
+    all files except this one and the signature; `key` is the origin of the secret key of sampling and noise: the
+    operating system ("injected": made for a test, never published).
     """
 
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     """The form of this file."""
     kind: Literal["Release"]
-    """What this file is: the manifest of a release."""
+    """The kind of this file: Release."""
     format: Literal[1, 2]
     """The number of the manifest's form."""
     release: ReleaseFields
-    """Which release this is."""
+    """The identity of the release."""
     about: AboutFields
-    """What the policy owner says of it."""
+    """The policy owner's description of the release."""
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
     contract: ContractFields
     """The contract whose table was read, and its population."""
@@ -260,21 +266,21 @@ class Manifest(ManifestFields):
     facts: FactsFields
     """Public facts that gates were judged by."""
     estimand: EstimandFields | None = None
-    """Whose rows the numbers speak of. Format 1 does not say."""
+    """The rows that the numbers are about. Format 1 lacks it."""
     mechanism: MechanismFields
-    """How the data were protected."""
+    """The mechanism that protects the data."""
     guarantee: GuaranteeFields
-    """What is promised."""
+    """The privacy guarantee."""
     verdicts: Annotated[tuple[GateFields, ...], FailFast(), Field(max_length=1000)]
-    """What each gate said. Gates that read confidential data are not among them."""
+    """The verdict of each gate. Gates that read confidential data are not among them."""
     data: ManifestFields
-    """What the data files hold."""
+    """The description of the data files."""
     formats: Annotated[tuple[Label, ...], Field(min_length=1, max_length=20)]
     """The formats of the data files."""
     files: Annotated[dict[FileName, FileFields], Field(max_length=MOST_FILES, json_schema_extra=NO_OTHER)]
-    """All files but this one and the signature, by name."""
+    """All files except this one and the signature, by name."""
     key: Literal["operating system", "injected"]
-    """Where the secret key of coins and noise came from. Of a published release it is always the operating system."""
+    """The origin of the secret key of sampling and noise. For a published release it is always the operating system."""
     software: SoftwareFields
     """The versions that wrote the release."""
 
@@ -291,7 +297,7 @@ class Manifest(ManifestFields):
         return self
 
     def sealed(self) -> bytes:
-        """The manifest as it is published."""
+        """Return the manifest's bytes as they are published."""
         return canonical(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
@@ -303,18 +309,18 @@ M = TypeVar("M", bound=Manifest)
 
 
 def json_fields(said: ManifestFields) -> dict[str, Any]:
-    """A part as JSON, without what it does not say."""
+    """Return a part of a manifest as JSON, without absent fields."""
     stated: dict[str, Any] = said.model_dump(mode="json", by_alias=True, exclude_none=True)
     return stated
 
 
 def canonical(value: Any) -> bytes:
-    """Canonical JSON: sorted keys, no spaces to spare, UTF-8, one newline at the end."""
+    """Return canonical JSON: sorted keys, no trailing blanks, UTF-8, one newline at the end."""
     return (json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 
 def parsed(model: type[M], data: bytes) -> M:
-    """The manifest in `data`. Raises VerificationFailed that says where it is none, never what stands there."""
+    """Return the manifest in `data`. Raises VerificationFailed that names the faulty place, never its content."""
     try:
         found = model.model_validate_json(data)
         if found.sealed() == data:
@@ -327,7 +333,7 @@ def parsed(model: type[M], data: bytes) -> M:
 
 
 def kind_in(data: bytes) -> str:
-    """The kind of release that a manifest names. Raises VerificationFailed."""
+    """Return the kind of release that a manifest names. Raises VerificationFailed."""
     if len(data) > LARGEST_MANIFEST:
         raise VerificationFailed(f"{NAME}: larger than {LARGEST_MANIFEST} bytes")
     if data.count(b":") > MOST_NAMES:
@@ -339,7 +345,7 @@ def kind_in(data: bytes) -> str:
 
 
 def policy_digest_in(data: bytes) -> str:
-    """The digest of the policy that a manifest names, of any kind. Raises VerificationFailed for what is none."""
+    """Return the policy digest in a manifest of any kind. Raises VerificationFailed for anything else."""
     try:
         return _Policy.model_validate_json(data).policy_digest
     except (ValueError, RecursionError):

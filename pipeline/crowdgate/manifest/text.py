@@ -17,17 +17,19 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 _MOST = 10**15
-"""Greater numbers are said as this one where less is promised, and as powers of ten where more would be."""
+"""The greatest number in texts. Greater ones are capped where that is conservative, and else rounded up to powers of
+ten.
+"""
 
 INFORMED = (
     "Informed by confidential data: this policy, with its contract and budget, was first used after a private record "
     "of the same population had been opened. What it owes to that record is not covered by the guarantee."
 )
-"""Said of such policies, before and after their release."""
+"""The text about informed policies, before and after their release."""
 
 
 def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:
-    """The guarantee in words, and its form for users who take the number of people as known.
+    """Return the guarantee in words, and its form for readers who treat the number of people as known.
 
     `beta` is the rate of safe k-anonymity's sample. Without it, and where levels chosen on that sample leave no part
     that is the mechanism alone, all parts count twice.
@@ -39,11 +41,10 @@ def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int =
 def plain_guarantee(
     people: int, rows: int, spent: Cost, gates: Iterable[GateRule], *, first: bool = False
 ) -> tuple[str, str]:
-    """What the bound on predicate singling out says of `people` with so many rows each, after `spent` in all: a plain
-    sentence, rounded towards safety, and what it stands on.
+    """Return the bound on predicate singling out for `people` with so many rows each, after `spent` in all.
 
-    The weight is the greatest that a gate on the bound states. With `first` the ledger was not asked: it is said of the
-    population's first release.
+    It is a plain sentence, rounded conservatively, and its basis. The weight is the greatest that a gate on the bound
+    states. With `first` the ledger was not read: the sentence is about the population's first release.
     """
     weight = max((each for each in map(bounded_weight, gates) if each is not None), default=DEFAULT_WEIGHT)
     chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
@@ -77,11 +78,11 @@ def _basis_sentence(rows: int, weight: Fraction, spent: Cost) -> str:
 
 
 def _at_most_text(number: int) -> str:
-    """At most the number, in two digits."""
+    """Return the number rounded down to two digits."""
     step = 10 ** max(0, len(str(number)) - 2)
     return f"{min(number - number % step, _MOST):,}"
 
 
 def _at_least_text(number: int) -> str:
-    """At least the number."""
+    """Return the number, or above a limit the next power of ten."""
     return f"{number:,}" if number <= _MOST else f"10^{len(str(number - 1))}"

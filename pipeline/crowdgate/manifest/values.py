@@ -1,4 +1,4 @@
-"""Values that a manifest is made of: typed, bounded, and each with one way to be written."""
+"""Values of a manifest: typed, bounded, and each with exactly one text."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(
 
 
 class ManifestFields(BaseModel):
-    """A part of a manifest: nothing but its fields, each of its type as JSON has it, none changed afterwards."""
+    """A part of a manifest: only its fields, each of its JSON type, immutable."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -33,7 +33,7 @@ def _exact(value: Any) -> Fraction:
 
 
 def _one_line(text: str) -> str:
-    """What contracts accept of names: no control characters, no line ends."""
+    """Return text that contracts accept as a name: no control characters, no line ends."""
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
         raise ValueError("text without control characters")
     return text
@@ -45,16 +45,16 @@ Exact = Annotated[
     PlainSerializer(exact_text),
     WithJsonSchema({"type": "string", "pattern": _EXACT, "description": "An exact number: 0.05, 1e-09 or 1/3."}),
 ]
-"""An exact number, as the text that `exact_text` gives it."""
+"""An exact number, as the text of `exact_text`."""
 
 _MEASURED = "A measured number: exact where it is whole or a ratio, otherwise in nine digits."
 Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700, description=_MEASURED)]
 Label = Annotated[str, Field(max_length=10_000), AfterValidator(_one_line)]
-"""A name: of a column, a level, a table. It may be printed as it is."""
+"""A name of a column, level or table. It may be printed unchanged."""
 Words = Annotated[str, Field(max_length=100_000)]
-"""What people wrote or read."""
+"""Text for people."""
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]
 """SHA-256."""
 Count = Annotated[int, Field(ge=0, le=10**15)]
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")]
-"""A file of a release: no folder, no hidden file."""
+"""The name of a file of a release: no folder, no hidden file."""

@@ -1,1 +1,1 @@
-"""What the pages of releases, budgets, plans and private records say. Rendering is in `report`."""
+"""Contents of the pages of releases, budgets, plans and private records. Rendering is in `report`."""

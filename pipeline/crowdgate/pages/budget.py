@@ -1,4 +1,4 @@
-"""The page of a budget: what a population had, lost and has left, with every raise and its reason."""
+"""The page of a budget: a population's registered, spent and remaining amounts, with every raise and its reason."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ EVENTS = {
     "entry.void": "given back",
     "budget.raised": "raised",
 }
-"""What changes what is left, in words; the first line of a population registers it."""
+"""Events that change the budget left, in words; the first line of a population registers it."""
 
 
 @dataclass(frozen=True)
 class BudgetStep:
-    """What was registered and spent after a line of the ledger."""
+    """The registered and spent amounts after a line of the ledger."""
 
     line: int
     at: str
@@ -41,7 +41,7 @@ class BudgetStep:
 
 
 def budget_page(ledger: Ledger, population: str) -> Report:
-    """The page of a registered population. Raises LedgerRefused for another."""
+    """Return the page of a registered population. Raises LedgerRefused for another."""
     if ledger.budget(population) is None:
         known = ", ".join(each.population for each in ledger.budgets()) or "none yet"
         raise LedgerRefused(f"{population} is not registered in the ledger {ledger.id}; registered: {known}")
@@ -55,7 +55,7 @@ def budget_page(ledger: Ledger, population: str) -> Report:
 
 
 def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[BudgetStep]) -> Iterator[Section]:
-    """What is left, how it went down, and everything that the ledger says of these people."""
+    """Yield the budget left, its history, and all entries of the ledger about these people."""
     changes, releases = _own(summary["changes"], budget), _own(summary["releases"], budget)
     ids = {each["release_id"] for each in releases}
     amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left"))
@@ -95,12 +95,12 @@ def _change_text(change: dict[str, Any]) -> str:
 
 
 def _where(event: dict[str, Any]) -> str:
-    """The line of the ledger, when it was written, and by whom."""
+    """Return the line of the ledger, its time, and its author."""
     return ", ".join([f"line {event['line']}", *(str(event[name]) for name in ("at", "by") if event.get(name))])
 
 
 def _burn_downs(steps: Sequence[BudgetStep]) -> list[Picture]:
-    """What was left after each change, beside what was registered; delta too, where there is any."""
+    """Return pictures of the budget left after each change and the registered budget; of delta only if there is any."""
     return [_burn_down(name, steps) for name in AMOUNTS if any(step.cap[name] for step in steps)]
 
 
@@ -119,7 +119,7 @@ def _burn_down(name: str, steps: Sequence[BudgetStep]) -> Picture:
 
 
 def budget_steps(journal: list[JournalLine], population: str) -> Iterator[BudgetStep]:
-    """How the budget of a population changed, line by line of the journal."""
+    """Yield the changes of a population's budget, line by line of the journal."""
     cap: dict[str, Fraction] | None = None
     spent = {"epsilon": Fraction(0), "delta": Fraction(0)}
     for line in journal:

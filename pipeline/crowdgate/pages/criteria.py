@@ -1,5 +1,4 @@
-"""The three criteria of Opinion 05/2014 of the Article 29 Working Party (WP216), by which it asks whether data are
-anonymous: what of a release was checked, and what was not."""
+"""The three criteria of anonymity in Opinion 05/2014 of the Article 29 Working Party (WP216), applied to a release."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ NOBODY = "No rule of the policy checks it on this release."
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion: what it asks, what the promise says of it, which gates looked, and what nobody looked at."""
+    """A criterion: its question, the guarantee's statement, the gates that checked it, and what nothing checked."""
 
     name: str
     asks: str
@@ -24,7 +23,7 @@ class Criterion:
 
 
 def criteria(verdicts: Sequence[Verdict]) -> list[Criterion]:
-    """The three criteria for a run with these verdicts."""
+    """Return the three criteria for a run with these verdicts."""
     return [
         Criterion(name.capitalize(), asks, promised, _checked(name, verdicts), (*_missing(name, verdicts), *unchecked))
         for name, asks, promised, unchecked in _CRITERIA

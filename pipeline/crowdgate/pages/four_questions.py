@@ -1,5 +1,7 @@
-"""The four questions that Francis and Wagner (2025, section 2) would have a study of attacks answer, answered for a
-published release: how an attack is carried out, what can be learned, how likely a guess is right, and for how many."""
+"""The four questions for a study of attacks by Francis and Wagner (2025, section 2), answered for a published release.
+
+They are: how an attack is carried out, what can be learned, how likely a guess is right, and for how many people.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttackerGuess:
-    """A guess: who makes it, how often it is right without the releases and with them, and how that is known."""
+    """A guess: the attacker, the probability that it is right without the releases and with them, and the evidence."""
 
     guess: str
     without: str
@@ -38,24 +40,24 @@ class AttackerGuess:
 
 
 def columns(said: Manifest) -> list[str]:
-    """The columns that were read, by their names; none where the manifest does not say (format 1)."""
+    """Return the columns that were read, by name; none if the manifest lacks them (format 1)."""
     return [] if said.estimand is None else sorted({*said.estimand.dropped, *said.estimand.invalid})
 
 
 def secrets(told: EndedRun) -> list[str]:
-    """The columns that gates on inference name as what must not be guessed."""
+    """Return the columns that gates on inference name as secret."""
     found = (each.rule.of for each in told.verdicts or () if MEASURES[each.measure].aspect is Aspect.INFERENCE)
     return sorted({each for each in found if each is not None})
 
 
 def attacker_guesses(told: EndedRun, said: Manifest) -> list[AttackerGuess]:
-    """How likely guesses are right."""
+    """Return the probabilities that guesses are right."""
     static = static_before_data(said)
     return [_singling_out_guess(static), _membership_guess(static), *_audited_guesses(told)]
 
 
 def expected_failures(said: Manifest) -> str:
-    """People times the delta of all releases."""
+    """Return people times the delta of all releases, as text."""
     return decimal(said.facts.people * said.facts.spent.delta, 4)
 
 
@@ -86,7 +88,7 @@ def _bound(measure: Measure, static: Static) -> str:
 
 
 def _audited_guesses(told: EndedRun) -> Iterator[AttackerGuess]:
-    """Guesses that audits played, as gates are judged by them."""
+    """Yield guesses from audits, as the gates judge them."""
     found = [each for each in told.verdicts or () if MEASURES[each.measure].asks is not None]
     for each in found:
         yield AttackerGuess(each.gate, "see the audit", each.reason, "attackers played against this mechanism")

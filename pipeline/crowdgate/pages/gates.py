@@ -1,4 +1,4 @@
-"""Gates on pages: what decided, and how near its limit each stood in release after release."""
+"""Gates on pages: the verdicts, and the distance of each measurement from its limit in successive releases."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from crowdgate.history.ended_run import EndedRun
 
 MOST = 24
-"""Past releases in a picture at most: the last ones."""
+"""The greatest number of past releases in a picture: the last ones."""
 ROUNDED = 1e-8
-"""Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
+"""Confidence limits are written in nine digits, rounded outwards: one nearer than this to the number is the number
+itself.
+"""
 READS = {
     MeasureClass.STATIC: "public figures, before any data are read",
     MeasureClass.OUTPUT: "what would be published",
@@ -28,7 +30,7 @@ READS = {
 
 
 def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Each gate: its outcome, what was measured, what it reads, what it does, and its remarks."""
+    """Return each gate: its outcome, the measurement, what it reads, its effect, and its notes."""
     return [
         {
             "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
@@ -39,7 +41,7 @@ def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
 
 
 def _notes(verdict: Verdict) -> list[str]:
-    """The gate's remarks; of a waiver that was not what decided, that it was not."""
+    """Return the gate's notes; for a waiver that did not decide, the reason why not."""
     rule = verdict.rule
     if rule.waiver is None or verdict.waived:
         return gate_notes(rule)
@@ -49,8 +51,11 @@ def _notes(verdict: Verdict) -> list[str]:
 
 
 def margins(past: Sequence[EndedRun]) -> list[Picture]:
-    """Of each gate of the last release that is not the promise itself what it measured in all of them, beside its
-    limit; of gates that measure an excess, beside 0."""
+    """Return a picture for each gate of the last release, except gates on the guarantee: its measurements and its
+    limit.
+
+    For gates that measure an excess the limit is 0.
+    """
     every = next((each.verdicts for each in reversed(past) if each.verdicts), ())
     last = [each for each in every if not _repeats_guarantee(each)]
     made = (_margin(at, verdict, past[-MOST:]) for at, verdict in enumerate(last, start=1))
@@ -58,7 +63,7 @@ def margins(past: Sequence[EndedRun]) -> list[Picture]:
 
 
 def _repeats_guarantee(verdict: Verdict) -> bool:
-    """Whether the figure is the promise, and never another."""
+    """Return whether the gate's figure is the guarantee, which never varies."""
     return verdict.measure in MEASURES and MEASURES[verdict.measure].aspect is Aspect.PROMISE
 
 
@@ -88,12 +93,12 @@ def _limit(verdict: Verdict) -> float:
 
 
 def _same_measurement(verdict: Verdict, run: EndedRun) -> WrittenMeasurement | None:
-    """What a run measured for the gate on the same number."""
+    """Return the measurement of the gate's number in a run, or None."""
     return next((each.shown for each in run.verdicts or () if _number(each) == _number(verdict)), None)
 
 
 def _number(verdict: Verdict) -> tuple[object, ...]:
-    """What is measured: of an excess, beyond which limit."""
+    """Return the identity of the measured number; for an excess it includes the limit."""
     rule, over = verdict.rule, verdict.rule.over
     limit = rule.at_most if _is_excess(verdict) else None
     return (
@@ -117,13 +122,13 @@ def _number_of(text: str) -> float:
 
 
 def opposing_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """The gates that withheld, and those whose failure was waived."""
+    """Yield the gates that withheld, and those whose failure was waived."""
     yield from withholding_gates(verdicts)
     yield from (f"{each.gate}: {each.ended}" for each in verdicts if each.waived)
 
 
 def withholding_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """The gates that withheld, with what was measured."""
+    """Yield the gates that withheld, with their measurements."""
     for each in verdicts:
         if each.withholds:
             yield f"{each.gate}: {each.reason}"

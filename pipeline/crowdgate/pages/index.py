@@ -30,7 +30,7 @@ WITH_PAGES = (State.PUBLISHED, State.WITHHELD)
 
 @dataclass(frozen=True, eq=False)
 class IndexRow:
-    """A run in the index; `page` is the file of its own page, and `refused` why it has none."""
+    """A run in the index; `page` is the file of its own page, and `refused` the reason if it has none."""
 
     told: EndedRun
     population: str
@@ -39,10 +39,10 @@ class IndexRow:
 
 
 def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
-    """Write the folder, whole or not at all, and return the index in it. Raises EnvironmentFault when it exists or
-    can't be written.
+    """Write the folder atomically, and return the index in it. Raises EnvironmentFault if it exists or can't be
+    written.
 
-    A release whose files are not what the ledger committed to has no page; the index says why.
+    A release whose files are not those that the ledger committed to has no page; the index gives the reason.
     """
     if folder.exists():
         raise EnvironmentFault(f"{folder} exists; expected the path of a folder that is not there yet")
@@ -71,7 +71,7 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
 
 
 def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[str, str]) -> Report:
-    """The index: the last run first."""
+    """Return the index: the last run first."""
     listed = [{"release": each.told.release_id, "outcome": each.told.outcome, "page": each.page} for each in rows]
     return Report(
         "Releases", lambda: _sections(ledger, rows, budgets), lambda: {"outcome": "shown", "runs": listed}, links=links

@@ -1,5 +1,4 @@
-"""The outlook of a policy as a report: whether a release can be let through, what it costs and what it gives, and its
-alternatives."""
+"""The outlook of a policy as a report: probability of passing, privacy cost, expected figures, and alternatives."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -29,14 +28,14 @@ TOO_LITTLE = (
 
 @dataclass(frozen=True, eq=False)
 class PlanReport:
-    """An outlook with what was asked beside it: answers to wishes, and other kinds of release."""
+    """An outlook with optional parts: answers to targets, and a comparison with other kinds of release."""
 
     found: Outlook
     answers: Sequence[TargetAnswer] = ()
     beside: KindComparison | None = None
 
     def report(self) -> Report:
-        """The plan for people and for programs."""
+        """Return the plan as a report."""
         title = f"Plan of {self.found.plan.bundle.policy.metadata.name}"
         return Report(title, lambda: list(self._sections()), self._json)
 
@@ -76,7 +75,7 @@ def _guarantee(found: Outlook) -> list[str]:
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
-    """What is expected of the release; what figures rest on has a short name, which is explained below."""
+    """Yield the expected figures of the release; short names of their bases are explained below the table."""
     title = "What is expected of the release"
     rows = ((each.label, format_value(each.value, each.format), each.range_text, each.basis.label) for each in figures)
     yield table_section(title, ("figure", "value", "range", "rests on"), rows)
@@ -108,7 +107,9 @@ def _forecast(found: Outlook) -> Iterator[Section]:
 
 
 def _grid(listing: Listing, chart: Chart) -> Listing:
-    """What the chart draws: a row for each line, a column for each place. Further lines stand in brackets."""
+    """Return the numbers of the chart: a row for each line, a column for each place. Numbers of further lines are in
+    brackets.
+    """
     cells = {(json_value(row[chart.by]), json_value(row[chart.x])): row for row in listing.rows}
     across, down = (sorted({at[side] for at in cells}) for side in (1, 0))
     rows = [[format_value(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
@@ -122,7 +123,7 @@ def _grid_cell(row: Any, chart: Chart) -> str:
 
 
 def _wish(answer: TargetAnswer) -> Section:
-    """What comes nearest to a wish, and what to do."""
+    """Return the section of a target: the nearest proposals, and advice."""
     return Section(f"Wish: {answer.wish}", [answer.advice], list(map(_proposal, answer.proposals)))
 
 
@@ -133,7 +134,7 @@ def _proposal(found: MechanismProposal) -> str:
 
 
 def _comparison(found: KindComparison) -> Section:
-    """Other kinds of release beside this one, at the same epsilon and delta."""
+    """Return the comparison with other kinds of release at the same epsilon and delta."""
     said = [
         f"Beside {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
         for rival in found.rivals

@@ -1,4 +1,4 @@
-"""What the private record of a run tells its curator, as pictures: confidential. Looking at it is recorded first."""
+"""Pictures of a run's private record, for its curator: confidential. The access is recorded first."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from crowdgate.releases.private_record import PrivateRecord
 
 DRAWN = 20
-"""Names in a picture at most."""
+"""The greatest number of names in a picture."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrivatePictures:
-    """A record that was opened, and its pictures; what a run of its kind does not record has none."""
+    """A record that was opened, and its pictures; there are none of figures that a run of its kind does not record."""
 
     opened: PrivateRecord
     pictures: tuple[Picture, ...]
@@ -30,12 +30,12 @@ class PrivatePictures:
 
     @property
     def shown(self) -> list[dict[str, object]]:
-        """The pictures as a page has them."""
+        """The values of the pictures for a page's template."""
         return [picture_values(each) for each in self.pictures]
 
 
 def private_pictures(ledger: Ledger, release_id: str) -> PrivatePictures:
-    """Open the record, which is recorded. Raises as `open_record`."""
+    """Record the access, and return the record with its pictures. Raises as `open_record`."""
     opened = open_record(release_id, ledger)
     made = (
         _invalid_cells(opened.sections),
@@ -65,7 +65,7 @@ def _classes(record: Mapping[str, Any]) -> Picture | None:
 
 
 def _margins(record: Mapping[str, Any]) -> Iterator[Picture]:
-    """Shares of the values of each attribute in the table and in the release."""
+    """Yield pictures of the shares of each attribute's values in the table and in the release."""
     for at, (name, values) in enumerate(record.get("utility", {}).get("attributes", {}).items()):
         most = sorted(values.items(), key=lambda each: (-abs(each[1]["table"] - each[1]["release"]), each[0]))[:DRAWN]
         series = tuple(

@@ -25,7 +25,7 @@ def write_record_page(found: PrivateRecord, path: Path) -> None:
 
 
 def record_markdown(found: PrivateRecord) -> str:
-    """The page as Markdown: what came in, rules and gates as tables, everything else as it stands."""
+    """Return the page as Markdown: ingestion summary, rules and gates as tables, everything else unchanged."""
     record: dict[str, Any] = _printable(found.sections)
     came_in = record.get("ingestion", {})
     values = {
@@ -51,7 +51,7 @@ def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """Nested values as the lines of a list."""
+    """Yield nested values as the lines of a list."""
     for name, each in _named_children(value):
         inside = isinstance(each, dict | list)
         words = [str(part) for part in (name, None if inside else each) if part is not None]
@@ -61,7 +61,7 @@ def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _named_children(value: Any) -> Iterator[tuple[str | None, Any]]:
-    """What is inside, by name; what has none and is nested has a number."""
+    """Yield the children of a value by name; nested children without a name have a number."""
     if isinstance(value, dict):
         yield from value.items()
     else:
@@ -71,7 +71,7 @@ def _named_children(value: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _printable(value: Any) -> Any:
-    """The value with every character that is none to print, also in names, as its escape."""
+    """Return the value with every unprintable character, also in names, as its escape."""
     if isinstance(value, dict):
         return {_printable(name): _printable(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -38,13 +38,16 @@ if TYPE_CHECKING:
 
 TEMPLATE = "report/pages/release.md.j2"
 MOST_NAMED = 12
-"""Files that are named; of more the number."""
+"""The greatest number of files that are named; of more only the number is shown."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasePage:
-    """A run with the runs of its policy before it (itself last), the pictures of its kind, and the audits that are
-    published with it; `origin` says who vouches for it, `private` what its record tells the curator."""
+    """A run with the earlier runs of its policy (itself last), the pictures of its kind, and the audits published with
+    it.
+
+    `origin` states who vouches for it, `private` is the part for the curator.
+    """
 
     told: EndedRun
     past: tuple[EndedRun, ...]
@@ -61,24 +64,29 @@ class ReleasePage:
 
     @property
     def title(self) -> str:
-        """What the page is of."""
+        """The title of the page: the id and the outcome."""
         return f"{self.told.release_id}: {self.told.outcome}"
 
     def markdown(self) -> str:
-        """The page as Markdown."""
+        """Return the page as Markdown."""
         return report.markdown(TEMPLATE, _values(self))
 
     def write(self, path: Path) -> None:
         """Write a new file: Markdown if its name ends in .md, HTML if in .html; for its owner only, if it is private.
-        Raises as `write_as`."""
+
+        Raises as `write_as`.
+        """
         kept = () if self.private is None else self.private.pictures
         access = permissions.PAGE if self.private is None else self.private.access
         write_as(path, self.title, self.markdown, lambda: draw_all([*self.everything, *kept]), access)
 
 
 def page_of(folder: Path, keys: Sequence[Path] = ()) -> ReleasePage:
-    """The page of a published release by its files alone; with `keys` (files of public keys) one must have signed it.
-    Raises VerificationFailed for one that does not hold what it claims, ConfigurationError for a wrong key."""
+    """Return the page of a published release by its files alone; with `keys` (files of public keys) one must have
+    signed it.
+
+    Raises VerificationFailed for a release that does not verify, ConfigurationError for a wrong key.
+    """
     trusted = tuple(key for path in keys for key in public_keys(path))
     found = Verification(folder, KINDS, ATTACHMENTS, trusted)
     told = of_manifest(found.run())
@@ -86,15 +94,15 @@ def page_of(folder: Path, keys: Sequence[Path] = ()) -> ReleasePage:
 
 
 def page_after(result: Result) -> ReleasePage:
-    """The page of a run that has just ended here, without the pictures that files are read for."""
+    """Return the page of a run that has just ended here, without the pictures that need its files."""
     told = of_result(result)
     return ReleasePage(told, (told,))
 
 
 def page_in(ledger: Ledger, root: Path, release_id: str) -> ReleasePage:
-    """The page of a run that the ledger of the working copy `root` knows, with the runs of its policy up to it.
+    """Return the page of a run that the ledger of the working copy `root` knows, with the runs of its policy up to it.
 
-    Raises LedgerRefused for one that it does not know, VerificationFailed for files that are not what it committed to.
+    Raises LedgerRefused for an unknown run, VerificationFailed for files that the ledger did not commit to.
     """
     entry = ledger.entry(release_id)
     if entry is None:
@@ -108,7 +116,7 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> ReleasePage:
 
 
 def _verified_page(found: Verification, told: EndedRun, past: tuple[EndedRun, ...]) -> ReleasePage:
-    """The page of a release that holds what it claims."""
+    """Return the page of a release that verified."""
     by = VerifiedRelease(
         found.manifest, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id
     )
@@ -117,8 +125,11 @@ def _verified_page(found: Verification, told: EndedRun, past: tuple[EndedRun, ..
 
 
 def private_page(release_id: str, to: Path | None, ledger: str | None) -> ReleasePage:
-    """The same of an id, with what its private record tells; the look is recorded first. It is written to a file for
-    its owner alone, so there must be one. Raises ConfigurationError without, and as `page_in` and `open_record`."""
+    """Return the page of an id with its private record, after recording the access.
+
+    The page is written to a file for its owner only, so `to` is required. Raises ConfigurationError without it, and as
+    `page_in` and `open_record`.
+    """
     if to is None:
         expected = "a file for its owner alone, since what it tells is confidential"
         raise ConfigurationError(Problem("command line", None, "--page", "missing", expected, "--page private.html"))
@@ -131,7 +142,10 @@ def private_page(release_id: str, to: Path | None, ledger: str | None) -> Releas
 
 
 def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) -> ReleasePage:
-    """The page of a release's folder, or of an id that the ledger knows. Raises ConfigurationError for neither."""
+    """Return the page of a release's folder, or of an id that the ledger knows.
+
+    Raises ConfigurationError for neither.
+    """
     folder = Path(release)
     if (folder / manifest.NAME).is_file():
         return page_of(folder, keys)
@@ -144,7 +158,7 @@ def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) 
 
 
 def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
-    """The runs of the policy's name up to this one, in the order of the ledger."""
+    """Return the runs of the policy's name up to this one, in the order of the ledger."""
     name = entry.release_id.partition("/")[0]
     own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
     until = next(at for at, each in enumerate(own, start=1) if each.release_id == entry.release_id)
@@ -152,7 +166,7 @@ def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
 
 
 def _audits(folder: Path, said: Manifest) -> tuple[str, ...]:
-    """The audits that are published with a release, in sentences."""
+    """Return the audits that are published with a release, in sentences."""
     told = []
     for audit in AUDITS.values():
         if audit.file in said.files:
@@ -184,7 +198,7 @@ def _values(page: ReleasePage) -> dict[str, object]:
 
 
 def _published_values(told: EndedRun, said: Manifest) -> dict[str, object]:
-    """What is told of a published release only."""
+    """Return the values of the template that only a published release has."""
     facts = said.facts
     return {
         "said": said,

@@ -1,1 +1,1 @@
-"""What is settled before anything is read: a policy with its files, its plan, budget, ledger and destination."""
+"""Preparation of a release before anything is read: a policy with its files, plan, budget, ledger and destination."""

@@ -1,10 +1,10 @@
-"""Anchors: what is known of a ledger outside of it, by its releases at their destinations or by whoever kept a line.
+"""Anchors: facts about a ledger that are stored outside of it, in releases at their destinations or as a line number.
 
-Each manifest names its place in the ledger's journal. The ledger must have that line, and must hold the release as
-committed or published with this very manifest. One that does not is an older copy, was cut off, or was computed anew.
-Only manifests that name this very ledger count; where keys are trusted, only those that one of them signed, and the
-signed catalogue: otherwise anybody who may write a folder there could stop everybody. A manifest that can't be read
-says nothing.
+Each manifest names its line of the ledger's journal. The ledger must have that line, and must hold the release as
+committed or published with this very manifest. A ledger that does not is an older copy, was cut off, or was computed
+anew. Only manifests that name this very ledger count. With trusted keys, only those that one of them signed count, and
+the signed catalogue: otherwise write access to that folder would be enough to stop all runs. An unreadable manifest is
+ignored.
 """
 
 import hashlib
@@ -32,8 +32,11 @@ _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class KnownRelease:
-    """A release as it is known outside of the ledger: where that stands, its id, the SHA-256 of its manifest, and the
-    place in the ledger that charged it, or where its catalogue was written."""
+    """A release as known outside of the ledger: its path, its id, the SHA-256 of its manifest, and a line of the
+    ledger.
+
+    The line is the one that charged the release, or at which its catalogue was written.
+    """
 
     path: Path
     release_id: str
@@ -42,9 +45,9 @@ class KnownRelease:
 
 
 def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[str] = ()) -> None:
-    """Refuse a ledger that lacks an anchor `LINE:DIGEST`, or a release that lies at one of these destinations.
+    """Refuse a ledger that lacks an anchor `LINE:DIGEST`, or a release at one of these destinations.
 
-    Raises LedgerRefused, and ConfigurationError for what is no anchor.
+    Raises LedgerRefused, and ConfigurationError for text that is no anchor.
     """
     for text in anchors:
         line, digest = parse_anchor(text)
@@ -55,7 +58,7 @@ def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[s
 
 
 def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each release at these destinations that the ledger does not hold as it lies there."""
+    """Yield a sentence for each release at these destinations that the ledger does not hold in this form."""
     releases = [
         each for root in dict.fromkeys(roots) for each in _releases_at(root, ledger)
     ]  # before the entries are read
@@ -73,7 +76,7 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
 
 
 def parse_anchor(text: str) -> tuple[int, str]:
-    """The line and the digest of an anchor. Raises ConfigurationError."""
+    """Return the line and the digest of an anchor. Raises ConfigurationError."""
     found = _ANCHOR.fullmatch(text)
     if found is None:
         expected = "LINE:DIGEST, as `crowdgate ledger verify` prints it"
@@ -86,7 +89,7 @@ def _refused(problem: str) -> LedgerRefused:
 
 
 def _releases_at(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:
-    """The releases of this ledger at a destination, as far as what says so can be trusted."""
+    """Yield the releases of this ledger at a destination, as far as their statements can be trusted."""
     names = (f"*/*/*/{SIGNED}", CATALOGUE) if ledger.trusted else (f"*/*/*/{manifest.NAME}",)
     for path in (each for name in names for each in sorted(root.glob(name))):
         try:

@@ -1,5 +1,8 @@
-"""What its ledger says of a policy, as far as that is at hand: whether it is informed by confidential data, whether it
-would be refused, and how many more such releases there can be, by the budget and by the policy's own gates."""
+"""The budget left of a policy, and its status in the ledger, if that is readable.
+
+The status tells whether the policy is informed by confidential data, whether the ledger would refuse it, and how many
+more such releases the budget and the policy's own gates allow.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,18 @@ UNREAD = "its ledger can't be read here"
 REFUSES = "its ledger refuses it"
 RECENT = 3
 MOST_RELEASES = 1000
-"""Releases one after another that gates are asked about."""
+"""The greatest number of successive releases that gates are judged for."""
 
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """How many more such releases there can be. `spent` and `cap` are those of the ledger, or, where there is a reason
-    why it is `unread`, those of a population that has lost nothing. `releases` fit into the budget; the gates that read
-    no data let `passing` of them through (at most MOST_RELEASES are looked at), one after the other; `stops` is the
-    verdict that withholds the next one (None: none does). `people` bounds the population. `sample` is the table where
-    it is a sample already, which serves one release."""
+    """The number of further such releases.
+
+    `spent` and `cap` are those of the ledger, or, if it is `unread` for a reason, those of a population without
+    charges. `releases` fit into the budget; `passing` of them, one after the other, pass the gates that read no data
+    (at most MOST_RELEASES are judged); `stops` is the verdict that withholds the next one (None: none does). `people`
+    bounds the population. `sample` names a table that is a sample already, which serves one release.
+    """
 
     spent: Spend
     cap: Spend
@@ -52,18 +57,18 @@ class BudgetLeft:
 
     @property
     def read(self) -> bool:
-        """Whether this is what the ledger says."""
+        """True if the ledger was read."""
         return self.unread is None
 
     @property
     def next_refusal(self) -> str | None:
-        """Why the very next release can't be, where the ledger was read."""
+        """Why the very next release is impossible, if the ledger was read."""
         if not self.read or self.passing:
             return None
         return self._budget_text() if self.stops is None else f"{self.stops.gate}: {self.stops.reason}"
 
     def words(self) -> list[str]:
-        """The same in sentences."""
+        """Return the budget left in sentences."""
         alone = "" if self.read else f" ({self.unread}, so this is for a population that has lost nothing)"
         said = [self._budget_text() + alone]
         if self.stops is not None:
@@ -95,8 +100,11 @@ class BudgetLeft:
 
 @dataclass(frozen=True)
 class LedgerStatus:
-    """What the ledger says: `informed` is None where it can't be read; `refused` says why it would refuse; `ended`
-    are the ids of the last releases of this policy's name, published or withheld, at most RECENT."""
+    """The status of a policy in the ledger.
+
+    `informed` is None if the ledger is unreadable; `refused` gives the reason for a refusal; `ended` are the ids of the
+    last releases of this policy's name, published or withheld, at most RECENT.
+    """
 
     informed: bool | None
     refused: str | None
@@ -105,18 +113,17 @@ class LedgerStatus:
 
 
 def today() -> str:
-    """The day (UTC), YYYY-MM-DD."""
+    """Return the current day (UTC), YYYY-MM-DD."""
     return datetime.now(UTC).date().isoformat()
 
 
 def ledger_of(plan: Plan) -> OpenedLedger:
-    """The ledger of a policy's budget, not yet opened."""
+    """Return the ledger of a policy's budget, not yet opened."""
     return OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger)
 
 
 def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> LedgerStatus:
-    """How a policy stands with the ledger of its budget, on a day (YYYY-MM-DD, by default today), up to which waivers
-    must hold."""
+    """Return a policy's status in the ledger of its budget, on a day (YYYY-MM-DD, by default today) for waivers."""
     day = today() if day is None else day
     try:
         ledger = opened.ledger()
@@ -133,8 +140,10 @@ def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> L
 
 
 def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
-    """The budget in force, and why the ledger refuses this version of the policy, or its sample, where it knows them.
-    Raises LedgerRefused where it tells no budget either."""
+    """Return the budget in force, and why the ledger refuses this version of the policy or its sample, if it does.
+
+    Raises LedgerRefused if the ledger returns no budget either.
+    """
     bundle = plan.bundle
     stated, sample = (bundle.contract.id, budget_of(bundle)), bundle.contract.sample
     name = None if sample is None else sample.name
@@ -149,7 +158,7 @@ def _left_of_unspent(plan: Plan, day: str, unread: str) -> BudgetLeft:
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
-    """Whether a release of the policy would be marked so now."""
+    """Return whether a release of the policy would be marked as informed now; None if unknown."""
     try:
         return ledger.informed(plan.bundle.contract.population, plan.bundle.digest)
     except CrowdgateError:
@@ -174,25 +183,27 @@ def _left(
 
 
 def releases_in_budget(plan: Plan) -> int:
-    """How many such releases the population's budget allows, for life."""
+    """Return how many such releases the population's lifetime budget allows."""
     budget, once = plan.bundle.budget.spec, plan.guarantee
     return _of_table(plan, releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta)))
 
 
 def _of_table(plan: Plan, releases: int, used: bool = False) -> int:
-    """So many that a budget pays for, but of a table that is a sample one, unless it was used."""
+    """Return the number of releases that the budget allows; for a table that is a sample at most 1, or 0 once it is
+    used.
+    """
     return releases if plan.bundle.contract.sample is None else min(releases, 0 if used else 1)
 
 
 def releases_in(amount: Spend, once: Spend) -> int:
-    """How many releases of this cost an amount suffices for."""
+    """Return the number of releases of this privacy cost that an amount allows."""
     by_epsilon = int(amount.epsilon / once.epsilon)
     return min(by_epsilon, int(amount.delta / once.delta)) if once.delta else by_epsilon
 
 
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
-    """Number of releases in a row that every blocking gate without data lets through, and the verdict that stops the
-    next one.
+    """Return the number of successive releases that pass every blocking gate without data, and the verdict that stops
+    the next.
 
     The first release is judged by all these gates, later ones by those whose measures accumulate. Such a measure never
     falls as more is spent. A gate that stops a later release stops all that follow, so the first is found by bisection.
@@ -208,9 +219,10 @@ def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, d
 
 
 def first_stopped(stops: Callable[[int], bool], most: int) -> int:
-    """Number of the first release that is stopped, from 0; `most` if none of so many is.
+    """Return the number of the first release that is stopped, from 0; `most` if none is.
 
-    `stops` tells of the release of a number. From number 1 on, every release after a stopped one must be stopped, too.
+    `stops` returns whether the release of a number is stopped. From number 1 on, every release after a stopped one must
+    be stopped, too.
     """
     if not most or stops(0):
         return 0
@@ -218,7 +230,7 @@ def first_stopped(stops: Callable[[int], bool], most: int) -> int:
 
 
 def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[Verdict]:
-    """Gates that withhold: of all that read no data, or of those that read what was spent before."""
+    """Yield the verdicts that withhold: of all gates that read no data, or only of those whose measures accumulate."""
     for rule, measure in plan.gates:
         asked = rule.severity == "block" and measure.asks is None and (every or measure.accumulates)
         if asked and measure.of_static is not None:
@@ -228,23 +240,25 @@ def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[
 
 
 def facts_at_next(plan: Plan, left: BudgetLeft) -> Static:
-    """The public facts at the next release, which the budget need not pay for: beyond the greatest epsilon, and a delta
-    of 1, nothing is promised any more."""
+    """Return the public facts at the next release, even if the budget does not allow it.
+
+    Epsilon is capped at the greatest one and delta at 1, where the guarantee is empty.
+    """
     spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     most = min(spent.epsilon, Fraction(GREATEST_EPSILON)), min(spent.delta, Fraction(1))
     return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most)
 
 
 def next_release_sentences(plan: Plan, left: BudgetLeft) -> tuple[str, ...]:
-    """What the next release comes to for people, with all that was spent before where the ledger tells it."""
+    """Return the guarantee of the next release in sentences, with all earlier charges if the ledger is readable."""
     return plan.plain(facts_at_next(plan, left), first=left.spent == ZERO)
 
 
 def guarantee_sentences(plan: Plan, left: BudgetLeft) -> list[str]:
-    """The same, and the promise of the release alone."""
+    """Return the guarantee of the next release with all earlier charges, and of the release alone."""
     return [*next_release_sentences(plan, left), *plan.guarantee_text()]
 
 
 def informed_text(found: bool | None) -> list[str]:
-    """What is said of it; nothing of a policy that is not informed."""
+    """Return the sentences about an informed policy; none for one that is not informed."""
     return [UNKNOWN] if found is None else [INFORMED] if found else []

@@ -1,4 +1,4 @@
-"""A policy's budget: its cap, what charged gates take of epsilon, and what stands against either."""
+"""A policy's budget: its cap, the epsilon of charged gates, and the problems of both."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from crowdgate.policy.policy import ReleaseSpec
 
 
 def budget_of(bundle: Bundle) -> Budget:
-    """The budget as its file states it."""
+    """Return the budget as its file states it."""
     stated = bundle.budget.spec
     cap = Spend(stated.epsilon, stated.delta)
     return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
 
 
 def charged_epsilon(spec: ReleaseSpec) -> Fraction:
-    """What charged gates take of epsilon."""
+    """Return the total epsilon of charged gates."""
     return sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
 
 

@@ -1,4 +1,4 @@
-"""Budgets in the ledger: what is registered, spent and left; raising one."""
+"""Budgets in the ledger: registered, spent and left; and raising one."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from crowdgate.number_text import exact_text
 
 
 def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
-    """Every registered budget with what its population has spent and has left."""
+    """Return every registered budget with the amounts that its population has spent and has left."""
     return [
         {
             "population": budget.population,
@@ -30,7 +30,7 @@ def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def budget_left_text(entry: Mapping[str, Any]) -> str:
-    """How much of a budget is left, plainly (rounded down), and in numbers."""
+    """Return the budget left in words: as a percentage (rounded down), and in numbers."""
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
     share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
     numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
@@ -40,7 +40,7 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
 def raise_budget(
     ledger: Ledger, population: str, epsilon: str | None, delta: str | None, people: int | None, reason: str | None
 ) -> None:
-    """Raise a registered budget; what is not given stays. Raises ConfigurationError for wrong numbers or no reason."""
+    """Raise a registered budget; omitted amounts stay. Raises ConfigurationError for wrong numbers or no reason."""
     registered = ledger.budget(population)
     if not reason or (epsilon, delta, people) == (None, None, None):
         raise _wrong("--raise", "no reason, or nothing to raise", "--reason and one of --epsilon, --delta, --people")

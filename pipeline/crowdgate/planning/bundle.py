@@ -1,4 +1,4 @@
-"""The files that a policy names, read with all kinds, formats and sources that there are."""
+"""The files that a policy names, read with all registered kinds, formats and sources."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ KNOWN = KnownNames(
     formats=tuple(FORMATS),
     servers={name: reader.rule for name, reader in SOURCES.items()},
 )
-"""What policy and contract files may name."""
+"""The names that policy and contract files may use."""
 
 
 def kind_of(bundle: Bundle) -> AnyKind:
-    """The kind of the releases that a policy makes."""
+    """Return the kind of the releases that a policy makes."""
     return KINDS[bundle.policy.spec.mechanism.kind]
 
 
 def named_attributes(bundle: Bundle) -> list[str]:
-    """The attributes that gates may name."""
+    """Return the attributes that gates may name."""
     return list(kind_of(bundle).gate_attributes(bundle.policy.spec.mechanism))
 
 
 def nearest_released(bundle: Bundle, word: str) -> str | None:
-    """The released attribute that a word was probably meant to be, which is not misspelled itself."""
+    """Return the released attribute that is nearest to a word, if the word is no attribute itself."""
     return nearest(word, [name for name in named_attributes(bundle) if name in bundle.contract.by_name])
 
 

@@ -1,9 +1,9 @@
 """The catalogue of a destination: a signed list of the releases that the ledger published there.
 
-A signed release proves itself, not that none is missing. The catalogue names all of them, so that whoever takes one
-away, puts another in its place or adds one is found out. An older catalogue that is put back together with the removal
-of what it does not list can't be told from the current one: it names the ledger's line when it was written, and the
-reader who must see that keeps this number, or asks the curator for it.
+A signed release proves itself, but not that none is missing. The catalogue names all of them, so it reveals a release
+that was removed, replaced or added. It can't reveal an older catalogue restored together with the removal of newer
+releases. It names the ledger's line when it was written: a reader who must detect that stores this number, or asks the
+curator for it.
 """
 
 import hashlib
@@ -33,11 +33,11 @@ NAME = "catalogue.dsse.json"
 
 
 def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> CatalogueStatement:
-    """Signs anew what the ledger published at the destination `root`, for the working copy `home`; to be called after.
+    """Sign a new catalogue of the releases that the ledger published at `root`, for the working copy `home`.
 
     The ledger is read under the catalogue's lock, so the last one written is of the latest ledger. Raises LedgerRefused
-    when there is nothing to list, or less than a catalogue there lists that the same key signed; EnvironmentFault when
-    it can't be written.
+    if there is nothing to list, or less than in a catalogue there that the same key signed; EnvironmentFault if it
+    can't be written.
     """
     with locked(root, NAME) as staging:
         place = place_of(ledger)  # before the entries: what was published up to this line is listed
@@ -51,8 +51,10 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
 
 
 def write_signed_catalogue(root: Path, home: Path, ledger: Ledger) -> None:
-    """Write the catalogue after a release, where a key was configured when the ledger was opened. Raises
-    EnvironmentFault that says what is published all the same."""
+    """Write the catalogue after a release, if a key was configured when the ledger was opened.
+
+    Raises EnvironmentFault with the note that the release is published all the same.
+    """
     key = ledger.signer
     try:
         if key is not None:
@@ -63,10 +65,10 @@ def write_signed_catalogue(root: Path, home: Path, ledger: Ledger) -> None:
 
 
 def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueStatement:
-    """The catalogue of a destination that holds exactly what it lists.
+    """Return the catalogue of a destination that holds exactly what it lists.
 
-    Raises VerificationFailed that lists everything that differs: a release that is missing, changed or not listed, and
-    whatever else lies there. The files of a release other than its manifest are for `verify`, release by release.
+    Raises VerificationFailed that lists every difference: a missing, changed or unlisted release, and any other file.
+    `verify` checks the files of a release other than its manifest.
     """
     statement = _current_catalogue(root, trusted)
     releases = statement.releases()
@@ -77,13 +79,13 @@ def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueState
 
 
 def place_of(ledger: Ledger) -> LedgerPlace:
-    """The ledger as it is now."""
+    """Return the current last line of the ledger."""
     last = ledger.head()
     return LedgerPlace(id=ledger.id, line=last.number, digest=last.digest)
 
 
 def _published_digests(root: Path, home: Path, ledger: Ledger) -> dict[str, str]:
-    """The digest of the manifest of each release that the ledger published there, by release id."""
+    """Return the manifest's digest of each release that the ledger published there, by release id."""
     return {
         entry.release_id: entry.manifest_digest
         for entry in ledger.entries()
@@ -98,7 +100,9 @@ def _lies_at(entry: Entry, root: Path, home: Path) -> bool:
 
 
 def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: PublicKey) -> None:
-    """A ledger never forgets a release: one that does is another, an older copy, or read from another working copy."""
+    """Refuse a ledger that lacks a release of the catalogue: it is another one, an older copy, or has another working
+    copy.
+    """
     try:
         there = _current_catalogue(root, [key])
     except VerificationFailed:
@@ -137,7 +141,9 @@ def _changed_manifests(root: Path, releases: Mapping[str, str]) -> Iterator[str]
 
 
 def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
-    """Whatever a destination with these releases does not hold. Links are not followed: there are none."""
+    """Yield everything at a destination that does not belong to these releases. Links are not followed and do not
+    belong.
+    """
     held = {root / name for name in releases}
     above = {parent for place in held for parent in place.parents}
     folders = [root]
@@ -168,11 +174,11 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _printable_path(path: Path) -> str:
-    """A path that a stranger may have named, fit for a terminal."""
+    """Return a path of untrusted origin as printable text."""
     return str(path) if str(path).isprintable() else ascii(str(path))
 
 
 def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
-    """The new catalogue in place of the old one, dated by its last slot: no file time tells when a run ended."""
+    """Replace the catalogue, dated by its last slot: no file time may reveal when a run ended."""
     day = max(name.rpartition("/")[2][:10] for name in releases)
     publisher.replace(root / NAME, envelope, datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp(), staging)

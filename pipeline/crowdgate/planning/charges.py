@@ -1,4 +1,4 @@
-"""What charged gates cost, and what their noise leaves of what they can tell. No data is read."""
+"""Charges of gates: their privacy cost, and the effect of their noise. No data is read."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 def charges(plan: Plan) -> tuple[str, ...]:
-    """The price of every charged gate, in words."""
+    """Return the privacy cost of every charged gate, in words."""
     found = ((rule, charge_text(plan, rule, measure)) for rule, measure in plan.gates)
     return tuple(f"Gate {gate_text(rule)} {words}" for rule, words in found if words is not None)
 
 
 def charge_text(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """What one gate costs of epsilon, how large its noise is, and for a share which one passes; None for a free one."""
+    """Return the epsilon and noise of a gate in words, and the share that passes if it measures one; None for a free
+    gate.
+    """
     margin = _margin(plan, rule, measure)
     if rule.charge is None or margin is None:
         return None
@@ -33,7 +35,7 @@ def charge_text(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
 
 
 def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """A warning where even a table without anything that counts would be withheld more than once in 20 times."""
+    """Return a warning if even a table without anything to count would be withheld with probability above .05."""
     margin, limit = _margin(plan, rule, measure), rule.at_most
     if margin is None or limit is None:
         return None
@@ -47,7 +49,7 @@ def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str |
 
 
 def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """A warning where hardly any table at all would be withheld: not once in 20 times, whatever it holds."""
+    """Return a warning if hardly any table would be withheld: with probability below .05, whatever it holds."""
     margin, limit = _margin(plan, rule, measure), rule.at_most
     if margin is None or limit is None:
         return None
@@ -60,7 +62,7 @@ def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | 
 
 
 def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
-    """How many can count, by what is public."""
+    """Return the greatest possible count, by public facts, and its noun."""
     facts = plan.first_release_facts()
     if measure.shape is OutputType.INPUT:
         return facts.people, f"{plan.guarantee.unit}s"
@@ -69,7 +71,7 @@ def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
 
 
 def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:
-    """What the noise exceeds with probability at most .05; the gate is judged so much towards its limit."""
+    """Return the noise's quantile of level .95. The gate is judged with its number moved that far towards its limit."""
     if rule.charge is None or measure.of_noisy is None:
         return None
     told = measure.of_noisy(plan.first_release_facts(), rule, Fraction(0))
@@ -87,13 +89,15 @@ def _passing_share_text(plan: Plan, rule: GateRule, measure: Measure, margin: Fr
 
 
 def _passing_share(plan: Plan, measure: Measure, share: Fraction, margin: Fraction) -> Fraction:
-    """The greatest share that passes with probability .95: twice the margin below, once for the noise, once because the
-    unfavourable end is judged."""
+    """Return the greatest share that passes with probability .95.
+
+    It is two margins below the limit: one for the noise, one because the unfavourable confidence limit is judged.
+    """
     return share - 2 * margin / _share_denominator(plan, measure)
 
 
 def _share_denominator(plan: Plan, measure: Measure) -> int:
-    """Of how many a share is, at most: privacy units of the input, rows of the table."""
+    """Return the greatest denominator of a share: privacy units of the input, or rows of the table."""
     facts = plan.first_release_facts()
     return facts.people if measure.shape is OutputType.INPUT else facts.most_rows
 

@@ -1,4 +1,4 @@
-"""What happens when a run stops after it has read data: the public sees one word, the curator the reason."""
+"""Guard of a run after it has read data: a crash shows one word in public, and the reason only to the curator."""
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,7 +14,7 @@ Step = Callable[Concatenate[ReservedRun, P], T]
 
 
 def after_reading(step: Step[P, T]) -> Step[P, T]:
-    """Any stop of this step is a crash: the public sees one word, the curator the reason."""
+    """Turn any exception of this step into a crash: one word in public, the reason for the curator."""
 
     def guarded(reserved: ReservedRun, /, *args: P.args, **kwargs: P.kwargs) -> T:
         def work() -> T:
@@ -27,12 +27,12 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
 
 
 def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[[], T]) -> T:
-    """What `work` returns. Raises Crashed, or FileFault with a constant message, whatever stopped it."""
+    """Return the result of `work`. Any exception becomes Crashed, or FileFault with a constant message."""
     try:
         return work()
     except BaseException as error:
         fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
-    # raised outside the except block: a chained exception would carry the confidential reason along
+    # raised outside the except block: a chained exception would include the confidential reason
     _note_crash(ledger, charge, step, reason)
     raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
 
@@ -42,5 +42,5 @@ def _note_crash(ledger: Ledger, charge: Reservation, step: str, reason: str) -> 
         record = {"outcome": "crashed", "step": step, "reason": reason}
         commitment = write_private(ledger.path, ledger.id, charge.release_id, record)
         ledger.note_private(charge.release_id, commitment, charge.number)
-    except Exception:  # the disk may be full: the reservation stays charged all the same
+    except Exception:  # the disk may be full: the reservation stays charged anyway
         return

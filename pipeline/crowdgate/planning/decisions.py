@@ -1,4 +1,4 @@
-"""Contracts are held to what was decided about collecting their attributes, and decisions to the ledger's journal."""
+"""Comparison of contracts with decisions on collecting their attributes, and of decisions with the ledger's journal."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from crowdgate.policy.decisions import Decision
 
 DECIDED = "collection-decided"
-"""Of the population that is the line's subject; the commitment is the SHA-256 of the decision's file."""
+"""Event: a decision on the population, the line's subject. The commitment is the SHA-256 of the decision's file."""
 
 
 def decision_problems(bundle: Bundle) -> Iterator[Problem]:
-    """What a policy's contract collects against what was decided, and decisions that can't be read."""
+    """Yield attributes that a policy's contract collects against a decision, and unreadable decisions."""
     if not _may_hold_decisions(bundle.root):
         return
     from crowdgate.policy.decisions import in_force, read_decisions
@@ -37,7 +37,7 @@ def decision_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _may_hold_decisions(root: Path) -> bool:
-    """Return whether there may be decisions, which are read only then. Reading a folder that can't be seen says so."""
+    """Return whether decisions may exist. True if the folder can't be accessed: reading it then raises the problem."""
     try:
         return not is_absent(root / DECISIONS)
     except OSError:
@@ -45,7 +45,7 @@ def _may_hold_decisions(root: Path) -> bool:
 
 
 def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
-    """The attributes that a contract collects against a decision."""
+    """Yield the attributes that a contract collects against a decision."""
     for decision in decided:
         attribute, spec = contract.by_name.get(decision.spec.attribute), decision.spec
         if attribute is None or spec.decision == "collect":
@@ -63,7 +63,7 @@ def _coarser(decision: Decision) -> str:
 
 
 def _values(attribute: Attribute) -> int | None:
-    """How many values are collected; None without a public domain."""
+    """Return the number of values of an attribute; None without a public domain."""
     return None if attribute.domain is None else len(attribute.domain)
 
 
@@ -89,8 +89,7 @@ def _name(data: object, location: tuple[str | int, ...]) -> object:
 
 
 def require_known_decisions(root: Path, contract: Contract, ledger: Ledger) -> None:
-    """Every decision about the contracts of a population is one that the ledger knows, and every one that it knows is
-    there.
+    """Check that the decisions about a population's contracts are exactly those in the ledger.
 
     Raises ConfigurationError that names the files.
     """
@@ -137,15 +136,14 @@ def _missing_decisions(root: Path, missing: Sequence[str], ledger: Ledger) -> It
 
 @dataclass(frozen=True)
 class DecisionCheck:
-    """What differs between decisions that can be read and the ledger, and why they could not be held to it (None: they
-    were)."""
+    """The differences between readable decisions and the ledger, and why they were not compared (None: they were)."""
 
     problems: tuple[Problem, ...]
     why_not: str | None
 
 
 def check_decisions(root: Path, contract: Contract, opened: OpenedLedger) -> DecisionCheck:
-    """The decisions about a contract's population against the ledger of its budget, which may be out of reach."""
+    """Compare the decisions about a contract's population with the ledger of its budget, if it can be opened."""
     try:
         found = _ledger_differences(root, contract, opened.ledger(), _readable_decisions(root, []))
         return DecisionCheck(tuple(found), None)
@@ -154,5 +152,5 @@ def check_decisions(root: Path, contract: Contract, opened: OpenedLedger) -> Dec
 
 
 def unchecked_decisions_text(why_not: str | None) -> list[str]:
-    """What is said of decisions that were not held to the ledger; nothing of others."""
+    """Return the sentence about decisions that were not compared with the ledger; nothing if they were."""
     return [] if why_not is None else [f"Decisions on what is collected are not held to the ledger: {why_not}"]

@@ -1,7 +1,8 @@
-"""Where releases may go: not where the ledger, its private records, policies, contracts, staged files or the key lie.
+"""Permitted destinations of releases: apart from the ledger, private records, policies, contracts, staged files and the
+key.
 
-Whoever publishes a destination publishes all below it, and whoever may write to it may write to all below it. Links are
-followed on both sides.
+Publishing a destination publishes all below it, and write access to it covers all below it. Links are followed on both
+sides.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from crowdgate.policy.files import Bundle
 
 LONGEST_BELOW = "/".join(["x" * 100] * 4)
-"""As long as a policy's name, version and date, and the name of a file."""
+"""A path as long as a policy's name, version and date, and the name of a file."""
 EXPECTED = "a folder of its own for what is published, such as releases"
 
 
 def destination_problems(bundle: Bundle) -> Iterator[Problem]:
-    """What stands against the folder that a policy names, with the ledger of its working copy, if there is one."""
-    with suppress(ValueError, OSError, RuntimeError):  # no path at all: the plan says so
+    """Yield the problems of the folder that a policy names, with the ledger of its working copy, if there is one."""
+    with suppress(ValueError, OSError, RuntimeError):  # not a path: the plan reports that
         found = destination_conflict(
             bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None)
         )
@@ -38,7 +39,7 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def ledger_file(root: Path, option: str | None) -> Path | None:
-    """The ledger that an option or the working copy names, where there is one."""
+    """Return the ledger that an option or the working copy names, if there is one."""
     with suppress(CrowdgateError):
         url = ledger_url(root, option, absolute_url)
         return ledgers.open_ledger(url, None).path
@@ -46,7 +47,9 @@ def ledger_file(root: Path, option: str | None) -> Path | None:
 
 
 def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> None:
-    """Raises ConfigurationError for a destination, the policy's or `to` in its place, that is another's."""
+    """Raise ConfigurationError for a destination, the policy's or `to` in its place, that conflicts with another
+    folder.
+    """
     found = destination_conflict(bundle.root, to or bundle.root / bundle.policy.spec.publish.to, ledger)
     if found is not None and to is not None:
         raise ConfigurationError(Problem("command line", None, "--to", found, EXPECTED))
@@ -57,7 +60,9 @@ def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> N
 
 
 def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | None:
-    """Whose folder the destination is, is inside of or contains, in words; None where it is nobody's."""
+    """Return the conflict of the destination with another folder (equal, inside or around it) in words; None without
+    one.
+    """
     target = to.resolve()
     if STAGING in (*to.parts, *target.parts):
         return f"{str(to)!r} is in a staging folder, {STAGING}"
@@ -70,7 +75,7 @@ def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | Non
 
 
 def _too_long(target: Path) -> bool:
-    """Whether files below a folder have too long a name, or path."""
+    """Return whether files below a folder would have a name or path that is too long."""
     try:
         (target / LONGEST_BELOW).lstat()
     except OSError as error:
@@ -79,7 +84,9 @@ def _too_long(target: Path) -> bool:
 
 
 def _overlaps(target: Path, folder: Path, home: Path) -> bool:
-    """Whether one is inside of the other. Around the working copy is no inside: every destination would be there."""
+    """Return whether one folder is inside the other. Folders around the working copy do not count, as every destination
+    is inside.
+    """
     inside = target.is_relative_to(folder) and not home.is_relative_to(folder)
     return inside or folder.is_relative_to(target)
 

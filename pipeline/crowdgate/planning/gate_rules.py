@@ -30,7 +30,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
     seen: Counter[tuple[object, ...]] = Counter()
     for i, rule in enumerate(gates):
         at: Location = ("spec", "gates", i)
-        # a charged number is drawn and paid once, so it has one limit
+        # a charged number is drawn and charged once, so it has one limit
         side = rule.charge is None and rule.at_most is None
         key = (rule.measure, rule.of, tuple(rule.over or ()), side, tuple(sorted(rule.options.items())))
         seen[key] += 1
@@ -94,7 +94,7 @@ def _waiver_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Meas
 
 
 def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
-    """An audit of membership looks for claims at the skew and the recall that it is set to, and tells of no others."""
+    """Yield problems of skew and recall of a gate: an audit of membership has one of each, set in the policy."""
     own = (bundle.policy.spec.audit or AuditSpec()).membership
     for option, stated in (("skew", own.skew), ("recall", own.recall)):
         if measure.asks is AuditQuestion.MEMBERSHIP and rule.options.get(option, stated) != stated:
@@ -157,7 +157,7 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
 
 
 def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
-    """Gates on columns of the input that are not read."""
+    """Yield problems of gates on columns of the input that are not read."""
     read = columns_read(bundle.contract, protection)
     for i, rule in enumerate(bundle.policy.spec.gates):
         known = rule.measure in MEASURES and MEASURES[rule.measure].shape is OutputType.INPUT
@@ -167,7 +167,9 @@ def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
 
 
 def joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
-    """Joint counts that gates read must be at levels as fine as the released ones, and fit into a manifest."""
+    """Yield problems of joint counts that gates read: their levels must be as fine as the released ones, and fit into a
+    manifest.
+    """
     levels, numbers = protection.figures.levels, 0
     rules = [(i, rule) for i, rule in enumerate(bundle.policy.spec.gates) if _takes_expectation(rule)]
     for i, rule in rules:

@@ -1,4 +1,4 @@
-"""Gates before a release: what each reads, when it is decided, whether it can decide anything, and static verdicts."""
+"""Gates before a release: when each is decided, whether it can decide anything, and static verdicts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
-    """The verdicts of the gates that read no data, with the waivers that hold on that day."""
+    """Return the verdicts of the gates that read no data, with the waivers that hold on that day."""
     return [
         verdict(rule, measure, measure.of_static(static, rule), static, day)
         for rule, measure in plan.gates
@@ -24,15 +24,16 @@ def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
 
 
 def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Register | None = None) -> GateReach:
-    """Whether the gate can decide anything from the release with these facts on. None passes that compares with a
-    register of which no record is usable."""
+    """Return whether the gate can decide anything at the release with these facts. No gate passes on a register without
+    usable records.
+    """
     if measure.register and register is not None and not register.usable:
         return GateReach.CANNOT_PASS
     return reach(rule, measure.reach(static, rule))
 
 
 def decision_time(measure: Measure) -> str:
-    """When a gate on the measure is decided, in words."""
+    """Return when a gate on the measure is decided, in words."""
     against = " and the public register" if measure.register else ""
     by = " by a recorded audit" if measure.asks is not None else ""
     return {
@@ -44,15 +45,15 @@ def decision_time(measure: Measure) -> str:
 
 
 def any_withholds(verdicts: list[Verdict]) -> bool:
-    """Whether some of them withholds."""
+    """Return whether any verdict withholds the release."""
     return any(found.withholds for found in verdicts)
 
 
 def audit_question(rule: GateRule) -> AuditQuestion | None:
-    """The question of the recorded audit that a gate is judged by; None for other gates."""
+    """Return the question of the recorded audit that a gate is judged by; None for other gates."""
     return MEASURES[rule.measure].asks if rule.measure in MEASURES else None
 
 
 def audit_questions(plan: Plan) -> list[AuditQuestion]:
-    """The questions that gates of a policy ask."""
+    """Return the audit questions of a policy's gates."""
     return list(dict.fromkeys(question for rule, _ in plan.gates if (question := audit_question(rule)) is not None))

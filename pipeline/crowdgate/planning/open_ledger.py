@@ -16,30 +16,37 @@ if TYPE_CHECKING:
 
 
 def absolute_url(url: str, folder: Path) -> str:
-    """A ledger's URL, of which a relative place is below the folder. The kinds of databases are imported now."""
+    """Return a ledger's URL with a relative path made absolute below the folder. Database kinds are imported on this
+    call.
+    """
     return ledgers.placed(url, folder)
 
 
 def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> Ledger:
-    """The ledger `ledger_id` (None: whichever is there) that an option, CROWDGATE_LEDGER or the working copy names.
+    """Return the ledger `ledger_id` (None: whichever exists) that an option, CROWDGATE_LEDGER or the working copy
+    names.
 
-    What is written is signed with the working copy's key, and its last line must be signed with a trusted one, where
-    there are any. Raises ConfigurationError, LedgerRefused, EnvironmentFault.
+    Lines are signed with the working copy's key. The last line must be signed with a trusted key, if there are any.
+    Raises ConfigurationError, LedgerRefused, EnvironmentFault.
     """
     url = ledger_url(root, option, absolute_url)
     return ledgers.open_ledger(url, ledger_id, signer=signing_key(root), trusted=trusted_keys(root))
 
 
 class OpenedLedger:
-    """The ledger `ledger_id` of a working copy, opened at the first call of `ledger` and kept. One command passes it to
-    all its steps, so that the journal is followed once."""
+    """The ledger `ledger_id` of a working copy, opened at the first call of `ledger` and then reused.
+
+    A command passes it to all its steps, so the journal is followed once.
+    """
 
     def __init__(self, root: Path, ledger_id: str, option: str | None = None) -> None:
         self._place = (root, option, ledger_id)
         self._opened: Ledger | CrowdgateError | None = None
 
     def ledger(self) -> Ledger:
-        """The opened ledger. Raises ConfigurationError, LedgerRefused, EnvironmentFault, at every call the same."""
+        """Return the opened ledger. Raises ConfigurationError, LedgerRefused, EnvironmentFault, the same error at every
+        call.
+        """
         if self._opened is None:
             try:
                 self._opened = ledger_at(*self._place)
@@ -51,7 +58,7 @@ class OpenedLedger:
 
 
 def ledger_for_reading(root: Path, option: str | None) -> Ledger:
-    """The same, whichever it is, for who may only read it."""
+    """Return the ledger that an option or the working copy names, for reading only."""
     url = ledger_url(root, option, absolute_url)
     return ledgers.open_ledger(url, None, trusted=trusted_keys(root), reading=True)
 
@@ -59,10 +66,10 @@ def ledger_for_reading(root: Path, option: str | None) -> Ledger:
 def verify_ledger(
     root: Path, option: str | None, keys: Sequence[Path], anchors: Sequence[str]
 ) -> tuple[JournalLine, Ledger]:
-    """The last line of a ledger that agrees with its journal, is signed with one of these keys (without any, one that
-    the working copy trusts, if it trusts any), and holds these anchors; and the ledger.
+    """Return the last line of a ledger and the ledger, after checking its journal, signature and anchors.
 
-    Raises VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
+    The last line must be signed with one of `keys`; without any, with one that the working copy trusts, if any. Raises
+    VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
     from crowdgate.planning.anchors import parse_anchor, unknown_releases
     from crowdgate.planning.published_places import destinations_of, unread_places
@@ -83,9 +90,9 @@ def verify_ledger(
 
 
 def free_reservation(root: Path, option: str | None, release_id: str) -> str:
-    """Give a reservation back whose run never began to read, and return the id of the ledger.
+    """Give back a reservation whose reading never began, and return the id of the ledger.
 
-    Raises LedgerRefused where a run of this id left anything, or where the ledger lacks a release at a destination.
+    Raises LedgerRefused if a run of this id left anything, or if the ledger lacks a release at a destination.
     """
     from crowdgate.planning.anchors import refuse_unanchored
     from crowdgate.planning.published_places import destinations_of, refuse_leftovers, unread_places
@@ -102,5 +109,5 @@ def free_reservation(root: Path, option: str | None, release_id: str) -> str:
 
 
 def _homes(ledger: Ledger, root: Path) -> list[Path]:
-    """Where a ledger's working copy may be: this folder, and the one that holds the ledger's folder."""
+    """Return the possible working copies of a ledger: this folder, and the parent of the ledger's folder."""
     return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))

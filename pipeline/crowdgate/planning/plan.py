@@ -1,4 +1,4 @@
-"""What a policy will do, from the files alone: guarantee, class size, gates. No data is read."""
+"""The plan of a policy, from its files alone: guarantee, class size, gates. No data is read."""
 
 from __future__ import annotations
 
@@ -27,17 +27,21 @@ if TYPE_CHECKING:
     from crowdgate.documents.yaml_text import Location
 
 RAISED: frozenset[Location] = frozenset({("k",)})
-"""Of mechanisms: whole numbers whose least permitted value is told, and which protect the more the larger they are."""
+"""Whole numbers of mechanisms for which the least permitted value is suggested; a larger one protects more."""
 
 
 def plan_policy(policy: Path) -> Plan:
-    """The plan of a policy file. Raises ConfigurationError that lists every problem of it and of all that it names."""
+    """Return the plan of a policy file. Raises ConfigurationError that lists every problem of it and of the files it
+    names.
+    """
     return plan_release(bundle_of(policy))
 
 
 def bundle_of(policy: Path) -> Bundle:
-    """A policy with all files it names, of the kinds, formats and sources that there are. Raises ConfigurationError,
-    which lists what is wrong with their shape and, of the rest, with what they mean."""
+    """Return a policy with all files it names, for the registered kinds, formats and sources.
+
+    Raises ConfigurationError that lists structural problems, and semantic problems that do not follow from them.
+    """
     draft = read_draft(policy, KNOWN)
     if draft.problems or draft.bundle is None:
         raise ConfigurationError([*dict.fromkeys([*draft.problems, *_remaining_problems(draft)])])
@@ -45,7 +49,7 @@ def bundle_of(policy: Path) -> Bundle:
 
 
 def _remaining_problems(draft: Draft) -> list[Problem]:
-    """Problems of meaning that do not follow from those of shape."""
+    """Return semantic problems that do not follow from structural ones."""
     try:
         if draft.bundle is not None:
             plan_release(draft.bundle)
@@ -55,8 +59,9 @@ def _remaining_problems(draft: Draft) -> list[Problem]:
 
 
 def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
-    """The plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget, and
-    `others`, which were found elsewhere."""
+    """Return the plan of a policy. Raises ConfigurationError that lists every problem of policy, contract and budget,
+    and `others`, which were found elsewhere.
+    """
     problems = [*budget_problems(bundle), *gate_problems(bundle), *_publish_problems(bundle)]
     problems += [*decision_problems(bundle), *others]
     if bundle.policy.spec.audit is not None or any(audit_question(rule) for rule in bundle.policy.spec.gates):
@@ -88,7 +93,7 @@ def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
 
 
 def population_problems(bundle: Bundle) -> Iterator[Problem]:
-    """What stands against an audit on the population that a policy names."""
+    """Yield the problem of an audit population whose table is not public."""
     contract, spec = bundle.population, bundle.policy.spec.audit
     named = spec is not None and spec.population is not None
     at: Location = ("spec", "audit", "population") if named else ("spec", "audit") if spec else ("spec", "contract")
@@ -100,8 +105,9 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None) -> Problem:
-    """Kinds say of a name that nothing has that it is unknown. A number is corrected where another one surely protects
-    no less."""
+    """Return the problem of a mechanism. An unknown name has its own code; a number is corrected if another surely
+    protects no less.
+    """
     place: Location = ("spec", "mechanism", *at)
     code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
     text = bundle.document.text

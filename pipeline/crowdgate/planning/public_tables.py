@@ -1,7 +1,7 @@
-"""Whether a table is public: what all contracts of a working copy say of its files, by whatever name they are called.
+"""Check that a table is public, by all contracts of a working copy that describe its files, under any name.
 
-One contract must call the whole of it public, and none may describe any of it without doing so. A copy of a file is
-another file, of which nobody has said anything.
+One contract must state that the whole of it is public, and none may describe any of it without stating that. A copy of
+a file is another file, without any statement.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from crowdgate.policy.files import KnownNames, contracts, working_copy
 
 
 def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Contract]:
-    """A contract, and all that can be read of its working copy."""
+    """Return a contract, and all readable contracts of its working copy."""
     try:
         root = working_copy(contract.files[0])
     except ConfigurationError:
@@ -22,7 +22,7 @@ def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Con
 
 
 def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
-    """The contract that calls the table in a file or folder public; or why it is not public, in words."""
+    """Return the contract that states that the table in a file or folder is public, or in words why it is not."""
     files, speak = _files(path), contracts_describing(path, among)
     for each in speak:
         if not each.public:
@@ -31,8 +31,10 @@ def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
 
 
 def why_private(contract: Contract, known: KnownNames) -> str | None:
-    """Why a contract's table is not public, in words; None where it is: the contract says so, and of a file no other
-    contract says otherwise."""
+    """Return why a contract's table is not public, in words.
+
+    None if the contract states that it is, and no other contract describes its file otherwise.
+    """
     if not contract.public:
         return f"contract {contract.id} does not say that it is public"
     if "path" not in contract.server.settings:
@@ -42,13 +44,13 @@ def why_private(contract: Contract, known: KnownNames) -> str | None:
 
 
 def contracts_describing(path: Path, among: Iterable[Contract]) -> list[Contract]:
-    """The contracts that describe some of the files of a table."""
+    """Return the contracts that describe some of the files of a table."""
     files = _files(path)
     return [each for each in among if "path" in each.server.settings and files & _files(each.server.path)]
 
 
 def _files(path: Path) -> set[object]:
-    """The file, or the folder with what lies in it: a file of two names is one."""
+    """Return the identities of a file, or of a folder and its files: a file of two names is one."""
     return {_identity(each) for each in (path, *(path.iterdir() if path.is_dir() else ()))}
 
 

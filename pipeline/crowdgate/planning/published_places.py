@@ -1,4 +1,6 @@
-"""Where releases of a ledger may lie, by its entries and the policies of its working copies; and what a run left."""
+"""Folders where a ledger's releases may be, by its entries and the policies of its working copies; and remains of a
+run.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,10 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
-    """Return the folders where releases of a ledger lie: those its entries name, and those the policies of the working
-    copies `homes` name, in all folders below policies/. Relative ones count from each working copy."""
+    """Return the destinations of a ledger's entries, and of all policies below policies/ in the working copies `homes`.
+
+    Relative paths count from each working copy.
+    """
     placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
     found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
     named = [to for home in homes for _, to in _policies(home) if to is not None]
@@ -32,8 +36,10 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
 
 
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each policy of the working copies and each folder at the destinations that can't be read: a
-    release may lie where it names, or in it."""
+    """Yield a sentence for each unreadable policy of the working copies, and folder or manifest at the destinations.
+
+    A release may be hidden there.
+    """
     for home in homes:
         for path, to in _policies(home):
             if to is None:
@@ -49,10 +55,11 @@ def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]
 
 
 def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, released: bool) -> None:
-    """Refuse a release id that the ledger takes for one that read nothing, where a run of it left staged files or a
-    private record, or (`released`) a release: the ledger is an older copy, or was cut off.
+    """Refuse a release id that is unread in the ledger although a run of it left files: the ledger is an older copy, or
+    was cut off.
 
-    Raises LedgerRefused, and EnvironmentFault where that can't be seen.
+    Such files are staged files, a private record, or (`released`) a release. Raises LedgerRefused, and EnvironmentFault
+    if that can't be checked.
     """
     left = [staged_folder(root, ledger.id, release_id) for root in roots]
     left += [root / release_id for root in roots] if released else []
@@ -75,7 +82,9 @@ def _is_listed(folder: Path) -> bool:
 
 
 def _is_forbidden(path: Path) -> bool:
-    """Whether a file may not be read. What is no regular file says nothing: anybody could put it there."""
+    """Return whether permissions forbid reading a file. Files that are not regular do not count: anybody could create
+    them.
+    """
     try:
         with plain_file(path):
             return False
@@ -86,7 +95,7 @@ def _is_forbidden(path: Path) -> bool:
 
 
 def _policies(home: Path) -> Iterator[tuple[Path, Path | None]]:
-    """Every policy of a working copy with its destination; None for a file that can't be read, or names none."""
+    """Yield every policy of a working copy with its destination; None for a file that is unreadable or names none."""
     unread: list[OSError] = []
     for folder, _, names in os.walk(home / POLICIES, onerror=unread.append):
         for name in sorted(names):

@@ -1,4 +1,4 @@
-"""The public register that gates on matches read: whether it fits the policy."""
+"""The public register that gates on matches read, and its compatibility with the policy."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ AT: Location = ("spec", "register", "contract")
 
 @dataclass(frozen=True, eq=False)
 class SharedAttribute:
-    """An attribute at the policy's level, the register's level with the same values, and the policy's code of each of
-    the register's (-1: the policy has no such value, and only `(invalid)` can be one)."""
+    """An attribute at the policy's level and the register's level with the same values.
+
+    `codes` maps the register's codes to the policy's (-1: the policy lacks the value, which can only be `(invalid)`).
+    """
 
     level: Level
     own: Level
@@ -34,7 +36,7 @@ class SharedAttribute:
 
 
 def register_problems(bundle: Bundle, protection: Protection | None, known: KnownNames) -> Iterator[Problem]:
-    """What stands against the register that a policy names, or does not name."""
+    """Yield the problems of a policy's register, or of its absence."""
     at = bundle.document.problem
     asking = [i for i, rule in enumerate(bundle.policy.spec.gates) if _asks(rule.measure)]
     if bundle.register is None:
@@ -69,7 +71,10 @@ def _asks(measure: str) -> bool:
 
 
 def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Level]) -> Iterator[Problem]:
-    """No level, no problem: gates on matches do not suit such a release, which is said elsewhere."""
+    """Yield problems of the register's levels.
+
+    A release without levels has none here: gates on matches do not suit it.
+    """
     shared = {name: level for name, level in levels.items() if is_shared(register, name, level)}
     for name, level in shared.items():
         if comparable(register, name, level) is None:
@@ -82,12 +87,12 @@ def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Lev
 
 
 def is_shared(register: Contract, name: str, level: Level) -> bool:
-    """Whether the register has a column of this name that can be counted; one of a single value tells nothing."""
+    """Return whether the register has a countable column of this name; a level of a single value does not count."""
     return len(level) > 1 and name in register.by_name and register.by_name[name].releasable
 
 
 def comparable(register: Contract, name: str, level: Level) -> SharedAttribute | None:
-    """The register's level with the same values, whatever their order, and with or without `(invalid)`."""
+    """Return the register's level with the same values, in any order, with or without `(invalid)`."""
     found = register.by_name[name].hierarchy
     place = {label: at for at, label in enumerate(level.labels)}
     for own in () if found is None else found.levels:

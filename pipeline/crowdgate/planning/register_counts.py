@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
 
 _NO_SECRET = SecretKey(bytes(KEY_BYTES), injected=True)
-"""Which records of a person stay is decided by this key: the register is public, and always the same."""
+"""The key that decides which records of a person are retained: constant, as the register is public."""
 
 
 def counted_register(plan: Plan) -> Register | None:
-    """The policy's register, if it names one, at the finest levels that can be released.
+    """Return the policy's register, if it names one, at the finest levels that can be released.
 
-    Raises FileFault where it can't be read, ConfigurationError where it has too many distinct records.
+    Raises FileFault if it is unreadable, ConfigurationError if it has too many distinct records.
     """
     contract = plan.bundle.register
     if contract is None:
@@ -59,7 +59,7 @@ def counted_register(plan: Plan) -> Register | None:
 
 
 def register_if_readable(plan: Plan) -> Register | None:
-    """The same; None also where its table can't be read here."""
+    """Return the policy's register; None without one, or if its table is unreadable here."""
     try:
         return counted_register(plan)
     except FileFault:
@@ -67,7 +67,7 @@ def register_if_readable(plan: Plan) -> Register | None:
 
 
 def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) -> Histogram:
-    """The register's records by the policy's codes, without those that have a value which the policy lacks."""
+    """Return the register's records by the policy's codes, without those that have a value which the policy lacks."""
     codes = [each.codes[column] for each, column in zip(found.values(), counts.codes, strict=True)]
     known = np.all([column >= 0 for column in codes], axis=0)
     sizes = tuple(len(each.level) for each in found.values())
@@ -75,7 +75,7 @@ def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) ->
 
 
 def _digests(source: Source) -> tuple[str, ...]:
-    """SHA-256 of the files of a source, sorted; of another source there are none."""
+    """Return the SHA-256 of a source's files, sorted; none for other sources."""
     found = []
     for path in source.paths if isinstance(source, FileSource) else ():
         with plain_file(path) as file:

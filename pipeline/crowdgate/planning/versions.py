@@ -1,5 +1,7 @@
-"""Whether a version of a policy has stood for other files before. The ledger refuses that; where it can't be read, the
-releases that are published tell."""
+"""Check for a policy version that was used with other files before.
+
+The ledger refuses such a version. If the ledger is unreadable, the published releases show it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ Used = tuple[str, str]
 
 
 def release_with_other_files(plan: Plan, opened: OpenedLedger) -> str | None:
-    """A release of this version of a policy that was charged, or is published, with other files than there are now."""
+    """Return a release of this policy version that was charged, or is published, with other files than the current
+    ones.
+    """
     own = version_of(plan.bundle.policy)
     used = _charged_releases(opened, own)
     found = _published_releases(plan) if used is None else iter(used)
@@ -34,7 +38,7 @@ def _version(release_id: str) -> str:
 
 
 def _charged_releases(opened: OpenedLedger, version: str) -> list[Used] | None:
-    """What the ledger holds of a version; None where it can't be read."""
+    """Return the ledger's releases of a version; None if the ledger is unreadable."""
     try:
         entries = opened.ledger().entries(version)
     except CrowdgateError:
@@ -43,7 +47,7 @@ def _charged_releases(opened: OpenedLedger, version: str) -> list[Used] | None:
 
 
 def _published_releases(plan: Plan) -> Iterator[Used]:
-    """What lies where the policy publishes. What is no manifest tells nothing here."""
+    """Yield the releases of the version at the policy's destination. Files that are no manifest are ignored."""
     version = version_of(plan.bundle.policy)
     for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob("*/manifest.json")):
         digest = _digest(path)

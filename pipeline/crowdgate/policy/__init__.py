@@ -1,1 +1,1 @@
-"""Policies and budgets as values, and the YAML files they stand in."""
+"""Policies and budgets as values, and the reader of their YAML files."""

@@ -1,4 +1,4 @@
-"""PolicyCases: what a policy must do, said beforehand: numbers that gates are given, or rows that nobody has."""
+"""PolicyCases: expected outcomes of a policy for given measurements or simulated rows."""
 
 from fractions import Fraction
 from typing import Annotated, Literal
@@ -14,20 +14,22 @@ Said = Literal["pass", "fail", "inconclusive"]
 
 
 class MeasuredNumber(Strict):
-    """A number as if a gate's measure had come out so; `low` and `high` are the ends of its interval (the number)."""
+    """A number that a gate is given in place of its measurement; `low` and `high` (by default the number) bound its
+    interval.
+    """
 
     gate: str
     """The measure of the gate, or its words as `crowdgate check` shows them."""
     value: Exact
     """The number as if it had been measured."""
     low: Exact | None = None
-    """The low end of its interval; by default the number."""
+    """The lower confidence limit; by default the number."""
     high: Exact | None = None
-    """The high end of its interval; by default the number."""
+    """The upper confidence limit; by default the number."""
 
     @property
     def interval(self) -> tuple[Fraction, Fraction]:
-        """Both ends."""
+        """Lower and upper confidence limit."""
         low, high = (self.value if end is None else end for end in (self.low, self.high))
         return low, high
 
@@ -40,37 +42,38 @@ class MeasuredNumber(Strict):
 
 
 class SimulatedRows(Strict):
-    """Rows for a rehearsal: of how many people, from which seed."""
+    """Simulated rows for a rehearsal: the number of people and the seed."""
 
     people: People
-    """How many people the rows are made of."""
+    """The number of people that rows are simulated for."""
     seed: Seed = 0
-    """Another seed makes other rows."""
+    """The seed of the simulation. Another seed gives other rows."""
 
 
 class ExpectedOutcome(Strict):
-    """How the release must end, and what gates must say, by their measure, or by the words that `check` shows."""
+    """The expected outcome of the release and verdicts of gates, by measure or by the words that `check` shows."""
 
     outcome: Literal["published", "withheld"]
-    """Whether the release is published or withheld."""
+    """The expected outcome: published or withheld."""
     gates: Annotated[dict[str, Said], Field(default_factory=dict)]
-    """What gates must say, by their measure or their words."""
+    """The expected verdicts of gates, by measure or words."""
 
 
 class Case(Strict):
-    """One case: `measured` numbers, where gates that get none are judged as they are before data are read, or else
-    taken to pass; or `rows` for a whole rehearsal."""
+    """One case: `measured` numbers, or `rows` for a whole rehearsal. Gates without a number are judged as before data
+    are read, or else pass.
+    """
 
     name: Name
     """The name of the case: lower-case letters, digits and hyphens."""
     description: str = ""
-    """What the case is about."""
+    """The subject of the case, in a sentence or two."""
     measured: Annotated[list[MeasuredNumber], Field(default_factory=list)]
     """Numbers that gates are judged by as if they had been measured. Gates that get none are taken to pass."""
     rows: SimulatedRows | None = None
-    """A whole rehearsal on rows that nobody has, in place of numbers."""
+    """Simulated rows for a whole rehearsal, in place of numbers."""
     expect: ExpectedOutcome
-    """How the release must end."""
+    """The expected outcome of the release and its gates."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Case":
@@ -85,7 +88,7 @@ class CasesSpec(Strict):
     policy: str
     """The policy's file, in policies."""
     cases: Annotated[list[Case], Field(min_length=1)]
-    """What the policy must do."""
+    """The cases of the policy."""
 
 
 class PolicyCases(Strict):
@@ -94,8 +97,8 @@ class PolicyCases(Strict):
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     """The form of this file."""
     kind: Literal["PolicyCases"]
-    """What this file is: cases that a policy must pass."""
+    """The kind of this file: PolicyCases."""
     metadata: BudgetMetadata
-    """Who answers for the cases, and their name."""
+    """The owner and the name of the cases."""
     spec: CasesSpec
     """The policy and its cases."""

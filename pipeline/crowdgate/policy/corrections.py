@@ -1,6 +1,6 @@
-"""A document with mistakes of shape, mended as far as it goes, so that the rest of it is judged in the same round.
+"""Provisional corrections of structural mistakes, so that the rest of a document is checked in the same round.
 
-What stands in place of a mistake is no proposal: whatever could follow from it is left out (`follows`).
+Replacements are not suggestions: problems that may follow from them are left out (`follows`).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from crowdgate.policy.parsing import Model, details_of, location, problems_of
 
 GATES = ("spec", "gates")
 NO_GATE = {"measure": "(wrong)", "at_most": "0"}
-"""In place of a gate with a mistake: of a measure that nothing has."""
+"""The replacement of a faulty gate: its measure does not exist."""
 STANDINS = ("0.5", "1")
-"""Texts that most keys take."""
+"""Replacement values that most keys accept."""
 
 
 @dataclass(frozen=True)
 class CorrectedDocument(Generic[Model]):
-    """The value of a document (None: it can't be mended), with its problems and the places that were changed."""
+    """The value of a corrected document (None: not correctable), its problems and the locations that were replaced."""
 
     value: Model | None
     problems: tuple[Problem, ...] = ()
@@ -33,7 +33,7 @@ class CorrectedDocument(Generic[Model]):
 
 
 def corrected_document(model: type[Model], document: Document) -> CorrectedDocument[Model]:
-    """The document as a value of the model; nothing is changed where it has no mistake of shape."""
+    """Return the document as a value of the model; only faulty locations are replaced."""
     try:
         return CorrectedDocument(model.model_validate(document.data))
     except ValidationError as error:
@@ -49,12 +49,12 @@ def _located(document: Document, error: ValidationError) -> list[tuple[Location,
 
 
 def _place(at: Location) -> Location:
-    """A gate with a mistake is replaced whole."""
+    """Return the location to replace: a faulty gate is replaced whole."""
     return at[:3] if at[:2] == GATES else at
 
 
 def _replacements(document: Document, at: Location, detail: Any) -> list[Any]:
-    """What may stand at a place, one after the other; None: nothing."""
+    """Return the values to try at a location, in order; None removes the key."""
     if at[:2] == GATES and len(at) > 2:
         return [NO_GATE]
     stated = str(detail.get("ctx", {}).get("expected_tags", detail.get("ctx", {}).get("expected", "")))
@@ -101,7 +101,7 @@ def _at(data: Any, at: Location) -> Any:
 
 
 def follows(problem: Problem, places: Collection[Location]) -> bool:
-    """Whether a problem of meaning may be there only because these places of its file were changed."""
+    """Return whether a semantic problem may exist only because these locations were replaced."""
     if any(_under(problem.where, place) for place in places):
         return True
     sections = {place[1] for place in places if len(place) > 1 and place[0] == "spec"}
@@ -111,7 +111,7 @@ def follows(problem: Problem, places: Collection[Location]) -> bool:
         return problem.code is Code.GATE or (
             problem.code is Code.UNKNOWN_NAME and not problem.where.endswith(".measure")
         )
-    unclear = any(len(place) < 3 and place[:1] != ("metadata",) for place in places)  # a section of another name
+    unclear = any(len(place) < 3 and place[:1] != ("metadata",) for place in places)  # an unknown section name
     return unclear and problem.code in (Code.GATE, Code.NOT_PUBLIC)
 
 

@@ -1,6 +1,9 @@
-"""CollectionDecision: what was decided about collecting an attribute. Kept for good: a later one names what it
-replaces, so that the one in force is told by the files alone. It holds for every contract of the population that has an
-attribute of that name and no decision of its own on it: a copy of a contract under another id evades nothing."""
+"""CollectionDecision: a decision on collecting an attribute.
+
+Decision files are never deleted. A later decision names the digest of the one it replaces, so the files show which one
+is in force. A decision applies to every contract of the population that has an attribute of that name and no decision
+of its own on it. So a copy of a contract under another id evades nothing.
+"""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -46,15 +49,15 @@ class DecisionSpec(Strict):
     attribute: Line
     """The attribute that was decided about."""
     decision: Literal["collect", "coarsen", "do-not-collect"]
-    """Whether it is collected, collected more coarsely, or not."""
+    """The decision: collect the attribute, collect it more coarsely, or do not collect it."""
     level: Line | None = None
     """The level that it is collected at, at most, if more coarsely."""
     values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
-    """How many values that level has."""
+    """The number of values of that level."""
     reason: Line
-    """Why it was decided so."""
+    """The reason for the decision."""
     by: Line
-    """Who decided it, and answers for it."""
+    """The person who made the decision and answers for it."""
     date: Day
     """The day of the decision, YYYY-MM-DD."""
     rests_on: Line
@@ -75,14 +78,14 @@ class CollectionDecision(Strict):
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     """The form of this file."""
     kind: Literal["CollectionDecision"]
-    """What this file is: a decision on collecting an attribute."""
+    """The kind of this file: CollectionDecision."""
     spec: DecisionSpec
     """The decision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A decision as it lies in a working copy; `digest` is the SHA-256 of its file."""
+    """A decision with its document; `digest` is the SHA-256 of its file."""
 
     spec: DecisionSpec
     digest: str
@@ -90,24 +93,24 @@ class Decision:
 
     @property
     def path(self) -> Path:
-        """Its file."""
+        """The file of the decision."""
         return self.document.path
 
     @property
     def words(self) -> str:
-        """What was decided, in words."""
+        """The decision in words, with its author, date and reason."""
         spec = self.spec
         level = "" if spec.level is None else f" to level {spec.level!r} ({spec.values} values)"
         return f"{spec.decision.replace('-', ' ')}{level}, decided by {spec.by} on {spec.date}: {spec.reason}"
 
     def text_for(self, contract: Contract) -> str:
-        """The same, with the contract that it was decided about where that is another one."""
+        """Return the decision in words, with its contract if that is another one than `contract`."""
         other = self.spec.contract != contract.id
         return f"{self.words}; on contract {self.spec.contract!r} of the same people" if other else self.words
 
 
 def read_decisions(root: Path) -> list[Decision]:
-    """All decisions of a working copy. Raises ConfigurationError that lists every file that is none."""
+    """Return all decisions of a working copy. Raises ConfigurationError that lists every unreadable file."""
     problems = list[Problem]()
     found = readable_decisions(root, problems)
     if problems:
@@ -116,7 +119,7 @@ def read_decisions(root: Path) -> list[Decision]:
 
 
 def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
-    """The decisions of a working copy that can be read, with the problems of every other file added."""
+    """Return the readable decisions of a working copy; adds the problems of every other file to `problems`."""
     found, folder = list[Decision](), root / DECISIONS
     for path in _files_of(folder, problems):
         try:
@@ -147,7 +150,7 @@ def _files_of(folder: Path, problems: list[Problem]) -> list[Path]:
 
 
 def read_decision(path: Path) -> Decision:
-    """The decision in a file. Raises ConfigurationError."""
+    """Return the decision in a file. Raises ConfigurationError."""
     document = read_document(path)
     return Decision(
         parse(CollectionDecision, document).spec,
@@ -157,17 +160,18 @@ def read_decision(path: Path) -> Decision:
 
 
 def decisions_about(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
-    """Decisions about a contract, or about another one of its population."""
+    """Return the decisions about a contract or about another contract of its population."""
     return [
         each for each in decisions if each.spec.contract == contract.id or each.spec.population == contract.population
     ]
 
 
 def in_force(decisions: Sequence[Decision], contract: Contract) -> list[Decision]:
-    """The decisions that hold for a contract: the latest on each of its attributes, and, of an attribute without one,
-    the latest on each other contract of its population that has an attribute of that name.
+    """Return the decisions in force for a contract.
 
-    Raises ConfigurationError where it can't be told: two that replace the same, or one whose predecessor is gone.
+    For each attribute that is the latest decision on it. Without one, it is the latest decision of each other contract
+    of the population on an attribute of that name. Raises ConfigurationError if two decisions replace the same one or a
+    predecessor is missing.
     """
     found = decisions_about(decisions, contract)
     problems = list(_chain_problems(found))

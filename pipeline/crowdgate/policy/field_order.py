@@ -1,12 +1,11 @@
-"""The order of policies, declared at each field: which of two values is stricter, and what a change means.
+"""The order of policies, declared at each field: which of two values is stricter, and how a change is classified.
 
-Three rules decide the order of a field of policies and budgets. What a release may lose, who may be in it, and what is
-published can be more or less: less is tighter. What moves the same total between steps, or says how something is done,
-is not comparable. And where a number is another number afterwards, its meaning has changed; so has that of a field
-without a declared order.
+Three rules decide the order of a field of policies and budgets. Privacy cost, the people in a release and published
+columns can be more or less: less is tighter. Shares of the same total and ways of measuring are not comparable. Any
+other change of a value changes its meaning, also at a field without a declared order.
 
-Each order of values is a strict partial order beside equality: what is tighter than a tighter value is tighter, and in
-the other direction it is looser. A value that an order does not know has changed its meaning.
+Each order is a strict partial order: tighter is transitive, and the opposite of tighter is looser. A value that an
+order does not know has changed its meaning.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pydantic import BaseModel
 
 
 class Direction(StrEnum):
-    """What a change of a field does to a policy."""
+    """The effect of a field's change on a policy."""
 
     TIGHTER = "tighter"
     LOOSER = "looser"
@@ -30,49 +29,49 @@ class Direction(StrEnum):
 
     @property
     def opposite(self) -> Direction:
-        """What the same change does the other way round."""
+        """The direction of the reverse change."""
         swapped = {Direction.TIGHTER: Direction.LOOSER, Direction.LOOSER: Direction.TIGHTER}
         return swapped.get(self, self)
 
 
 Order = Callable[[Any, Any], Direction]
-"""The direction from an old to a new value that differs from it."""
+"""A function that returns the direction from an old to a different new value."""
 
 
 def any_change(old: Any, new: Any) -> Direction:  # noqa: ARG001
-    """Another value means something else."""
+    """Return CHANGED_MEANING: another value means something else."""
     return Direction.CHANGED_MEANING
 
 
 def unordered(old: Any, new: Any) -> Direction:  # noqa: ARG001
-    """Neither of two values is stricter."""
+    """Return NOT_COMPARABLE: neither of two values is stricter."""
     return Direction.NOT_COMPARABLE
 
 
 def more_is_looser(old: Any, new: Any) -> Direction:
-    """Of numbers the greater is looser."""
+    """Compare numbers: the greater is looser."""
     if not (_is_number(old) and _is_number(new)):
         return Direction.CHANGED_MEANING
     return Direction.LOOSER if new > old else Direction.TIGHTER
 
 
 def more_is_tighter(old: Any, new: Any) -> Direction:
-    """Of numbers the greater is tighter."""
+    """Compare numbers: the greater is tighter."""
     return more_is_looser(old, new).opposite
 
 
 def later_is_looser(old: str, new: str) -> Direction:
-    """Of days (YYYY-MM-DD) the later is looser."""
+    """Compare days (YYYY-MM-DD): the later is looser."""
     return Direction.LOOSER if new > old else Direction.TIGHTER
 
 
 def class_size(old: Any, new: Any) -> Direction:
-    """Of class sizes the greater is tighter: `least` asks for what the guarantee needs, a number for at least that."""
+    """Compare class sizes: the greater is tighter, and `least` (what the guarantee needs) is looser than any number."""
     return more_is_tighter(*(0 if size == "least" else size for size in (old, new)))
 
 
 def rising(*words: Any) -> Order:
-    """Of these values each is tighter than those before it; others are not known."""
+    """Return an order in which each of these values is tighter than those before it; other values are unknown."""
 
     def order(old: Any, new: Any) -> Direction:
         if old not in words or new not in words:
@@ -83,17 +82,17 @@ def rising(*words: Any) -> Order:
 
 
 def more_of_them_is_looser(old: Collection[Any], new: Collection[Any]) -> Direction:
-    """Of collections one that holds all of the other and more is looser; their sequence counts for nothing."""
+    """Compare collections as sets: a proper superset is looser."""
     return inclusion(all(each in old for each in new), all(each in new for each in old))
 
 
 def more_groups_are_looser(old: Collection[Collection[Any]], new: Collection[Collection[Any]]) -> Direction:
-    """The same of groups, in which the sequence counts for nothing, too."""
+    """Compare collections of groups, both as sets: a proper superset of groups is looser."""
     return more_of_them_is_looser({frozenset(each) for each in old}, {frozenset(each) for each in new})
 
 
 def inclusion(within: bool, around: bool) -> Direction:
-    """The direction to a value that lies within the old one, or around it."""
+    """Return the direction to a new value that lies `within` the old one, or `around` it."""
     if within == around:
         return Direction.NOT_COMPARABLE
     return Direction.TIGHTER if within else Direction.LOOSER
@@ -105,15 +104,16 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FieldOrder:
-    """How a field is compared, and what it is in words: an item of `Annotated`. Two are never equal, as `typing` takes
-    annotations of equal items for one, and literals that are the same in another order are equal."""
+    """How a field is compared, with its description `means`: an item of `Annotated`. No two are equal: `typing` would
+    merge annotations whose items are equal, and literals with the same members in another order are equal.
+    """
 
     means: str
 
 
 @dataclass(frozen=True, eq=False)
 class ValueField(FieldOrder):
-    """A field that is compared as a whole, by its order. What it says when it is looser or tighter."""
+    """A field that is compared as a whole by its order. `looser` and `tighter` describe the change."""
 
     order: Order
     looser: str = ""
@@ -122,7 +122,7 @@ class ValueField(FieldOrder):
 
 @dataclass(frozen=True, eq=False)
 class NestedField(FieldOrder):
-    """A field with fields of its own. `missing` is what stands for none (None: then one is added or removed)."""
+    """A field with fields of its own. `missing` replaces an absent value (None: the field is added or removed)."""
 
     missing: BaseModel | None = None
     added: Direction = Direction.CHANGED_MEANING
@@ -130,8 +130,10 @@ class NestedField(FieldOrder):
 
 @dataclass(frozen=True, eq=False)
 class ListField(FieldOrder):
-    """A list without sequence. Items of one `key` are compared field by field; `added`: what another item does.
-    `there` is an item that holds whether or not it is stated."""
+    """A list whose sequence does not matter. Items of one `key` are compared field by field.
+
+    `added` is the direction of an additional item. `there` is an item that holds whether or not it is stated.
+    """
 
     added: Direction
     looser: str
@@ -144,11 +146,11 @@ class LevelsField(FieldOrder):
 
 
 class NameField(FieldOrder):
-    """A field that names the policy and rules nothing: it is shown, and no change."""
+    """A field that names the policy and has no effect: it is shown, and is no change."""
 
 
 class KeyField(FieldOrder):
-    """A field by which items of a list are told apart: another value makes another item."""
+    """A field that identifies items of a list: another value is another item."""
 
 
 SHARES = ValueField("how the same total is divided: the guarantee of the whole release stays", unordered)
@@ -157,7 +159,7 @@ UNKNOWN = ValueField("a field without a known order", any_change)
 
 
 def declared_order(model: type[BaseModel], name: str) -> FieldOrder | None:
-    """The order that a model, or the first of its bases that has one, declares for a field: an item of `Annotated`."""
+    """Return the order that a model, or the first of its bases that has one, declares for a field in `Annotated`."""
     models = (each for each in model.__mro__ if issubclass(each, BaseModel))
     fields = (each.model_fields[name] for each in models if name in each.model_fields)
     return next((item for field in fields for item in field.metadata if isinstance(item, FieldOrder)), None)

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from crowdgate.contracts.servers import ServerRule
 
 DECISIONS = Path("policies") / "decisions"
-"""The folder of decisions on what is collected, below the working copy."""
+"""The folder of collection decisions, relative to the working copy."""
 
 
 @dataclass(frozen=True, eq=False)
 class KnownNames:
-    """What files may name: mechanisms by their kind, formats of releases, servers by the name of their source."""
+    """The names that files may use: mechanisms by their kind, release formats, servers by the name of their source."""
 
     mechanisms: Mapping[str, type[MechanismSpec]]
     formats: tuple[str, ...]
@@ -42,9 +42,11 @@ class KnownNames:
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """A policy with the contract and the budget it names, and the contract of the population that it is audited on,
-    which is its own unless it names another. `register` is the contract of the public register that its gates read, if
-    they read one. `digest` covers every file that decides the release or the audit."""
+    """A policy with the contract and budget that it names, and `population`, the contract of the public audit table.
+
+    `population` is the policy's own contract unless the policy names another. `register` is the contract of the public
+    register that gates compare with, if any. `digest` covers every file that decides the release or the audit.
+    """
 
     root: Path
     policy: ReleasePolicy
@@ -59,9 +61,11 @@ class Bundle:
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """All that can be said of a policy's files: their problems, and a bundle of what is left of them (None: too
-    little), which serves to find further problems alone. `places` were changed in policy and budget, `doubtful` are
-    attributes of which a contract may not say what it means."""
+    """The problems of a policy's files, and a provisional bundle (None: too little is readable), only for finding
+    further problems.
+
+    `places` were replaced in policy and budget. `doubtful` are attributes whose contract may be wrong about them.
+    """
 
     problems: tuple[Problem, ...]
     bundle: Bundle | None
@@ -69,15 +73,17 @@ class Draft:
     doubtful: frozenset[str] = frozenset()
 
     def follows(self, problem: Problem) -> bool:
-        """Whether a problem of the bundle may be there only because of those of the files."""
+        """Return whether a problem of the bundle may exist only because of problems of the files."""
         named = {name for name in self.doubtful if name in problem.where.split(".") or repr(name) in problem.found}
         unsure = problem.code in (Code.MECHANISM, Code.NOT_PUBLIC) or problem.where.startswith("spec.register")
         return (bool(self.doubtful) and unsure) or bool(named) or follows(problem, self.places)
 
 
 def read_draft(path: Path, known: KnownNames) -> Draft:
-    """The policy at `path` and all it names, right or wrong. Raises ConfigurationError for a policy that is no YAML, or
-    is in no working copy."""
+    """Return the policy at `path` and the files it names, valid or not.
+
+    Raises ConfigurationError for a policy that is no YAML or is in no working copy.
+    """
     document, root = read_document(path), working_copy(path)
     read = corrected_document(known.policy, document)
     reading = _PolicyReader(document, root, known, [*read.problems])
@@ -90,7 +96,7 @@ def read_draft(path: Path, known: KnownNames) -> Draft:
 
 @dataclass(eq=False)
 class _PolicyReader:
-    """The files that a policy names, one after the other, with all their problems."""
+    """Reads the files that a policy names, in order, and collects all their problems."""
 
     document: Document
     root: Path
@@ -99,7 +105,7 @@ class _PolicyReader:
     doubtful: set[str] = field(default_factory=set)
 
     def draft(self, policy: ReleasePolicy, places: frozenset[Location]) -> Draft:
-        """The files of a policy, in which these places were changed."""
+        """Return the draft of a policy in which these locations were replaced."""
         spec = policy.spec
         missing = {place[1] for place in places if place in (("spec", "contract"), ("spec", "budget"))}
         contract = None if "contract" in missing else self.contract(("spec", "contract"), spec.contract)
@@ -122,7 +128,7 @@ class _PolicyReader:
         return Draft(tuple(self.problems), bundle, places | changed, frozenset(self.doubtful))
 
     def contract(self, at: Location, name: str) -> Contract | None:
-        """The contract of that id, or what is left of it."""
+        """Return the contract of that id, or the readable part of it."""
         file = _file_by_id(self.document, at, name, contract_files(self.root), self.problems)
         if file is None:
             return None
@@ -137,7 +143,7 @@ class _PolicyReader:
             return None
 
     def budget(self, name: str) -> tuple[PrivacyBudget, Document, frozenset[Location]] | None:
-        """The budget of that name, with the places that were changed in it."""
+        """Return the budget of that name, with the locations that were replaced in it."""
         file = _file_by_id(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
         document: Document | None = _collect(self.problems, read_document, file)
         if document is None:
@@ -147,7 +153,7 @@ class _PolicyReader:
         return None if read.value is None else (read.value, document, read.places)
 
     def named_file_problems(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
-        """The problems of a file that a policy names which can't be read itself."""
+        """Collect the problems of a file named at `key` of a policy that can't be read itself."""
         data = self.document.data
         spec = data.get("spec") if isinstance(data, dict) else None
         name = spec.get(key) if isinstance(spec, dict) else None
@@ -159,14 +165,14 @@ class _PolicyReader:
 
 
 def _doubtful_attributes(error: BrokenContract) -> set[str]:
-    """The attributes that a contract's problems speak of; all, where one speaks of something else."""
+    """Return the attributes named by a contract's problems; all of them, if a problem names anything else."""
     named = {problem.where.split(".")[0] for problem in error.problems}
     known = set() if error.rest is None else set(error.rest.by_name)
     return named if named <= known else named | known
 
 
 def contracts(root: Path, known: KnownNames) -> Iterator[Contract]:
-    """The contracts of a working copy that can be read."""
+    """Yield the readable contracts of a working copy."""
     for path, _ in contract_files(root):
         found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
         if found is not None:
@@ -174,8 +180,10 @@ def contracts(root: Path, known: KnownNames) -> Iterator[Contract]:
 
 
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:
-    """The budget of a contract's population, in the working copy of the contract's file. Raises ConfigurationError,
-    also for one that counts other privacy units than the contract has."""
+    """Return the budget of a contract's population, from the working copy of the contract's file.
+
+    Raises ConfigurationError, also if the budget has another privacy unit than the contract.
+    """
     known = list(budget_files(working_copy(path)))
     own = [file for file, name in known if name == contract.population]
     if len(own) != 1:
@@ -195,8 +203,9 @@ def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, D
 
 
 def contract_named(document: Document, at: Location, name: str, known: KnownNames) -> tuple[Path, Contract]:
-    """The working copy around a document, and its contract of that id, which stands in the document at `at`. Raises
-    ConfigurationError."""
+    """Return the working copy around a document, and its contract with the id stated at `at`. Raises
+    ConfigurationError.
+    """
     root, problems = working_copy(document.path), list[Problem]()
     file = _file_by_id(document, at, name, contract_files(root), problems)
     contract: Contract | None = _collect(problems, lambda found: read_contract(found, known.servers), file)
@@ -206,7 +215,7 @@ def contract_named(document: Document, at: Location, name: str, known: KnownName
 
 
 def working_copy(path: Path) -> Path:
-    """The nearest folder around `path` that holds policies/ and data_contracts/."""
+    """Return the nearest folder around `path` that holds policies/ and data_contracts/."""
     for folder in path.resolve().parents:
         if (folder / "policies").is_dir() and (folder / "data_contracts").is_dir():
             return folder
@@ -215,7 +224,7 @@ def working_copy(path: Path) -> Path:
 
 
 def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
-    """The result of `read`, or None with its problems added."""
+    """Return the result of `read`, or None after adding its problems."""
     if argument is None:
         return None
     try:
@@ -226,22 +235,22 @@ def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
 
 
 def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """The contracts of a working copy, each with its id."""
+    """Yield the contracts of a working copy, each with its id."""
     return _files_by_id(root / "data_contracts", lambda data: data["id"])
 
 
 def policy_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """The policies of a working copy, each with its name."""
+    """Yield the policies of a working copy, each with its name."""
     return _files_by_id(root / "policies", lambda data: data["metadata"]["name"])
 
 
 def budget_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """The budgets of a working copy, each with its name."""
+    """Yield the budgets of a working copy, each with its name."""
     return _files_by_id(root / "policies" / "budgets", lambda data: data["metadata"]["name"])
 
 
 def _files_by_id(folder: Path, name: Any) -> Iterator[tuple[Path, str]]:
-    """Files of a folder with the id each states; a file that states none is nobody's, a broken one keeps its name."""
+    """Yield the files of a folder, each with the id that it states; an unreadable file has the id of its file name."""
     for path in sorted(folder.glob("*.yaml")):
         try:
             yield path, str(name(read_document(path).data))
@@ -266,12 +275,12 @@ def _file_by_id(
 
 
 def _readable_ids(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:
-    """The ids of the files that can be read; an unreadable one may be the one that is meant, so its problems count."""
+    """Return the ids of the readable files; adds the problems of unreadable ones, as one of these may be meant."""
     return [name for path, name in files if _collect(problems, read_document, path) is not None]
 
 
 def _digest(root: Path, files: Sequence[Path]) -> str:
-    """SHA-256 over the names (below the working copy) and contents of the files."""
+    """Return the SHA-256 of the names (relative to the working copy) and contents of the files."""
     total = hashlib.sha256()
     for path in files:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -13,19 +13,19 @@ PATTERNS = {
     "version": "a whole number, such as 1, which a changed policy raises",
     "ledger": "the id of a ledger, as `crowdgate ledger create` prints it",
 }
-"""What keys are whose text has a pattern, in words."""
+"""Descriptions of the expected text, by key, for keys with a pattern."""
 SHAPES = {
     "list_type": "a list, such as [a, b]",
     "string_type": "a text",
     "dict_type": "keys with values",
     "too_short": "at least 1 item",
 }
-"""What a value must be that is of another shape, in words."""
+"""Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse(model: type[Model], document: Document) -> Model:
-    """The document as a value of the model. Raises ConfigurationError that lists every problem with its line."""
+    """Return the document as a value of the model. Raises ConfigurationError that lists every problem with its line."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
@@ -33,14 +33,14 @@ def parse(model: type[Model], document: Document) -> Model:
 
 
 def problems_of(model: type[BaseModel], document: Document, error: ValidationError) -> list[Problem]:
-    """What is wrong with a document, by what the model says of it: of one that says it is another, that alone."""
+    """Return the problems of a document from a validation error; only the `kind` problem if another kind is stated."""
     found = [_problem(model, document, detail) for detail in details_of(error)]
     other = [each for each in found if each.where == "kind" and each.code is Code.VALUE and each.instead is None]
     return other or found
 
 
 def details_of(error: ValidationError) -> list[Any]:
-    """What the model says, of as many mistakes as anybody reads."""
+    """Return the mistakes in a validation error, at most one more than are shown."""
     return [*error.errors(include_url=False, include_input=False, include_context=True)[: MOST_PROBLEMS + 1]]
 
 
@@ -67,28 +67,28 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
 
 
 def _shape(model: type[BaseModel], document: Document, at: Location, mistake: str) -> str | None:
-    """What is expected in place of a value of another shape."""
+    """Return the description of the expected value in place of one of the wrong type."""
     if mistake in ("model_type", "model_attributes_type"):
         return f"keys with values: {', '.join(_keys(model, at, document.data))}"
     return SHAPES.get(mistake)
 
 
 def _pattern_text(at: Location, context: Mapping[str, Any], expected: str) -> str:
-    """What is expected of a text that has a pattern."""
+    """Return the description of the expected text for a key with a pattern."""
     if "pattern" not in context:
         return expected
     return PATTERNS.get(str(at[-1]) if at else "", f"a text of the form {context['pattern']}")
 
 
 def _of_another_form(document: Document, at: Location, mistake: str) -> str | None:
-    """The line with a list of one word in place of the word, or the other way round."""
+    """Return the line with a one-word list in place of the word, or the other way round."""
     if mistake == "list_type":
         return document.text.as_list(at)
     return document.text.as_single_word(at) if mistake in ("string_type", "literal_error", "value_error") else None
 
 
 def location(document: Document, loc: tuple[str | int, ...]) -> Location:
-    """Pydantic's location without the names of union members, which are no keys of the file."""
+    """Return Pydantic's location without the names of union members, which are no keys of the file."""
     at: Location = ()
     for i, part in enumerate(loc):
         if (*at, part) in document.lines or i == len(loc) - 1:
@@ -118,7 +118,7 @@ def _found_text(document: Document, at: Location) -> str:
 
 
 def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:
-    """The keys that the model knows at a place of the file."""
+    """Return the keys that the model accepts at a location of the file."""
     current: Any = model
     any_key = False
     for part in at:
@@ -141,7 +141,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _model_inside(annotation: Any, data: Any) -> Any:
-    """The model that a value is meant for: of several the one of its `kind`, or with most of its keys."""
+    """Return the model that a value is meant for: among several, the one of its `kind` or with most of its keys."""
     keys = set(data) if isinstance(data, dict) else set()
     kind = data.get("kind") if isinstance(data, dict) else None
 

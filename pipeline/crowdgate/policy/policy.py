@@ -1,7 +1,7 @@
 """ReleasePolicy and PrivacyBudget: strict values of the policy files.
 
-What a policy says of its mechanism is a specification of its kind of release. Which kinds
-there are is handed in: this subpackage knows none of them.
+The mechanism of a policy is a specification of its kind of release. The kinds are passed in: this subpackage knows none
+of them.
 """
 
 from collections.abc import Mapping
@@ -72,11 +72,11 @@ def _skew(number: Fraction) -> Fraction:
 
 Skew = Annotated[Fraction, exact_number_after(_skew), schema_of("number", minimum=1, maximum=MOST_SKEW)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
-"""Becomes a folder of the release, so: lower-case letters, digits and hyphens."""
+"""A name that becomes a folder of the release: lower-case letters, digits and hyphens."""
 
 
 class Metadata(Strict):
-    """Who answers for the file, its name, and its version: a whole number, which a changed policy raises."""
+    """The owner of the policy, its name, and its version: a whole number, raised whenever the policy changes."""
 
     name: Annotated[Name, ValueField("the policy: releases under another name are other releases", any_change)]
     """The policy's name, which becomes a folder of its releases: lower-case letters, digits and hyphens."""
@@ -85,20 +85,20 @@ class Metadata(Strict):
     ] = "1"
     """A whole number. A policy that changed after it was charged needs a greater one."""
     owner: Annotated[Line, ValueField("who answers for the policy, which is published", any_change)]
-    """Who answers for the policy. It is published with every release."""
+    """The owner, who answers for the policy. It is published with every release."""
     description: Annotated[str, ValueField("the policy in free words, which are published", any_change)] = ""
-    """What the release is, in a sentence or two. It is published with every release."""
+    """The release in a sentence or two. The description is published with every release."""
 
 
 class MechanismSpec(Strict):
-    """What a policy says of its mechanism. Each kind of release has a specification of its own, told by `kind`."""
+    """The mechanism of a policy. Each kind of release has a specification of its own, selected by `kind`."""
 
     kind: Annotated[str, ValueField("what protects: the releases are of another kind", any_change)]
     """The kind of release: rows of real people, tables of numbers, or synthetic rows."""
 
 
 class Privacy(Strict):
-    """The total of one release: mechanism, choices and charged gates together."""
+    """The privacy cost of one release in all: mechanism, choices and charged gates."""
 
     epsilon: Annotated[
         Epsilon,
@@ -109,8 +109,9 @@ class Privacy(Strict):
             "one release may tell less about any person",
         ),
     ]
-    """How much any one person can change what is released, in all. Smaller protects better; above 3 little is left of
-    it."""
+    """The privacy cost epsilon: the greatest effect of any one person on the release. Smaller protects better; above 3
+    little protection is left.
+    """
     delta: Annotated[
         Probability,
         ValueField(
@@ -120,26 +121,30 @@ class Privacy(Strict):
             "the guarantee may fail with a smaller probability only",
         ),
     ]
-    """The probability that the limit by epsilon leaves out, for each person. It should be far below one in as many as
-    there are people."""
+    """The privacy cost delta: the probability, for each person, that the limit by epsilon does not hold. It should be
+    far below 1 divided by the number of people.
+    """
 
 
 class Charge(Strict):
-    """What a charged gate costs; part of the policy's total."""
+    """The privacy cost of a charged gate; part of the policy's total."""
 
     epsilon: Annotated[
         Epsilon, ValueField("what a gate costs: it is judged more exactly, and leaves the mechanism less", unordered)
     ]
-    """What the noisy number costs of the policy's epsilon. Less epsilon means more noise."""
+    """The epsilon of the noisy measurement, part of the policy's total. Less epsilon means more noise."""
 
 
 class Waiver(Strict):
-    """A failure of this gate does not withhold a release, up to a day. What could not be measured still does."""
+    """A waiver: until it expires, a failure of this gate does not withhold a release.
+
+    A failed measurement still does.
+    """
 
     reason: Annotated[Line, NameField("why a failure is put up with")]
-    """Why a failure is put up with."""
+    """The reason why a failure is waived."""
     approved_by: Annotated[Line, NameField("who answers for a waiver")]
-    """Who decided that, and answers for it."""
+    """The approver, who answers for the waiver."""
     expires: Annotated[
         Day,
         ValueField(
@@ -149,7 +154,7 @@ class Waiver(Strict):
             "the gate withholds what fails it from an earlier day on",
         ),
     ]
-    """The last day on which it holds, YYYY-MM-DD: of the slot and of the run."""
+    """The last day of the waiver, YYYY-MM-DD. Both the slot and the run must not be later."""
 
 
 class GateRule(Strict):
@@ -158,7 +163,7 @@ class GateRule(Strict):
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["at_most"]}, {"required": ["at_least"]}]})
 
     measure: Annotated[str, KeyField("what a gate measures")]
-    """What is measured."""
+    """The name of the measure."""
     at_most: Annotated[
         Exact | None,
         ValueField(
@@ -182,13 +187,13 @@ class GateRule(Strict):
     over: Annotated[
         Annotated[list[str], Field(min_length=1)] | None, KeyField("the attributes that a gate speaks of")
     ] = None
-    """The attributes that the measure looks at; all unless stated."""
+    """The attributes that the measure reads; all unless stated."""
     of: Annotated[str | None, KeyField("the attribute that a gate speaks of")] = None
-    """The attribute that the measure speaks of."""
+    """The one attribute that the measure is about."""
     options: Annotated[dict[str, Exact], Field(alias="with", default_factory=dict), KeyField("how a gate measures")]
     """Options of the measure."""
     charge: Annotated[Charge | None, NestedField("what a gate costs")] = None
-    """What it costs, where it reads the table through noise."""
+    """The privacy cost of a gate that reads the table through noise."""
     severity: Annotated[
         Literal["block", "advise"],
         ValueField(
@@ -198,15 +203,15 @@ class GateRule(Strict):
             "the gate withholds what fails it",
         ),
     ] = "block"
-    """Whether anything but a pass withholds the release."""
+    """The effect of anything but a pass: `block` withholds the release, `advise` does not."""
     reason: Annotated[Line | None, NameField("why there is a gate")] = None
     """Why there is this gate, and why at this limit."""
     reference: Annotated[Line | None, NameField("where a gate was decided")] = None
-    """Where that was decided, or what it follows."""
+    """The place where the gate was decided, or the rule that it follows."""
     waiver: Annotated[Waiver | None, NestedField("a failure of the gate does not withhold", added=Direction.LOOSER)] = (
         None
     )
-    """By whose approval, and until when, a failure does not withhold. Never on the guarantee."""
+    """The waiver of a failure: approver and last day. The guarantee can't be waived."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> "GateRule":
@@ -216,8 +221,10 @@ class GateRule(Strict):
 
 
 class Publish(Strict):
-    """Where the release goes, relative to the working copy, in which formats, and what of a run scheduled deployments
-    may set. A person at the command line may set all of it."""
+    """The destination of the release, its formats, and the settings that scheduled deployments may change.
+
+    The destination is relative to the working copy. A person at the command line may change all settings.
+    """
 
     to: Annotated[str, ValueField("where releases go", any_change)]
     """The folder of releases, relative to the working copy."""
@@ -237,22 +244,24 @@ class Publish(Strict):
             "scheduled runs may set less of a release",
         ),
     ]
-    """What scheduled runs may set in place of the policy. A person at the command line may set all of it."""
+    """The settings that scheduled runs may change. A person at the command line may change all of them."""
 
 
 _PLAYED = ValueField("how an audit is played", unordered)
 
 
 class InferenceSpec(Strict):
-    """How attribute inference is audited: in so many releases of one table, at that share of the targets; `limit` is
-    the greatest precision improvement over the baselines that passes."""
+    """The audit of attribute inference: the number of attacked releases of one table and the share of targets.
+
+    `limit` is the greatest precision improvement over the baselines that passes.
+    """
 
     releases: Annotated[Releases, _PLAYED] = 300
-    """How many releases of one table are attacked."""
+    """The number of releases of one table that are attacked."""
     coverage: Annotated[Probability, ValueField("at how many of the targets inference is audited", any_change)] = (
         Fraction(1)
     )
-    """The share of the people for whom guesses are made."""
+    """The share of the people that the attacker makes guesses for."""
     limit: Annotated[
         Probability,
         ValueField(
@@ -262,20 +271,24 @@ class InferenceSpec(Strict):
             "audits fail that passed",
         ),
     ] = Fraction(1, 10)
-    """By how much guesses may be more often right than those of a model that never saw the person."""
+    """The greatest precision improvement that passes: (attack - baseline) / (1 - baseline), in precision, where the
+    baseline never saw the target's row.
+    """
 
 
 class MembershipSpec(Strict):
-    """How membership is audited: in releases of so many tables, each of at most half of the population. `limit` is the
-    greatest precision that passes of a claim that somebody is in the table, where there are `skew` non-members for each
-    member, of all attacks that find a share `recall` of the members or more."""
+    """The audit of membership inference: releases of random tables, each of at most half of the population.
+
+    `limit` is the greatest precision of membership claims that passes, at `skew` non-members per member, for all
+    attacks with at least `recall`.
+    """
 
     releases: Annotated[Releases, _PLAYED] = 300
-    """How many tables are drawn, released and attacked."""
+    """The number of tables that are drawn, released and attacked."""
     skew: Annotated[Skew, ValueField("how rare members are in audits", any_change)] = Fraction(30)
-    """How many non-members there are for each member."""
+    """The number of non-members per member."""
     recall: Annotated[Rate, ValueField("which attacks on membership count", any_change)] = Fraction(1, 100)
-    """Attacks are judged that find at least this share of the members."""
+    """The least recall of the attacks that count: the share of the members that they find."""
     limit: Annotated[
         Probability,
         ValueField(
@@ -285,67 +298,73 @@ class MembershipSpec(Strict):
             "audits fail that passed",
         ),
     ] = Fraction(1, 2)
-    """How often, at most, a claim that somebody is in the table may be right."""
+    """The greatest precision of membership claims that passes."""
 
 
 class AuditSpec(Strict):
-    """How the mechanism is audited: tables of `units` privacy units (by default as many as the population has) are
-    drawn from the public table of the contract `population` (by default the policy's own), `trials` times, with
-    replacement or without. Attackers answer with predicates of at most `weight` (by default .005/units); `limit` is the
-    greatest excess over the baseline that passes."""
+    """The audit of the mechanism: `trials` tables of `units` privacy units are drawn from a public table and attacked.
+
+    The public table is that of the contract `population` (by default the policy's own). `units` are as many as it has
+    by default. Tables are drawn with or without replacement. Attackers answer with predicates of at most `weight` (by
+    default .005/units). `limit` is the greatest excess over the baseline that passes.
+    """
 
     population: Annotated[str | None, ValueField("the public population of audits", any_change)] = None
-    """The id of the contract of a public table that tables are drawn from; by default the policy's own."""
+    """The id of the contract whose public table is drawn from; by default the policy's own."""
     units: Annotated[Units | None, ValueField("the size of the tables that are attacked", any_change)] = None
-    """How many privacy units each drawn table has; by default as many as the public table."""
+    """The number of privacy units in each drawn table; by default as many as the public table has."""
     trials: Annotated[Trials, _PLAYED] = 2500
-    """How many tables are drawn and attacked. More trials give narrower intervals."""
+    """The number of tables that are drawn and attacked. More trials give narrower confidence intervals."""
     weight: Annotated[Rate | None, ValueField("which predicates count as singling out", any_change)] = None
-    """How narrow the attackers' descriptions must be: the greatest probability that one fits somebody at random. By
-    default .005 over the units."""
+    """The greatest predicate weight: the probability that the attacker's description fits a random person. By default
+    .005 divided by the units.
+    """
     limit: Annotated[
         Probability,
         ValueField(
             "the excess that an audit lets pass", more_is_looser, "audits pass that failed", "audits fail that passed"
         ),
     ] = Fraction(1, 100)
-    """By how much more often than who sees nothing attackers may point at exactly one person, for the audit to pass."""
+    """The greatest excess that passes: the attackers' probability of singling out a person minus that of the blind
+    attacker.
+    """
     replacement: Annotated[Flag, ValueField("how tables of audits are drawn", any_change)] = True
-    """Whether the same person may be drawn twice into a table."""
+    """True if the same person may be drawn twice into a table."""
     inference: Annotated[InferenceSpec, NestedField("audits of inference")] = Field(default_factory=InferenceSpec)
-    """How the guessing of secret attributes is audited."""
+    """The audit of attribute inference."""
     membership: Annotated[MembershipSpec, NestedField("audits of membership")] = Field(default_factory=MembershipSpec)
-    """How it is audited whether somebody can be told to be in the table."""
+    """The audit of membership inference."""
 
     def largest(self, units: int) -> Fraction:
-        """The greatest weight of a predicate against tables of so many units."""
+        """Return the greatest predicate weight against tables of so many units."""
         return Fraction(1, 200 * units) if self.weight is None else self.weight
 
 
 class RegisterSpec(Strict):
-    """The contract of a public register: gates on matches compare the release with it."""
+    """The contract of a public register, which gates on matches compare the release with."""
 
     contract: Annotated[str, ValueField("the public register that gates compare with", any_change)]
-    """The id of the register's contract, which must say that its table is public."""
+    """The id of the register's contract, which must state that its table is public."""
 
 
 class ReleaseSpec(Strict):
-    """What is released, how it is protected, what it costs and what must hold."""
+    """The content of a policy: the release, its protection, its privacy cost and its gates."""
 
     enforcement: Annotated[
         Literal["enforce", "dry-run"],
         ValueField("whether anything is released, or only rehearsed", rising("enforce", "dry-run")),
     ] = "enforce"
-    """With dry-run nothing is ever released: a run rehearses the policy on rows that nobody has, and touches neither
-    the table nor the ledger."""
+    """With `dry-run` nothing is ever released: a run rehearses the policy on simulated rows and touches neither the
+    table nor the ledger.
+    """
     contract: Annotated[str, ValueField("the table that is read, and its levels", any_change)]
-    """The id of the data contract whose table is read, in data_contracts."""
+    """The id of the data contract, in data_contracts, whose table is read."""
     budget: Annotated[str, ValueField("the population whose budget pays", any_change)]
     """The name of the budget that pays, in policies/budgets. It must be that of the contract's population."""
     privacy: Annotated[Privacy, NestedField("the total of one release")]
-    """What one release may cost in all: mechanism, choices and charged gates together."""
+    """The privacy cost of one release in all: mechanism, choices and charged gates."""
     mechanism: Annotated[MechanismSpec, NestedField("what protects")]
-    """How the data are protected, and what is made of them."""
+    """The mechanism: how the data are protected, and what is made of them."""
     gates: Annotated[
         list[GateRule],
         Field(min_length=1),
@@ -356,15 +375,15 @@ class ReleaseSpec(Strict):
             "one more gate must pass",
         ),
     ]
-    """What must hold for a release to be published. One at least must block, and have no waiver."""
+    """The gates that a release must pass. At least one must block and have no waiver."""
     publish: Annotated[Publish, NestedField("where releases go")]
-    """Where releases go and as which files."""
+    """The destination and the file formats of releases."""
     audit: Annotated[AuditSpec | None, NestedField("how the mechanism is audited", missing=AuditSpec())] = None
-    """How attackers play against the mechanism on a public table, for gates that read an audit."""
+    """The audit: simulated attacks on the mechanism on a public table, for gates that read an audit."""
     against: Annotated[
         RegisterSpec | None, Field(alias="register"), NestedField("the public register that gates compare with")
     ] = None
-    """A public register that gates on matches compare the release with."""
+    """The public register that gates on matches compare the release with."""
 
 
 class ReleasePolicy(Strict):
@@ -377,15 +396,15 @@ class ReleasePolicy(Strict):
     ]
     """The form of this file."""
     kind: Annotated[Literal["ReleasePolicy"], ValueField("the kind of file", any_change)]
-    """What this file is: a policy of releases."""
+    """The kind of this file: ReleasePolicy."""
     metadata: Annotated[Metadata, NestedField("whose policy it is")]
-    """Who answers for the policy, its name and its version."""
+    """The owner of the policy, its name and its version."""
     spec: Annotated[ReleaseSpec, NestedField("what is released")]
-    """What is released, how it is protected, what it costs and what must hold."""
+    """The content of the policy: the release, its protection, its privacy cost and its gates."""
 
 
 def policy_model(specs: Mapping[str, type[MechanismSpec]], formats: tuple[str, ...]) -> type[ReleasePolicy]:
-    """The model of policy files that name these kinds of release and these formats."""
+    """Return the model of policy files that name these kinds of release and these formats."""
     stated: Any = Union[tuple(specs.values())]  # noqa: UP007
     mechanism: Any = Annotated[stated, Field(discriminator="kind")] if len(specs) > 1 else stated
     names: Any = list[Literal[formats]]  # type: ignore[valid-type]
@@ -401,7 +420,7 @@ def policy_model(specs: Mapping[str, type[MechanismSpec]], formats: tuple[str, .
 
 
 class BudgetSpec(Strict):
-    """The lifetime budget of a population. `people` bounds all who ever are in its inputs; it is public."""
+    """The lifetime budget of a population. `people` bounds all people who are ever in its inputs; it is public."""
 
     ledger: Annotated[
         str,
@@ -418,7 +437,7 @@ class BudgetSpec(Strict):
             "these people may lose less in their lifetime",
         ),
     ]
-    """What all releases of these people may cost together, for life."""
+    """The lifetime budget epsilon: the sum of epsilon over all releases of these people."""
     delta: Annotated[
         Probability,
         ValueField(
@@ -428,27 +447,28 @@ class BudgetSpec(Strict):
             "the limit of a lifetime may fail with a smaller probability only",
         ),
     ]
-    """What all releases of these people may leave out together, for life. It should be far below one in as many as
-    there are people."""
+    """The lifetime budget delta: the sum of delta over all releases of these people. It should be far below 1 divided
+    by the number of people.
+    """
     people: Annotated[People, ValueField("the public bound on people, which bounds are worked out for", any_change)]
-    """A bound on all people who are ever in tables of this population. It must be true."""
+    """An upper bound on all people who are ever in tables of this population. It must be true."""
     unit: Annotated[str, ValueField("whether a row or a person is protected", any_change)] = "row"
-    """What is protected: `row`, or a person by the column that names one, such as `person:patient`."""
+    """The privacy unit: `row`, or a person by the column that identifies one, such as `person:patient`."""
     relation: Annotated[
         Literal["add-remove"], ValueField("between which tables nobody can tell the difference", any_change)
     ] = "add-remove"
-    """Which tables are compared: one with a unit more or less than the other."""
+    """The neighbouring relation: one table has a privacy unit more or less than the other."""
 
 
 class BudgetMetadata(Strict):
-    """The population that the budget belongs to, and who answers for it."""
+    """The population of the budget, and its owner."""
 
     name: Annotated[Name, ValueField("the population", any_change)]
-    """The name: lower-case letters, digits and hyphens. Of a budget it is that of its population."""
+    """The name: lower-case letters, digits and hyphens. The name of a budget is that of its population."""
     owner: Annotated[Line, ValueField("who answers for the budget", any_change)]
-    """Who answers for this file."""
+    """The owner, who answers for this file."""
     description: Annotated[str, ValueField("the population in free words", any_change)] = ""
-    """What it is for, in a sentence or two."""
+    """The purpose in a sentence or two."""
 
 
 class PrivacyBudget(Strict):
@@ -459,15 +479,15 @@ class PrivacyBudget(Strict):
     ]
     """The form of this file."""
     kind: Annotated[Literal["PrivacyBudget"], ValueField("the kind of file", any_change)]
-    """What this file is: the budget of a population."""
+    """The kind of this file: PrivacyBudget."""
     metadata: Annotated[BudgetMetadata, NestedField("whose budget it is")]
-    """Who answers for the budget, and its name."""
+    """The owner and the name of the budget."""
     spec: Annotated[BudgetSpec, NestedField("what a population may lose")]
-    """What the population may lose in its lifetime."""
+    """The lifetime budget of the population."""
 
 
 def parse_slot(text: str) -> str:
-    """A release slot, `YYYY-MM-DD` or `YYYY-MM-DDTHHMMZ`. Raises ValueError for anything else."""
+    """Return a release slot, `YYYY-MM-DD` or `YYYY-MM-DDTHHMMZ`. Raises ValueError for anything else."""
     try:
         if len(text) == 10:
             return date.fromisoformat(text).isoformat()
@@ -477,10 +497,10 @@ def parse_slot(text: str) -> str:
 
 
 def version_of(policy: ReleasePolicy) -> str:
-    """Name and version, of which the ledger knows one digest."""
+    """Return NAME/VERSION. The ledger accepts one policy digest for each."""
     return f"{policy.metadata.name}/{policy.metadata.version}"
 
 
 def release_id(policy: ReleasePolicy, slot: str) -> str:
-    """Name, version and slot: the same id never draws or publishes twice."""
+    """Return NAME/VERSION/SLOT. One id never draws or publishes twice."""
     return f"{version_of(policy)}/{slot}"

@@ -1,4 +1,4 @@
-"""Questionnaire: what people are asked, and what is known beforehand of how they answer."""
+"""Questionnaire: the questions of a form, and the known distributions of their answers."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +11,7 @@ from crowdgate.policy.policy import Name, People, whole_between
 from crowdgate.policy.values import Flag, Strict, exact_number_after, schema_of
 
 SHARES_APART = Fraction(1, 10**6)
-"""Shares of answers must add up to 1 within it."""
+"""The tolerance of the sum of answer shares around 1."""
 
 
 def _share(number: Fraction) -> Fraction:
@@ -25,13 +25,12 @@ Others = Annotated[int, whole_between(1, MOST_ANSWERS), schema_of("integer", min
 
 
 class Respondents(Strict):
-    """Whom the form is for: how many people, in numbers and in words, and the population's id where it is that of a
-    contract."""
+    """The respondents: their number, a description, and the population's id if it is that of a contract."""
 
     people: People
-    """How many people the form is for."""
+    """The number of respondents."""
     who: Annotated[str, Field(min_length=1)]
-    """Who they are, in words."""
+    """The description of the respondents."""
     id: Annotated[str, Field(min_length=1)] | None = None
     """The id of the population, where it is that of a contract."""
 
@@ -64,11 +63,11 @@ LAWS = {
     "normal": ("mean", "sd"),
     "histogram": ("edges", "counts"),
 }
-"""Laws of numbers, and what each is stated by."""
+"""The parameters of each probability law of numbers."""
 
 
 class Correlation(Strict):
-    """Which question a Normal number goes together with, and how closely: bivariate Normal with correlation `rho`."""
+    """The correlation of a Normal number with another question: bivariate Normal with correlation `rho`."""
 
     with_: Annotated[Name, Field(alias="with")]
     """The name of the other question."""
@@ -77,16 +76,17 @@ class Correlation(Strict):
 
 
 class NumericAnswer(Strict):
-    """A number, asked for in intervals of a width, and what is known of it: a law with its parameters (uniform from low
-    to high, exponential, Normal), or how many people (`counts`) are between each two of rising `edges`, evenly.
+    """A number, asked for in intervals of a width, with its distribution.
 
-    Intervals start at 0, of a uniform number at its least value.
+    The distribution is a law with its parameters (uniform from low to high, exponential, Normal), or numbers of people
+    (`counts`) between successive rising `edges`, evenly spread. Intervals start at 0, those of a uniform number at its
+    least value.
     """
 
     law: Literal["uniform", "exponential", "normal", "histogram"]
-    """What is known of the number."""
+    """The distribution of the number."""
     width: Positive
-    """The width of the intervals that it is asked for in."""
+    """The width of the intervals of the answers."""
     low: Real | None = None
     """The least value, for law uniform."""
     high: Real | None = None
@@ -98,12 +98,12 @@ class NumericAnswer(Strict):
     edges: Numbers | None = None
     """Rising numbers, for law histogram."""
     counts: Numbers | None = None
-    """How many people are between each two edges, for law histogram."""
+    """The number of people between each two edges, for law histogram."""
     correlated: Correlation | None = None
     """Another question that a Normal number goes together with."""
 
     def parameter(self, name: str) -> Fraction:
-        """A parameter that the law has."""
+        """Return a parameter that the law has."""
         found = getattr(self, name)
         assert isinstance(found, Fraction), "the law is stated by it"
         return found
@@ -133,12 +133,13 @@ class NumericAnswer(Strict):
 
 
 class QuestionSpec(Strict):
-    """One question: an attribute of the contract at a level, whose public margins say how people answer; or answers
-    with their shares; or a number by its law; or a question that is left out because nothing is known of its answers.
+    """One question.
 
-    `others` are further answers of which only their number is known: they share what is left equally. Where `several`
-    answers may be given each share is that of the people who give it. `decline` is the share of those who would rather
-    not say. `coarser` names ways to ask less: groups of answers.
+    It is one of: an attribute of the contract at a level, whose public margins give the distribution; answers with
+    their shares; a number by its law; or a question left out because its distribution is unknown. `others` is the
+    number of further answers, which share the remainder equally. If `several` answers may be given, each share is that
+    of the people who give the answer. `decline` is the share of people who do not answer. `coarser` names groupings of
+    the answers, to ask for less.
     """
 
     name: Name
@@ -148,21 +149,21 @@ class QuestionSpec(Strict):
     attribute: str | None = None
     """The attribute of the contract that it asks for."""
     level: str = "exact"
-    """The level that it is asked at."""
+    """The level of the attribute that the question asks for."""
     answers: Annotated[dict[str, Share], Field(min_length=1)] | None = None
-    """Answers with the share of the people who give each."""
+    """The answers, each with the share of the people who give it."""
     numeric: NumericAnswer | None = None
-    """A number that is asked for, and what is known of it."""
+    """The number that the question asks for, with its distribution."""
     others: Others | None = None
-    """How many further answers there are, which share what is left equally."""
+    """The number of further answers, which share the remainder equally."""
     several: Flag = False
-    """Whether more than one answer may be given."""
+    """True if more than one answer may be given."""
     decline: Share = Fraction(0)
-    """The share of the people who would rather not say."""
+    """The share of the people who do not answer."""
     coarser: Annotated[dict[str, dict[str, list[str]]], Field(default_factory=dict)]
-    """Ways to ask less, by name, each with its groups of answers."""
+    """Coarser versions of the question, by name, each with its groups of answers."""
     skip: str | None = None
-    """Why it is left out, if nothing is known of its answers."""
+    """The reason why the question is left out, if the distribution of its answers is unknown."""
 
     @model_validator(mode="after")
     def _of_one_sort(self) -> "QuestionSpec":
@@ -200,25 +201,25 @@ class QuestionSpec(Strict):
 
 
 class QuestionnaireMetadata(Strict):
-    """What the form is called, and where its shares are from."""
+    """The name, title and description of the form."""
 
     name: Name
     """The name: lower-case letters, digits and hyphens."""
     title: Annotated[str, Field(min_length=1)]
     """The title, as people read it."""
     description: str = ""
-    """What the questionnaire is for."""
+    """The purpose of the questionnaire."""
 
 
 class QuestionnaireSpec(Strict):
-    """Who is asked what."""
+    """The respondents and the questions."""
 
     population: Respondents
-    """Whom the form is for."""
+    """The respondents."""
     contract: str | None = None
-    """The id of a contract whose public margins say how people answer."""
+    """The id of a contract whose public margins give the distribution of answers."""
     questions: Annotated[list[QuestionSpec], Field(min_length=1)]
-    """What people are asked, one after the other."""
+    """The questions, in their order."""
 
     @model_validator(mode="after")
     def _names(self) -> "QuestionnaireSpec":
@@ -231,7 +232,7 @@ class QuestionnaireSpec(Strict):
 
     @model_validator(mode="after")
     def _pairs(self) -> "QuestionnaireSpec":
-        """Each number goes together with one other at most."""
+        """Check that each number is correlated with at most one other."""
         numeric = {each.name: each.numeric for each in self.questions if each.numeric is not None}
         told = [(name, each.correlated.with_) for name, each in numeric.items() if each.correlated is not None]
         for name, other in told:
@@ -251,8 +252,8 @@ class Questionnaire(Strict):
     api_version: Annotated[Literal["crowdgate/v1"], Field(alias="apiVersion")]
     """The form of this file."""
     kind: Literal["Questionnaire"]
-    """What this file is: a questionnaire."""
+    """The kind of this file: Questionnaire."""
     metadata: QuestionnaireMetadata
     """The questionnaire's name."""
     spec: QuestionnaireSpec
-    """Who is asked, and what."""
+    """The respondents and the questions."""

@@ -15,11 +15,11 @@ from crowdgate.policy.field_order import NestedField, ValueField, more_is_looser
 GREATEST_WEIGHT = 10**6
 
 GREATEST_STATED = 10**5
-"""Epsilons that files state. Sums, and what is worked out of them, may be ten times as large."""
+"""The greatest epsilon that files may state. Sums and derived values may be ten times as large."""
 
 
 def exact_number(text: Any) -> Fraction:
-    """A finite decimal number as it is written. Raises ValueError for anything else."""
+    """Return a finite decimal number as an exact fraction. Raises ValueError for anything else."""
     number = parse_number(text) if isinstance(text, str) else None
     if number is None:
         raise ValueError("a finite decimal number, such as 0.05 or 1e-9")
@@ -27,7 +27,7 @@ def exact_number(text: Any) -> Fraction:
 
 
 def whole_number(text: Any) -> int:
-    """A whole number. Raises ValueError for anything else."""
+    """Return a whole number. Raises ValueError for anything else."""
     number = exact_number(text)
     if number.denominator != 1:
         raise ValueError("a whole number")
@@ -59,7 +59,7 @@ def _weight(number: Fraction) -> Fraction:
 
 
 def schema_of(kind: str, **limits: int) -> WithJsonSchema:
-    """For editors: a number may be quoted; its limits are checked where it is not."""
+    """Return the JSON Schema of a number for editors: it may be quoted, and its limits apply only where it is not."""
     return WithJsonSchema({"type": [kind, "string"], **limits})
 
 
@@ -90,7 +90,7 @@ Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"}
 
 
 def day(text: str) -> str:
-    """A day as it is written, YYYY-MM-DD. Raises ValueError for anything else."""
+    """Return a day, YYYY-MM-DD, unchanged. Raises ValueError for anything else."""
     try:
         if date.fromisoformat(text).isoformat() == text:
             return text
@@ -109,7 +109,7 @@ def _line(text: str) -> str:
 
 
 Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
-"""Words of people, on one line. They may be printed as they are."""
+"""One printable line of free text."""
 
 
 class Strict(BaseModel):
@@ -119,7 +119,7 @@ class Strict(BaseModel):
 
 
 class Sampling(Strict):
-    """Bernoulli sampling: every row stays with probability beta, decided by secret coins."""
+    """Bernoulli sampling: every row is sampled with probability beta, decided by secret random bits."""
 
     beta: Annotated[
         Rate,
@@ -130,10 +130,12 @@ class Sampling(Strict):
             "fewer people are in a release",
         ),
     ]
-    """The probability with which each row is sampled, by secret coins. Less of it protects more, and tells less."""
+    """The probability with which each row is sampled, by secret random bits. A smaller one protects more, at the cost
+    of accuracy.
+    """
 
 
 SamplingOrAll = Annotated[
     Sampling | None, NestedField("who is in a release", missing=Sampling.model_construct(beta=Fraction(1)))
 ]
-"""A sample that is drawn first, or all rows."""
+"""A Bernoulli sample, or None for all rows."""

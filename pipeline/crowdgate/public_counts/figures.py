@@ -1,7 +1,7 @@
-"""What is known before a release: the contract's public margins, a verified release's counts, or a public table.
+"""The prior before a release: the contract's public margins, a verified release's counts, or a public table.
 
-Rows without margins tell nothing of the people whose rows are missing, so they are no such source. A table is counted
-as it is only if a contract says that it is public.
+Rows without margins carry no information about people whose rows are missing, so they are no source. A table is counted
+only if a contract states that it is public.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PriorFigures:
-    """A prior, the population that its counts are of, where they are from, in words (None: there are margins only), the
-    attributes of the plan that no count tells, and those whose shares at the plan's levels are unknown."""
+    """A prior, the population of its counts, and their source in words (None: there are margins only).
+
+    `untold` are the attributes of the plan without counts, `unknown` those whose shares at the plan's levels are
+    unknown.
+    """
 
     prior: Prior
     population: str
@@ -42,13 +45,13 @@ class PriorFigures:
     unknown: tuple[UnknownShares, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """What `--json` says of where figures are from."""
+        """Return the fields of `--json` about the source of the figures."""
         about = {"source": self.source, "population": self.population}
         unknown = {each.name: None if each.known is None else each.known.name for each in self.unknown}
         return {**about, "attributes_without_counts": list(self.untold), "attributes_with_unknown_shares": unknown}
 
     def gaps(self) -> Iterator[str]:
-        """The attributes of the plan that no count tells at its levels, and what that means, in sentences."""
+        """Yield sentences about the attributes of the plan without counts at its levels, and the consequences."""
         margins = [name for name in self.untold if self.prior.attributes[name].margins is not None]
         if margins:
             yield f"No count tells {', '.join(margins)}: public margins stand in, as if independent."
@@ -59,8 +62,11 @@ class PriorFigures:
 
 @dataclass(frozen=True, eq=False)
 class PriorSubject:
-    """Whose figures are asked for: a contract in its working copy, a bound on the people of its population, and the
-    levels of the attributes that matter. `root` is None outside a working copy."""
+    """The subject of a prior: a contract in its working copy, a bound on the people of its population, and attributes
+    at levels.
+
+    `root` is None outside a working copy.
+    """
 
     contract: Contract
     root: Path | None
@@ -69,18 +75,18 @@ class PriorSubject:
 
     @classmethod
     def of_plan(cls, plan: Plan) -> PriorSubject:
-        """Every attribute of the plan, at the finest level that it counts."""
+        """Return the subject of a plan: every attribute, at the finest level that the plan counts."""
         levels = joint(plan.protection.views.values()).levels
         return cls(plan.bundle.contract, plan.bundle.root, plan.bundle.budget.spec.people, levels)
 
 
 def read_prior(subject: PriorSubject, source: Path | None, further: Sequence[str] = ()) -> PriorFigures:
-    """What is known of a subject and further attributes: from the contract's margins and joint public counts, or
-    instead of these counts from a release folder or a public table.
+    """Return the prior of a subject and further attributes.
 
-    Raises VerificationFailed for a folder that is no release, ConfigurationError for one that tells no counts or other
-    values than the contract, for counts of nobody, and for a table that no contract calls public; FileFault where it
-    can't be read.
+    It rests on the contract's margins and joint public counts; with `source`, on counts of a release folder or a public
+    table in place of the joint counts. Raises VerificationFailed for a folder that is no release, ConfigurationError
+    for a source without counts or with other values than the contract, for counts of no people, and for a table that no
+    contract states to be public; FileFault if it is unreadable.
     """
     if source is None:
         return _contract_figures(subject)
@@ -100,7 +106,7 @@ def read_prior(subject: PriorSubject, source: Path | None, further: Sequence[str
 
 
 def other_population(population: str, contract: Contract) -> str | None:
-    """That figures are of another population than a contract's, in words; None where they are of it."""
+    """Return in words that figures are of another population than a contract's; None if they are of the same one."""
     own = contract.population
     return None if population == own else f"of the population {population}, not of {own}, the contract's"
 
@@ -114,7 +120,7 @@ def _prior_figures(
 
 
 def _contract_figures(subject: PriorSubject) -> PriorFigures:
-    """The contract's own public figures; its joint counts stand for as many people as there are."""
+    """Return the contract's own public figures; its joint counts are scaled to the bound on people."""
     counts = [_dense(each, subject) for each in subject.contract.joint]
     tables = tuple(table for table in counts if table is not None)
     if not tables:
@@ -123,7 +129,7 @@ def _contract_figures(subject: PriorSubject) -> PriorFigures:
 
 
 def _dense(stated: JointCounts, subject: PriorSubject) -> CountsAtLevels | None:
-    """The counts of the attributes that matter; None where there is none of them, or too many cells."""
+    """Return the counts of the subject's attributes; None if there are none, or too many cells."""
     axes = {name: level for name, level in stated.levels.items() if name in subject.levels}
     shape = tuple(map(len, axes.values()))
     if not axes or prod(shape) > MOST_CELLS_FITTED:
@@ -172,7 +178,7 @@ def _count_public_table(
 
 
 def _public_contract(subject: PriorSubject, path: Path) -> Contract:
-    """The contract of a table, which says that it is public."""
+    """Return the contract of a table, which states that it is public."""
     known = [subject.contract, *(() if subject.root is None else contracts(subject.root, KNOWN))]
     found = public_table(path, known)
     if isinstance(found, Contract):
@@ -183,7 +189,7 @@ def _public_contract(subject: PriorSubject, path: Path) -> Contract:
 
 
 def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:
-    """The table of all attributes at the wanted levels, unless it is too large, and those of two at `exact`."""
+    """Return the table of all attributes at the wanted levels, unless it is too large, and those of two at `exact`."""
     exact, planned = {}, {}
     for name, attribute in attributes.items():
         assert attribute.hierarchy is not None, "it is releasable"
@@ -201,8 +207,10 @@ def _labelled_table(view: View, counted: Histogram) -> ReportedCounts:
 
 
 def _at_contract_levels(told: Sequence[ReportedCounts], contract: Contract, source: Path) -> tuple[CountsAtLevels, ...]:
-    """Tables at the contract's levels; attributes that it does not have are summed over. Raises ConfigurationError for
-    values that are those of no level."""
+    """Return tables at the contract's levels; attributes that it lacks are summed over.
+
+    Raises ConfigurationError for values that are those of no level.
+    """
     problems: dict[str, Problem] = {}
     tables = []
     for each in told:
@@ -229,8 +237,10 @@ def _at_contract_levels(told: Sequence[ReportedCounts], contract: Contract, sour
 
 
 def _matching_level(attribute: Attribute | None, labels: tuple[str, ...]) -> tuple[Level, list[int]] | str | None:
-    """The level with these labels, and the place of each of its labels among them; what does not fit, in words; None
-    for an attribute that is not the contract's."""
+    """Return the level with these labels, and the position of each of its labels among them.
+
+    Returns in words what does not fit, and None for an attribute that is not the contract's.
+    """
     if attribute is None or attribute.hierarchy is None:
         return None
     place = {label: at for at, label in enumerate(labels)}

@@ -1,6 +1,6 @@
-"""Attributes with unknown shares: no public margins, and no counts at the level that is asked for or a finer one.
+"""Attributes with unknown shares: no public margins, and no counts at the requested level or a finer one.
 
-Coarse counts don't say how people are spread within a coarse value, so a figure at a finer level would be a guess.
+Coarse counts do not show how people are spread within a coarse value, so a figure at a finer level would be a guess.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from crowdgate.kind.prior import Prior
 
 @dataclass(frozen=True)
 class UnknownShares:
-    """An attribute, the level that is asked for, and the finest coarser level with known shares (None: none)."""
+    """An attribute, the requested level, and the finest coarser level with known shares (None: none)."""
 
     name: str
     level: Level
@@ -21,7 +21,7 @@ class UnknownShares:
 
     @property
     def found(self) -> str:
-        """What is missing, in words."""
+        """The missing information, in words."""
         if self.known is None:
             return f"{self.name!r} has no public margins"
         coarser = f"its counts are at {self.known.name!r}, coarser than {self.level.name!r}"
@@ -29,12 +29,12 @@ class UnknownShares:
 
     @property
     def expected(self) -> str:
-        """What to write instead."""
+        """The alternatives to write instead, in words."""
         return alternatives(*self.ways)
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """What to write instead, one of these."""
+        """The alternatives to write instead."""
         if self.known is None:
             return "margins in the contract", "--from with counts of it"
         counts = f"counts at {self.level.name!r} or finer"
@@ -42,12 +42,12 @@ class UnknownShares:
 
 
 def alternatives(*ways: str) -> str:
-    """The ways in words."""
+    """Return the alternatives in words."""
     return f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 def unknown_shares(prior: Prior, levels: Axes) -> Iterator[UnknownShares]:
-    """Every attribute whose shares are unknown at its level."""
+    """Yield every attribute whose shares are unknown at its level."""
     for name, level in levels.items():
         if prior.shares(name, level) is None:
             yield UnknownShares(name, level, prior.known_level(name, level))

@@ -1,9 +1,9 @@
-"""Claims: which ledger publishes a release at a destination, settled before anybody is charged.
+"""Claims: the ledger that publishes a release at a destination, settled before any charge.
 
-Ledgers know nothing of each other, and two of them may be about to publish under one id at one place. The loser would
-be charged and stay committed for ever. So a claim, a file of the staging folder that names the ledger, is taken before
-the charge, and only the ledger that it names goes on. It is given back when nothing will be published and removed when
-the release is. That of a run that crashed stays with its ledger, whose later runs may go on with it.
+Ledgers do not know each other, and two of them may be about to publish under one id at one destination. The loser would
+be charged and stay committed for ever. So a run takes a claim, a file of the staging folder that names its ledger,
+before the charge, and only that ledger goes on. The claim is given back when nothing will be published and removed when
+the release is. That of a crashed run stays with its ledger, whose later runs may continue with it.
 """
 
 import os
@@ -25,24 +25,24 @@ _LONGEST = 64
 
 
 def claim_file(root: Path, release_id: str) -> Path:
-    """Where the claim on a release of the destination `root` lies."""
+    """Return the path of the claim on a release of the destination `root`."""
     return root / STAGING / f"{release_id.replace('/', '~')}.claim"
 
 
 def claim(root: Path, release_id: str, owner: str) -> None:
-    """Claim a release for the ledger `owner`, on disk when this returns; its own claim is as good as a new one.
+    """Claim a release for the ledger `owner`, on disk when this returns; an existing claim of this ledger is reused.
 
-    Raises EnvironmentFault when another ledger has it, or it can't be written.
+    Raises EnvironmentFault if another ledger has it, or it can't be written.
     """
     path = claim_file(root, release_id)
     with locked(root, release_id) as staging:
         part = staging / _PART
         if part.is_dir():
             raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
-        part.unlink(missing_ok=True)  # of a run that was killed: who claims holds the lock
+        part.unlink(missing_ok=True)  # left by a killed run: the lock is held here
         try:
             _write_new(part, f"{owner}\n".encode())
-            os.link(part, path)  # whole or not at all, and never over another
+            os.link(part, path)  # atomic, and never over another
         except FileExistsError:
             if _holder(path) != owner:
                 raise EnvironmentFault(_conflict_text(root / release_id, path)) from None
@@ -52,9 +52,9 @@ def claim(root: Path, release_id: str, owner: str) -> None:
 
 
 def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool] = lambda: False) -> None:
-    """Remove the ledger's own claim unless it is `needed`, which is asked under the lock.
+    """Remove the ledger's own claim unless it is `needed`, which is called under the lock.
 
-    Never raises a CrowdgateError: a claim that stays hinders no run of its own ledger.
+    Never raises a CrowdgateError: a remaining claim hinders no run of its own ledger.
     """
     path = claim_file(root, release_id)
     if not os.path.lexists(path):
@@ -74,7 +74,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def _holder(path: Path) -> str | None:
-    """The ledger that a claim names; None for a file that names none."""
+    """Return the ledger that a claim names; None for a file that names none."""
     try:
         with plain_file(path) as file:
             named = _LEDGER.fullmatch(read_bounded(file, _LONGEST).decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""dictionary.csv: every released column with every public value it may hold, whether or not it occurs."""
+"""dictionary.csv: every released column with every public value that it may hold, including absent values."""
 
 import codecs
 import csv
@@ -20,7 +20,7 @@ DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
 
 @dataclass(frozen=True)
 class DictionaryEntry:
-    """A column at a level: its values in their order, and what the contract says of the column."""
+    """A column at a level: its values in order, and its description in the contract."""
 
     column: str
     level: str
@@ -29,18 +29,18 @@ class DictionaryEntry:
 
 
 def entries(attributes: Sequence[tuple[Attribute, Level]]) -> tuple[DictionaryEntry, ...]:
-    """One entry for each column at each of its levels."""
+    """Return one entry for each column at each of its levels."""
     return tuple(DictionaryEntry(each.name, level.name, level.labels, each.description) for each, level in attributes)
 
 
 def write_dictionary(listed: Iterable[DictionaryEntry], into: BinaryIO) -> None:
-    """One line for each value of each column at each of its levels."""
+    """Write one line for each value of each column at each of its levels."""
     lines = ((e.column, e.level, at, label, e.description) for e in listed for at, label in enumerate(e.labels))
     write_lines(into, DICTIONARY_COLUMNS, lines)
 
 
 def read_dictionary(path: Path) -> tuple[DictionaryEntry, ...]:
-    """The entries in their order. Raises VerificationFailed for a value, or a column at a level, that stands twice."""
+    """Return the entries in order. Raises VerificationFailed for a repeated value, or a repeated column at a level."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for column, level, _, label, description in read_lines(path, DICTIONARY_COLUMNS):
         found.setdefault((column, level, description), []).append(label)
@@ -50,14 +50,14 @@ def read_dictionary(path: Path) -> tuple[DictionaryEntry, ...]:
 
 
 def write_lines(into: BinaryIO, columns: Sequence[str], lines: Iterable[Sequence[object]]) -> None:
-    """A listing as CSV: a header, LF line ends, UTF-8, quoted where needed."""
+    """Write a listing as CSV: a header, LF line ends, UTF-8, quoted where needed."""
     out = csv.writer(codecs.getwriter("utf-8")(into), lineterminator="\n")
     out.writerow(columns)
     out.writerows(lines)
 
 
 def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
-    """The lines of a listing. Raises VerificationFailed for another header, or a line of other length."""
+    """Yield the lines of a listing. Raises VerificationFailed for another header, or a line of another length."""
     if path.stat().st_size > LARGEST_LISTING:
         raise VerificationFailed(f"{path.name}: larger than {LARGEST_LISTING} bytes")
     csv.field_size_limit(LARGEST_LISTING)  # a cell may be as long as the file

@@ -2,6 +2,6 @@
 
 STAGING = ".crowdgate-staging"
 SCRATCH = ".crowdgate-"
-"""What names begin with of files that are being written; one that a killed run left is nobody's."""
+"""The prefix of files that are being written; a file that a killed run left belongs to no run."""
 SIGNED = "release.dsse.json"
-"""The signature, which is made of the manifest, and so is not in it."""
+"""The name of the signature, which is made from the manifest, and so is not listed in it."""

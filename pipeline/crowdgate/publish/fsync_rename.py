@@ -1,4 +1,4 @@
-"""Folders and files that are there after a power cut, too."""
+"""Folders and files that survive a power failure."""
 
 import os
 from collections.abc import Iterator
@@ -11,20 +11,20 @@ from crowdgate.system.fsync import fsync_path
 
 
 def make_folder(path: Path, access: permissions.Access = permissions.RELEASE) -> None:
-    """A folder that is on disk, with all around it: each is synced into its parent before anything is made in it.
+    """Make a folder on disk, with all parents: each is synced into its parent before anything is made in it.
 
-    One that is there is synced as well, since a run that was killed may have made it. Raises OSError.
+    An existing folder is synced as well, since a killed run may have made it. Raises OSError.
     """
     if not path.is_dir():
         make_folder(path.parent)
         permissions.make_folder(path, access)
-    if os.access(path.parent, os.R_OK | os.W_OK):  # where nothing can be written, no run has made anything
+    if os.access(path.parent, os.R_OK | os.W_OK):  # without write access no run has made anything
         fsync_path(path.parent)
 
 
 @contextmanager
 def faults(place: Path) -> Iterator[None]:
-    """Errors of the operating system as EnvironmentFault."""
+    """Translate errors of the operating system into EnvironmentFault."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""levels.csv: which value of a level belongs to which of a coarser one, where a column is published at several."""
+"""levels.csv: the coarser value of each value, for columns that are published at several levels."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CoarserLine = tuple[str, str, str, str, str]
 
 
 def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
-    """For attributes that tables use at several levels: which value of a level belongs to which of a coarser one."""
+    """Yield the coarser value of each value, for attributes that tables use at several levels."""
     for at, (attribute, finer) in enumerate(levels):
         for other, found in levels[at + 1 :]:
             if other.name == attribute.name:
@@ -32,17 +32,17 @@ def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
 
 @dataclass(frozen=True)
 class ReleasedDomains:
-    """Labels by (column, level) as dictionary.csv lists them, and the labels above them as levels.csv has it."""
+    """Labels by (column, level) as in dictionary.csv, and their coarser labels as in levels.csv."""
 
     listed: Mapping[tuple[str, str], Sequence[str]]
     above: Mapping[tuple[str, str, str], Mapping[str, str]]
 
     def labels(self, column: str, level: str) -> Sequence[str]:
-        """All values of a level. Raises KeyError for an unknown one."""
+        """Return all values of a level. Raises KeyError for an unknown one."""
         return self.listed[column, level]
 
     def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
-        """Whether the table holds every cell once, in order; `further` are the values of `probability`, if any."""
+        """Return whether the table holds every cell once, in order; `further` are the values of `probability`."""
         columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
         columns += [("probability", further)] if further else []
         shape = [len(labels) for _, labels in columns]
@@ -52,14 +52,14 @@ class ReleasedDomains:
         return held == expected and table.num_rows == prod(shape)
 
     def refines(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> bool:
-        """Whether a table at the finer levels has the coarser one as a margin."""
+        """Return whether a table at the finer levels has the coarser one as a margin."""
         return all(
             name in finer and len(self.labels(name, finer[name])) >= len(self.labels(name, level))
             for name, level in coarser.items()
         )
 
     def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> Integers:
-        """For every cell of a table, in order, the cell of its margin."""
+        """Return the cell of the margin for every cell of a table, in order."""
         shape = [len(self.labels(*axis)) for axis in finer.items()]
         codes = np.indices(shape).reshape(len(shape), prod(shape))
         out = np.zeros(prod(shape), dtype=np.int64)
@@ -70,19 +70,19 @@ class ReleasedDomains:
         return out
 
     def codes(self, name: str, finer: str, coarser: str) -> Integers:
-        """For every value of a level, in order, its place in a coarser one."""
+        """Return the index in a coarser level for every value of a level, in order."""
         labels = self.labels(name, finer)
         if finer == coarser:
             return np.arange(len(labels))
         above = self.above.get((name, finer, coarser))
-        if above is None:  # levels of as many values: either may stand first
+        if above is None:  # levels of equally many values: either may be first
             above = {label: own for own, label in self.above[name, coarser, finer].items()}
         place = {label: code for code, label in enumerate(self.labels(name, coarser))}
         return np.array([place[above[label]] for label in labels], dtype=np.int64)
 
 
 def levels_of(domains: ReleasedDomains) -> dict[tuple[str, str], Level]:
-    """Every level that is published, as codes of the finest one of its column, which stands first."""
+    """Return every published level, as codes of the finest one of its column, which is listed first."""
     finest: dict[str, str] = {}
     found: dict[tuple[str, str], Level] = {}
     for (name, level), labels in domains.listed.items():
@@ -92,12 +92,12 @@ def levels_of(domains: ReleasedDomains) -> dict[tuple[str, str], Level]:
 
 
 def read_coarser(path: Path) -> list[CoarserLine]:
-    """The lines of levels.csv. Raises VerificationFailed."""
+    """Return the lines of levels.csv. Raises VerificationFailed."""
     return [(line[0], line[1], line[2], line[3], line[4]) for line in read_lines(path, COARSER_COLUMNS)]
 
 
 def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine]) -> ReleasedDomains:
-    """The domains that both listings tell. Raises VerificationFailed where they do not fit."""
+    """Return the domains in both listings. Raises VerificationFailed if they do not agree."""
     listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
     above: dict[tuple[str, str, str], dict[str, str]] = {}
     for column, finer, label, level, over in coarser:
@@ -113,7 +113,7 @@ def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine
 
 
 def _nested(listed: Iterable[tuple[str, str]], above: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:
-    """Whether every value belongs to the same value of a level, directly or by way of a level between."""
+    """Return whether every value has the same coarser value of a level, directly or through a level between."""
     three = ((a[0], a[1], b[1], c[1]) for a, b, c in combinations(listed, 3) if a[0] == b[0] == c[0])
     return all(
         all(above[column, level, top][over] == above[column, finer, top][label] for label, over in own.items())

@@ -1,4 +1,4 @@
-"""One run at a time, for the moment that it takes to write what all runs of a destination write."""
+"""A lock on files that all runs of a destination write, held for a moment by one run at a time."""
 
 import fcntl
 import os
@@ -12,12 +12,12 @@ from crowdgate.publish.file_names import STAGING
 from crowdgate.system import permissions
 
 BUSY_SECONDS = 30
-"""How long a run waits for others that write the same thing, which takes each of them milliseconds."""
+"""Seconds that a run waits for others that write the same file; each of them takes milliseconds."""
 
 
 @contextmanager
 def locked(root: Path, name: str) -> Iterator[Path]:
-    """The folder where what is published is staged, locked against others who write `name` below `root`."""
+    """Yield the staging folder of `root`, locked against others who write `name` below `root`."""
     staging = root / STAGING
     try:
         permissions.make_folder(staging, permissions.STAGING)

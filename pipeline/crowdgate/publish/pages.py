@@ -1,4 +1,4 @@
-"""Pages for people, written beside what is there and never over it."""
+"""Pages for people, written as new files and never over existing ones."""
 
 import os
 from pathlib import Path
@@ -8,8 +8,7 @@ from crowdgate.system import permissions
 
 
 def write_page(path: Path, text: str, access: permissions.Access = permissions.PAGE) -> None:
-    """Write a new file. Raises EnvironmentFault when it exists or can't be written:
-    then nothing of it is left."""
+    """Write a new file. Raises EnvironmentFault if it exists or can't be written: then no part of it is left."""
     try:
         handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, access)
         try:

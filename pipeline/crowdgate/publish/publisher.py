@@ -1,4 +1,4 @@
-"""Publishing: stage privately, sync, rename. Nothing half-written is ever published, nothing there is replaced."""
+"""Publishing: stage privately, sync, rename. A release is published whole, and never replaces anything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StagedRelease:
-    """A complete release that nobody but its owner can see yet."""
+    """A complete release that only its owner can see yet."""
 
     folder: Path
     manifest_digest: str
@@ -40,18 +40,18 @@ class StagedRelease:
 
 
 def check_free(destination: Path) -> None:
-    """Raises EnvironmentFault when something lies at the destination."""
+    """Raise EnvironmentFault if something exists at the destination."""
     if os.path.lexists(destination):
         raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
 
 
 def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
-    """Remove what killed runs of one ledger left: nobody holds its lock, and the ledger committed to nothing of it."""
+    """Remove staged folders of killed runs of one ledger: unlocked, and not committed to by the ledger."""
     with faults(root):
         for folder in (root / STAGING).glob(f"{owner}~*"):
             lock = _lock(folder)
             if lock is not None:
-                if folder.name not in kept():  # asked under the lock: its run may have committed until now
+                if folder.name not in kept():  # checked under the lock: its run may have committed meanwhile
                     shutil.rmtree(folder)
                 os.close(lock)
 
@@ -62,7 +62,7 @@ def stage(
     writers: Mapping[str, Writer],
     seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
 ) -> StagedRelease:
-    """Write the files, then the manifest that `seal` makes of their digests, and what it makes of that; sync all."""
+    """Write the files, then the manifest that `seal` makes of their digests, and the files made from it; sync all."""
     with faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
@@ -96,7 +96,9 @@ def _fill(
 
 
 def publish(staged: StagedRelease, destination: Path) -> None:
-    """Move a staged release to its place, at once. Refuses one whose key was not drawn from the operating system."""
+    """Move a staged release to its destination, atomically. Refuses one whose key was not drawn from the operating
+    system.
+    """
     if not is_complete(staged.folder, staged.manifest_digest):
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
     if _sealed_part(read_plain(staged.folder / manifest.NAME, LARGEST_MANIFEST)).key != "operating system":
@@ -105,28 +107,28 @@ def publish(staged: StagedRelease, destination: Path) -> None:
         make_folder(destination.parent)
         if destination.is_symlink():
             raise FileExistsError
-        os.rename(staged.folder, destination)  # fails on anything but nothing or an empty folder
+        os.rename(staged.folder, destination)  # fails unless the destination is absent or an empty folder
     sync_destination(destination, staged.folder.parent)
     if staged.lock is not None:
         os.close(staged.lock)
 
 
 def sync_destination(destination: Path, staging: Path) -> None:
-    """Put on disk that the release lies at its destination, also of a run that was killed before it did."""
+    """Sync a release at its destination to disk, also one of a run that was killed before it did."""
     with faults(destination):
         fsync_path(destination.parent)
         fsync_path(staging)
 
 
 def recover(folder: Path, manifest_digest: str) -> StagedRelease:
-    """The staged bytes of a committed release. Raises LedgerRefused (lost) when they are gone or changed."""
+    """Return the staged release that was committed. Raises LedgerRefused (lost) if it is missing or changed."""
     if not is_complete(folder, manifest_digest):
         raise LedgerRefused("the release was committed but its staged files are lost; use a new slot", "lost")
     return StagedRelease(folder, manifest_digest)
 
 
 def is_complete(folder: Path, manifest_digest: str) -> bool:
-    """Whether a folder holds exactly the files of this manifest, and perhaps what closes it."""
+    """Return whether a folder holds exactly the files of this manifest, with or without its signature."""
     try:
         sealed = read_plain(folder / manifest.NAME, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != manifest_digest:
@@ -146,7 +148,7 @@ def _sealed_part(sealed: bytes) -> _SealedManifest:
 
 
 class _SealedManifest(ManifestFields):
-    """What publishing asks a manifest of its own ledger."""
+    """The fields of a manifest that publishing reads."""
 
     model_config = ConfigDict(extra="ignore")
     files: dict[str, FileFields | str]  # text: releases before manifests of format 1
@@ -154,23 +156,25 @@ class _SealedManifest(ManifestFields):
 
 
 def staged_folder(root: Path, owner: str, release_id: str) -> Path:
-    """Where a release of the ledger `owner` is staged: beside its destination, in a folder only its user can enter."""
+    """Return the staging folder of a release of the ledger `owner`: below the destination, private to its user."""
     return root / STAGING / f"{owner}~{release_id.replace('/', '~')}"
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with plain_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def file_fields(path: Path) -> FileFields:
-    """A file as the manifest says it."""
+    """Return the manifest's fields about a file."""
     return FileFields(sha256=file_digest(path), bytes=path.stat().st_size)
 
 
 def _lock(folder: Path) -> int | None:
-    """A lock on the folder for as long as this process lives, or None while another one has it or it is gone."""
+    """Return a lock on the folder for the life of this process, or None if another process has it or the folder is
+    gone.
+    """
     try:
         handle = os.open(folder, os.O_RDONLY)
     except FileNotFoundError:
@@ -184,7 +188,7 @@ def _lock(folder: Path) -> int | None:
 
 
 def _settle(path: Path, slot: str) -> None:
-    """Readable by all, dated by the slot (file times tell when a run ended), and on disk."""
+    """Make a file readable by all, dated by the slot (file times would reveal when a run ended), and sync it."""
     path.chmod(permissions.RELEASE.file)
     day = datetime.fromisoformat(slot[:10]).replace(tzinfo=UTC).timestamp()
     os.utime(path, (day, day))
@@ -192,9 +196,9 @@ def _settle(path: Path, slot: str) -> None:
 
 
 def replace(target: Path, data: bytes, dated: float, scratch: Path) -> None:
-    """These bytes in place of the file that is there, at once, readable by all, dated so that no run is told by it.
+    """Replace a file with these bytes, atomically, readable by all, dated so that its time reveals no run.
 
-    Raises OSError; then what was there stays, and nothing is left in `scratch`, a folder of the same disk.
+    Raises OSError; then the old file stays, and nothing is left in `scratch`, a folder of the same disk.
     """
     handle, name = tempfile.mkstemp(dir=scratch, prefix=SCRATCH)
     try:

@@ -1,6 +1,6 @@
-"""register.json: the public register that a release was compared with, counted on the attributes that both have.
+"""register.json: the public register that a release was compared with, counted on the common attributes.
 
-Codes are those of dictionary.csv. Whoever has the register can count it again from its contract at these levels.
+Codes are those of dictionary.csv. Anyone with the register can count it again from its contract at these levels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,11 @@ class RegisterColumnFields(ManifestFields):
 
 
 class RegisterFields(ManifestFields):
-    """The contract of the register, the SHA-256 of its files (none, where it is no file), and how many of its records
-    are in each cell: distinct ones, in the order of their codes. `rows` is how many its table has, `usable` how many of
-    the records have a value of every column."""
+    """The register's contract, the SHA-256 of its files (none if it is no file), and the counts of its records.
+
+    Cells are distinct, in the order of their codes. `rows` is the number of rows of its table, `usable` the number of
+    records with a value in every column.
+    """
 
     contract: Label
     version: Label
@@ -47,14 +49,14 @@ class RegisterFields(ManifestFields):
 
     @property
     def words(self) -> str:
-        """How much of the register could be compared."""
+        """The number of comparable records, in a sentence."""
         return usable_text(
             f"{self.contract} {self.version}", self.usable, self.rows, [each.name for each in self.columns]
         )
 
 
 def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
-    """How many records of a register can be compared in these attributes, of how many rows."""
+    """Return the number of a register's records that are comparable in these attributes, of its rows, in a sentence."""
     return (
         f"Of the {whole(rows)} rows of the public register {register}, {whole(usable)} have a value of"
         " every attribute that is "
@@ -64,8 +66,10 @@ def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Register:
-    """A public register in its contract's words, counted at the finest levels that can be released. `rows` is how many
-    its table has, of which cleaning and the bound on a person's rows may have left fewer."""
+    """A public register by its contract, counted at the finest levels that can be released.
+
+    `rows` is the number of rows of its table; cleaning and the bound on rows per person may leave fewer.
+    """
 
     contract: str
     version: str
@@ -76,21 +80,21 @@ class Register:
 
     @property
     def usable(self) -> int:
-        """How many records have a value of every attribute."""
+        """The number of records with a value of every attribute."""
         return usable(self.counts, self.view.levels)
 
     @property
     def words(self) -> str:
-        """How much of the register can be compared."""
+        """The number of comparable records, in a sentence."""
         return usable_text(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
-        """The register at the levels that are released."""
+        """Return the register at the levels that are released."""
         view = View({name: levels[name] for name in self.view.names})
         return split(self.counts, self.view, {"": view})[""]
 
     def written(self, levels: Mapping[str, Level]) -> bytes:
-        """The file beside a release at these levels."""
+        """Return the bytes of register.json for a release at these levels."""
         counts = self.at(levels)
         columns = tuple(
             RegisterColumnFields(name=name, level=levels[name].name, codes=tuple(codes.tolist()))
@@ -108,7 +112,7 @@ def _sealed(said: RegisterFields) -> bytes:
 
 
 def parse_register(data: bytes) -> RegisterFields:
-    """What is written in `data`. Raises VerificationFailed for anything else than a register."""
+    """Return the register in `data`. Raises VerificationFailed for anything else."""
     try:
         said = RegisterFields.model_validate_json(data)
         if _sealed(said) == data:
@@ -119,7 +123,9 @@ def parse_register(data: bytes) -> RegisterFields:
 
 
 def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
-    """The counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything else."""
+    """Return the counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything
+    else.
+    """
     said = parse_register(data)
     names = tuple(each.name for each in said.columns)
     if len({*names}) != len(names) or any(

@@ -1,4 +1,4 @@
-"""Recount rows from a file: classes as runs of equal rows, in bounded memory."""
+"""Recount of rows from a file: classes as runs of equal rows, in bounded memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,13 +12,16 @@ from crowdgate.histogram import Histogram
 from crowdgate.publish.dictionary import DictionaryEntry
 
 GREATEST_WEIGHT = 1e12
-"""Below it a weight in units is a whole number of 64 bits, and exact as a float."""
+"""The greatest weight: in units, smaller ones are whole numbers of 64 bits, and exact as floats."""
 
 
 @dataclass
 class RowRuns:
-    """Runs of equal rows, which are classes where rows are sorted. Where a column `weight` holds weights in parts of
-    `units_of_one`, each class has one. Memory grows with the classes alone."""
+    """Runs of equal rows, which are classes as rows are sorted.
+
+    If a column `weight` holds weights in parts of `units_of_one`, each class has one. Memory grows only with the number
+    of classes.
+    """
 
     file: str
     columns: Sequence[DictionaryEntry]
@@ -31,7 +34,7 @@ class RowRuns:
     found: int = 0
 
     def add(self, piece: pa.Table) -> None:
-        """The next rows. Raises VerificationFailed for foreign values, another order, or too many classes."""
+        """Add the next rows. Raises VerificationFailed for unknown values, a wrong order, or too many classes."""
         if not piece.num_rows:
             return
         codes, units = np.stack([self._codes(piece, each) for each in self.columns]), self._units(piece)
@@ -80,14 +83,14 @@ class RowRuns:
 
     @staticmethod
     def _numbers(chunk: pa.Array, column: DictionaryEntry) -> Codes:
-        """Places of whole numbers among the labels, or -1."""
+        """Return the indices of whole numbers among the labels, or -1."""
         numbers, values = np.array([int(label) for label in column.labels]), chunk.to_numpy(zero_copy_only=False)
         order = np.argsort(numbers)
         at = order[np.minimum(np.searchsorted(numbers[order], values), len(order) - 1)]
         return np.where(numbers[at] == values, at, -1).astype(np.int32)
 
     def _units(self, piece: pa.Table) -> Integers:
-        """The weights of rows in units; zeros where rows have none."""
+        """Return the weights of rows in units; zeros if rows have none."""
         if self.weight is None:
             return np.zeros(piece.num_rows, dtype=np.int64)
         values = piece[self.weight].to_numpy()
@@ -99,11 +102,11 @@ class RowRuns:
         return units
 
     def units(self) -> Integers:
-        """The weight of every class."""
+        """Return the weight of every class."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *self.weights])
 
     def histogram(self) -> Histogram:
-        """The classes."""
+        """Return the histogram of the classes."""
         names = tuple(each.column for each in self.columns)
         sizes = tuple(len(each.labels) for each in self.columns)
         if not self.found:
@@ -113,7 +116,7 @@ class RowRuns:
 
 
 def _is_sorted(tuples: Codes) -> bool:
-    """Whether every tuple is above the one before it, the first column counting most."""
+    """Return whether every tuple is above the previous one; the first column is the most significant."""
     equal = np.ones(tuples.shape[1] - 1, dtype=np.bool_)
     for column in tuples:
         if (equal & (column[1:] < column[:-1])).any():

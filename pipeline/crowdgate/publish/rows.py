@@ -1,4 +1,6 @@
-"""Rows of a release as a file has them: a column each, sorted, of a histogram and the values of its columns alone."""
+"""Rows of a release as a file has them: one column per attribute, sorted, made from a histogram and its columns'
+values.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,23 +19,23 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
 def is_number(column: DictionaryEntry, ordered: bool) -> bool:
-    """Whether the values of a column are whole numbers, and are written as such."""
+    """Return whether the values of a column are whole numbers, and are written as such."""
     return ordered and all(_WHOLE.fullmatch(label) for label in column.labels)
 
 
 def schema(columns: Sequence[DictionaryEntry], ordered: Sequence[bool]) -> pa.Schema:
-    """Whole numbers as numbers, other columns as labels."""
+    """Return the schema: whole numbers as numbers, other columns as labels."""
     pairs = zip(columns, ordered, strict=True)
     return pa.schema([(each.column, pa.int64() if is_number(each, known) else labels()) for each, known in pairs])
 
 
 def labels() -> pa.DataType:
-    """The type of a column of labels."""
+    """Return the type of a column of labels."""
     return pa.dictionary(pa.int32(), pa.string())
 
 
 def parts(rows: Histogram) -> Iterator[tuple[Histogram, AnyIntegers]]:
-    """The rows in pieces, so that memory does not grow with their number; beside each the class of every row."""
+    """Yield the rows in pieces, so that memory does not grow with their number, and the class of every row."""
     place = np.arange(len(rows), dtype=np.int64)
     numbered = replace(rows, names=(*rows.names, ""), codes=(*rows.codes, place), sizes=(*rows.sizes, len(rows)))
     for part in cut(numbered, PIECE_ROWS):
@@ -41,7 +43,7 @@ def parts(rows: Histogram) -> Iterator[tuple[Histogram, AnyIntegers]]:
 
 
 def column(part: Histogram, entry: DictionaryEntry, kind: pa.DataType) -> pa.Array:
-    """A column of a piece: numbers, or labels of which the dictionary holds those that occur."""
+    """Return a column of a piece: numbers, or labels whose dictionary holds the labels of the piece."""
     codes = expand(part, entry.column)
     if pa.types.is_integer(kind):
         return pa.array(np.array([int(label) for label in entry.labels], dtype=np.int64)[codes])

@@ -1,4 +1,4 @@
-"""A destination is tried out before anything is charged: a small folder goes the way of the release."""
+"""Trial publication: before any charge, a small folder is published and removed at the destination."""
 
 import errno
 import os
@@ -17,9 +17,9 @@ _BYTES = 4096
 
 
 def probe(root: Path, destination: Path) -> None:
-    """Write, sync and rename a folder from staging to where the release will lie, and remove it again.
+    """Write, sync and rename a folder from staging to the release's destination, and remove it again.
 
-    Raises EnvironmentFault where the destination is read-only, full, or on another file system than its staging folder.
+    Raises EnvironmentFault if the destination is read-only, full, or on another file system than its staging folder.
     """
     with faults(root):
         make_folder(root)
@@ -34,7 +34,7 @@ def probe(root: Path, destination: Path) -> None:
 
 
 def _try(source: Path, target: Path) -> None:
-    _remove(source, target)  # of a run that was killed: who probes holds the lock
+    _remove(source, target)  # left by a killed run: the lock is held here
     try:
         permissions.make_folder(source, permissions.STAGING)
         with os.fdopen(

@@ -1,1 +1,1 @@
-"""One release, from its files to its publication; and what stands in place of one: a simulated run."""
+"""One release, from its files to its publication, and simulated runs in its place."""

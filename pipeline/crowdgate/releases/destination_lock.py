@@ -1,4 +1,4 @@
-"""A run and its claim on the destination: taken before the charge, given back where nothing is charged."""
+"""The claim of a run on its destination: taken before the charge, given back if nothing is charged."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,10 +13,10 @@ Charging = Callable[[Run], T]
 
 
 def claim_destination(run: Run) -> Run:
-    """The same run, whose destination is free and nobody else's. Raises EnvironmentFault."""
+    """Return the run after claiming its destination, which must be free. Raises EnvironmentFault."""
     destination_claims.claim(run.root, run.id, run.ledger.id)
     try:
-        check_free(run.destination)  # whoever had the claim before may have published
+        check_free(run.destination)  # the previous holder of the claim may have published
     except BaseException:
         give_back_claim(run)
         raise
@@ -24,17 +24,17 @@ def claim_destination(run: Run) -> Run:
 
 
 def give_back_claim(run: Run) -> None:
-    """Give the claim back, unless the ledger has charged the release: then another run of it goes on."""
+    """Give the claim back, unless the ledger has charged the release: then another run continues with it."""
     destination_claims.give_back(run.root, run.id, run.ledger.id, lambda: run.ledger.entry(run.id) is not None)
 
 
 def remove_claim(run: Run) -> None:
-    """Remove the claim of a release that the ledger has decided: it lies at the destination, or never will."""
+    """Remove the claim of a release that the ledger has decided: it is published, or never will be."""
     destination_claims.give_back(run.root, run.id, run.ledger.id)
 
 
 def give_back_unless_charged(charge: Charging[T]) -> Charging[T]:
-    """The claim is given back where this step ends without a charge."""
+    """Give the claim back if this step ends without a charge."""
 
     @wraps(charge)
     def charged(run: Run) -> T:

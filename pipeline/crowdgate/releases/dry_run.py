@@ -1,4 +1,4 @@
-"""A rehearsal in place of a release, where the policy says `enforcement: dry-run`: it reads no table of people."""
+"""A simulated run in place of a release, for policies with `enforcement: dry-run`: it reads no table of people."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DryRun:
-    """How the rehearsal that stands in place of a release ended."""
+    """The result of a simulated run in place of a release."""
 
     rehearsed: RehearsalResult
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints: its outcome is never that of a release."""
+        """Return the object that `--json` prints: its outcome is never that of a release."""
         return {**self.rehearsed.to_json(), "outcome": f"dry-run: {self.rehearsed.result.outcome}", "plain": WORDS}
 
 
 def dry_run(request: Request) -> DryRun | None:
-    """Rehearse in place of a release that is asked for, where its policy says so; None where it does not.
+    """Run a simulation in place of a requested release, if its policy states dry-run; otherwise return None.
 
-    Its table, destination and ledger are not touched, also those that the request names. Raises as `rehearse` does.
+    The table, destination and ledger are not touched, not even those in the request. Raises as `rehearse` does.
     """
     if not is_dry_run(bundle_of(request.policy)):
         return None

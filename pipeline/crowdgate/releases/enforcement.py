@@ -1,4 +1,4 @@
-"""Policies that say `enforcement: dry-run`: no step of a release is for such a policy."""
+"""Policies with `enforcement: dry-run`: no step of a release runs for such a policy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ WORDS = "Dry run: the policy says enforcement: dry-run, so nothing is released, 
 
 
 def is_dry_run(bundle: Bundle) -> bool:
-    """Whether nothing may be released of a policy."""
+    """Return whether nothing may be released of a policy."""
     return bundle.policy.spec.enforcement == DRY_RUN
 
 
 def refuse_dry_run(bundle: Bundle) -> None:
-    """Raise ConfigurationError for such a policy: whoever runs a release calls `dry_run` first."""
+    """Raise ConfigurationError for a dry-run policy. Callers of a release call `dry_run` first."""
     if is_dry_run(bundle):
         at = ("spec", "enforcement")
         problem = bundle.document.problem(at, f"'{DRY_RUN}': nothing is released of it", "'enforce' for a release")

@@ -19,9 +19,9 @@ TEXT = ("column", "level", "label", "description")
 
 
 def read(folder: Path, manifest: Manifest) -> tuple[Mapping[str, pd.DataFrame], pd.DataFrame]:
-    """Its tables by the names of their files, without the ending, and its dictionary.
+    """Return the release's tables by the names of their files, without the suffix, and its dictionary.
 
-    Of a table in several formats Parquet is read, which keeps types. Raises ConfigurationError without pandas.
+    A table in several formats is read from Parquet, which preserves types. Raises ConfigurationError without pandas.
     """
     need(FRAMES, "read_release", "python")
     import pandas as pd
@@ -39,7 +39,7 @@ def read(folder: Path, manifest: Manifest) -> tuple[Mapping[str, pd.DataFrame], 
 
 
 def _csv(path: Path, text: Sequence[str]) -> pd.DataFrame:
-    """A CSV file with these columns, where it has them, as text; elsewhere an empty cell is no number."""
+    """Return a CSV file with these columns as text, if it has them; elsewhere an empty cell is no number."""
     import pandas as pd
 
     columns = pd.read_csv(path, nrows=0).columns

@@ -1,4 +1,4 @@
-"""The private record of a release, for its curator: every opening is a line of the ledger before anything is shown."""
+"""The private record of a release, for its curator: each access is a line of the ledger before anything is shown."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +11,10 @@ from crowdgate.ledger.private import has_private_record, private_file, read_priv
 
 @dataclass(frozen=True)
 class PrivateRecord:
-    """A private record that was opened. `committed`: the ledger holds its digest; without it the run was killed between
-    writing the record and telling the ledger."""
+    """A private record that was opened. `committed`: the ledger holds its digest.
+
+    Without it the run was killed between writing the record and committing the ledger to it.
+    """
 
     release_id: str
     population: str
@@ -21,17 +23,17 @@ class PrivateRecord:
     sections: dict[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         stated = {"outcome": "shown", "release_id": self.release_id, "ledger": self.ledger}
         return {**stated, "committed": self.committed, "record": self.sections}
 
 
 def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
-    """Open the private record of a release, which is recorded first.
+    """Record the access to a release's private record, then return it.
 
-    Raises LedgerRefused for a release that the ledger does not know or that read nothing, and where there is no record;
-    EnvironmentFault where that can't be seen; VerificationFailed for a record that is not what the ledger committed
-    to. An error of the ledger shows nothing.
+    Raises LedgerRefused for a release that the ledger does not know or that read nothing, and if there is no record;
+    EnvironmentFault if that can't be checked; VerificationFailed for a record other than the committed one. After an
+    error of the ledger nothing is shown.
     """
     entry = ledger.entry(release_id)
     if entry is None or not entry.reading:
@@ -46,5 +48,5 @@ def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
 
 
 def record_line(release_id: str) -> str:
-    """The line that every run prints which reads data, before it reads: it can tell nothing of what is read."""
+    """Return the line that every run prints before it reads data, so that the line can't depend on them."""
     return f"for the curator alone: crowdgate record show {release_id} (every opening is recorded)"

@@ -1,9 +1,9 @@
 """One release: prepare, reserve, read, protect, judge, then stage and publish, or withhold.
 
-Nothing is charged before the destination is tried out and claimed, and nothing is read before the ledger has reserved
-the whole cost. From the first read on, a run is charged whatever its
-end, and any stop shows one public word; the reason goes to the private record. Nothing is published before the ledger
-has committed to its digest, so the same id never draws or publishes twice.
+Nothing is charged before the destination is tested and claimed, and nothing is read before the ledger has reserved the
+whole privacy cost. From the first read on, a run is charged whatever its outcome. Any exception then shows one public
+word, and the reason goes to the private record. Nothing is published before the ledger has committed to its digest, so
+one id never draws or publishes twice.
 """
 
 import secrets
@@ -48,9 +48,9 @@ from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.system.regular_files import holds_url
 
 Progress = Callable[[int, int], None]
-"""(bytes read, bytes in all)."""
+"""A callback with (bytes read, bytes in all)."""
 Announce = Callable[[str], None]
-"""Told the id of a release that is about to read data."""
+"""A callback with the id of a release that is about to read data."""
 _WITHHELD = "Nothing was published: a blocking gate did not pass."
 _UNSPENT = "The table was not read, and nothing is charged."
 _SPENT = "The table was read, so the privacy cost stays charged."
@@ -62,7 +62,7 @@ def release(
     progress: Progress | None = None,
     announce: Announce | None = None,
 ) -> Result:
-    """Run one release from its policy file to its end. Raises a CrowdgateError when it can't end in a verdict."""
+    """Run one release from its policy file to its end. Raises a CrowdgateError if it can't end in a verdict."""
     run = prepare(request)
     if isinstance(run, Result):
         return run
@@ -76,7 +76,7 @@ def release(
 def conclude(
     reserved: ReservedRun, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
 ) -> CommittedRelease | Result:
-    """Everything between reading and the ledger's commitment: a staged release, or a withheld one."""
+    """Run all steps from reading to the ledger's commitment; return a staged release, or a withheld one's result."""
     if announce is not None:
         announce(reserved.run.id)
     randomness = KeyedRandomness(key)
@@ -87,7 +87,7 @@ def conclude(
 
 
 def prepare(request: Request) -> Run | Result:
-    """Check policy, ledger, destination and the input's form; report the recorded end of a release that ran before."""
+    """Check policy, ledger, destination and the input's form; return the recorded result of an earlier run."""
     need(RELEASE, "release")
     bundle = bundle_of(request.policy)
     refuse_dry_run(bundle)
@@ -162,7 +162,7 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
 
 
 def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTable:
-    """Begin to read, which the ledger refuses to a run whose lease was given back, and count the table."""
+    """Begin to read, which the ledger refuses after the lease was given back, and count the table."""
     with engine(reserved.run.plan.bundle.contract.engine_rules) as ask:
         reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
         return count(reserved, key, executor, ask)
@@ -170,7 +170,7 @@ def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTa
 
 @after_reading
 def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -> CountedTable:
-    """Count the table once in the views of its kind; bad rows are invalid or dropped, never a refusal."""
+    """Count the table once in the views of its kind; bad rows are invalid or dropped, and never stop the run."""
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     task = CountingTask(contract, run.plan.columns, run.plan.protection.views, run.plan.watched)
     total = count_table(run.source, task, executor)
@@ -184,7 +184,7 @@ def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -
 
 @after_reading
 def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) -> Candidate:
-    """Apply the mechanism with fresh coins and noise, and choose the levels where the policy leaves them open."""
+    """Apply the mechanism with fresh sampling and noise, and choose levels where the policy leaves a choice."""
     protection = reserved.run.plan.protection
     made: Candidate = protection.kind.protect(protection.mechanism, reserved.static, found.views, randomness)
     return made
@@ -192,7 +192,7 @@ def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) 
 
 @after_reading
 def judge(reserved: ReservedRun, found: CountedTable, made: Candidate, randomness: KeyedRandomness) -> JudgedCandidate:
-    """Measure what the remaining gates ask for, and judge it."""
+    """Measure and judge the remaining gates."""
     of = reserved.run.register
     register = None if of is None else of.at(made.static.levels)
     day = waiver_day(reserved.run.slot, reserved.charge.line)
@@ -224,7 +224,7 @@ def _register_text(run: Run) -> str:
 
 @after_reading
 def stage(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> CommittedRelease:
-    """Write the release where only its owner sees it, and commit the ledger to its digest."""
+    """Write the release to its private staging folder, and commit the ledger to its digest."""
     run, written = reserved.run, staging.ReleaseContents(reserved, judged, reserved.run.ledger.signer)
     staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
     record = staging.private_record("published", run.plan, found, judged)

@@ -12,8 +12,10 @@ from crowdgate.publish.file_names import STAGING
 
 
 def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
-    """The end of a release that ran before; publishes what was committed and not yet moved. `here` is the destination
-    that is asked for now."""
+    """Return the result of a release that ran before; publish it if it was committed and not yet moved.
+
+    `here` is the destination of the current request.
+    """
     if entry.policy_digest != plan.bundle.digest:
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
     slot = entry.release_id.rpartition("/")[2]
@@ -40,7 +42,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
 
 
 def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:
-    """Publish what was committed, unless the run that committed it does so at this moment."""
+    """Publish a committed release, unless the run that committed it is doing so now."""
     try:
         staged = publisher.recover(publisher.staged_folder(root, owner, release_id), digest)
         destination_claims.claim(root, release_id, owner)
@@ -51,6 +53,6 @@ def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> Non
 
 
 def committed_folders(ledger: Ledger, root: Path) -> set[str]:
-    """Names of the staging folders that hold committed releases."""
+    """Return the names of the staging folders that hold committed releases."""
     committed = (entry for entry in ledger.entries() if entry.state is State.COMMITTED)
     return {publisher.staged_folder(root, ledger.id, entry.release_id).name for entry in committed}

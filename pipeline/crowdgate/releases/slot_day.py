@@ -1,4 +1,4 @@
-"""The day on which a release is judged."""
+"""The day on which a release's waivers are judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 
 def waiver_day(slot: str, charged: JournalLine) -> str:
-    """The day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is later.
+    """Return the day on which waivers must hold: that of the slot, or of the charge by the ledger's clock if it is
+    later.
 
     A charge of a ledger of format 1 has no day, and no policy of its time had waivers: then it is the slot's.
     """

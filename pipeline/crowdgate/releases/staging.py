@@ -1,4 +1,4 @@
-"""What is written of a release of any kind: its files, the manifest, and the curator's private record."""
+"""Files of a release of any kind: the published files, the manifest, and the curator's private record."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -26,7 +26,7 @@ from crowdgate.signing.keys import SigningKey
 
 
 class ReleaseContents:
-    """All that is published of a judged release."""
+    """The published contents of a judged release."""
 
     def __init__(self, reserved: ReservedRun, judged: JudgedCandidate, signer: SigningKey | None) -> None:
         self.reserved, self.judged, self.signer = reserved, judged, signer
@@ -58,7 +58,7 @@ class ReleaseContents:
         return made
 
     def writers(self) -> dict[str, Writer]:
-        """The published files: what the kind makes in the policy's formats, and the attachments."""
+        """Return the writers of the published files: the kind's data in the policy's formats, and the attachments."""
         formats = {name: FORMATS[name] for name in self.manifest.formats}
         run, levels = self.reserved.run, self.judged.candidate.static.levels
         register = None if run.register is None else run.register.written(levels)
@@ -69,7 +69,7 @@ class ReleaseContents:
         return {**self.kind.files(self.manifest, self.contents, formats), **attached}
 
     def seal(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
-        """The manifest with the files, and what is made of it."""
+        """Return the manifest with the files, and the files made from it."""
         said = self.manifest.model_copy(update={"files": dict(files)})
         context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
@@ -77,8 +77,11 @@ class ReleaseContents:
 
 
 def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:
-    """Everything that a manifest will say and that is known before reading must fit into one: after reading a fault
-    would be a crash. Raises ConfigurationError."""
+    """Check that all parts of a manifest which are known before reading fit into one: after reading, a fault would be a
+    crash.
+
+    Raises ConfigurationError.
+    """
     try:
         _identity_fields(plan, release_id, slot)
         _facts(plan, plan.first_release_facts(), informed=True)
@@ -105,7 +108,7 @@ def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, Manife
 
 
 def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
-    """The public facts that the gates were judged by: margins of what no joint counts tell."""
+    """Return the public facts that the gates were judged by; margins only of attributes without joint counts."""
     read = plan.expected_of(static.levels)
     joint = joint_tables(static, read)
     alone = [name for name in static.levels if name in read and not any(name in each.names for each in joint)]
@@ -137,7 +140,7 @@ def _writer(data: bytes) -> Writer:
 
 
 def private_record(outcome: str, plan: Plan, found: CountedTable, judged: JudgedCandidate) -> dict[str, Any]:
-    """The private record."""
+    """Return the private record."""
     candidate, protection = judged.candidate, plan.protection
     figures = protection.kind.private(protection.mechanism, candidate, found.views)
     return {
@@ -153,7 +156,7 @@ def private_record(outcome: str, plan: Plan, found: CountedTable, judged: Judged
 
 
 def guarded(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Figures for the curator; a fault in them must not decide how a release ends, which everybody sees."""
+    """Return figures for the curator; a fault in them is recorded, and must not change the public outcome."""
     try:
         return make()
     except Exception as fault:

@@ -18,9 +18,9 @@ FORMAT = "parquet"
 
 
 def write(frame: pd.DataFrame, contract: Contract) -> Path:
-    """Writes the contract's file, whole or not at all; who may read the folder may not read it. Returns its path.
+    """Write the contract's file atomically, readable only to its owner, and return its path.
 
-    Raises ConfigurationError for another format, EnvironmentFault where it can't be written.
+    Raises ConfigurationError for another format, EnvironmentFault if it can't be written.
     """
     if contract.server.reader != FORMAT:
         found = f"a server of format {contract.server.reader}"
@@ -30,7 +30,7 @@ def write(frame: pd.DataFrame, contract: Contract) -> Path:
     path = contract.server.path
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".crowdgate-") as scratch:
-            made = Path(scratch) / path.name  # the folder is its owner's alone
+            made = Path(scratch) / path.name  # the folder is private to its owner
             frame.to_parquet(made, index=False)
             made.chmod(0o600)
             os.replace(made, path)

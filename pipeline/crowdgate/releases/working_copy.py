@@ -1,4 +1,4 @@
-"""A working copy: the bundled policies and contracts with a new ledger of its own."""
+"""A working copy: the bundled policies and contracts with a new ledger."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from crowdgate.system import permissions
 from crowdgate.system.regular_files import is_url
 
 FOLDERS = {"policies": "policies", "data_contracts": "data_contracts", "schedules": "flows/schedules"}
-"""Folders of a working copy, and where they lie in a checkout."""
+"""The folders of a working copy, and their paths in a checkout."""
 LEDGER = "ledger/ledger.db"
 DEMO_POLICY = "policies/census_income.yaml"
 DEMO_TABLES = "policies/census_income_tables.yaml"
@@ -23,7 +23,7 @@ _LEDGER_KEY = re.compile(r"(?<=\bledger: )[a-z0-9-]{1,40}-[0-9a-f]{8}\b")
 def init(folder: Path, name: str, url: str | None = None) -> Path:
     """Make a working copy in `folder` and return it. Uses the ledger at `url`, or creates one in the folder.
 
-    Raises ConfigurationError for a URL, and EnvironmentFault when any part is there already; then nothing is changed.
+    Raises ConfigurationError for a URL, and EnvironmentFault if any part exists; then nothing is changed.
     """
     if is_url(str(folder)):
         found, expected = f"the URL {str(folder)!r}", "a folder of this machine"
@@ -42,7 +42,7 @@ def init(folder: Path, name: str, url: str | None = None) -> Path:
 
 
 def bundled(folder: str) -> Path:
-    """A bundled folder of a working copy: a copy in the wheel, or the one of the checkout."""
+    """Return a bundled folder of a working copy: a copy in the wheel, or the one of the checkout."""
     package = Path(__file__).parents[1]
     copies = package / "bundled"
     return copies / folder if copies.is_dir() else package.parents[1] / FOLDERS[folder]

@@ -1,5 +1,4 @@
-"""Pages that a person reads: Markdown from templates, and HTML from the same Markdown. Handed a kind's page, it knows
-none."""
+"""Pages for people: Markdown from templates, and HTML from that Markdown. Independent of the kinds of release."""
 
 import re
 from collections.abc import Mapping
@@ -13,16 +12,16 @@ if TYPE_CHECKING:
     from crowdgate.kind.listing import Listing
 
 ROOT = Path(__file__).parent.parent
-"""Templates are named by their path below the package: a kind's own lie in its folder."""
+"""The root of template paths: a kind's templates are in its own folder."""
 
 
 def markdown(template: str, values: Mapping[str, object]) -> str:
-    """The page as Markdown. Raises an error of jinja2's for a value that the template needs and is not given."""
+    """Return the page as Markdown. Raises an error of jinja2's if a value that the template needs is missing."""
     return render(template, values).rstrip() + "\n"
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
-    """What a template makes of the values, which it takes as they are."""
+    """Return a template rendered with the values, without escaping."""
     return _environment().get_template(template).render(values)
 
 
@@ -41,34 +40,34 @@ def _environment() -> "jinja2.Environment":
 
 
 def markdown_table(listing: "Listing") -> str:
-    """A listing as a Markdown table, of which nothing is markup."""
+    """Return a listing as a Markdown table, with all markup escaped."""
     rows = [listing.titles, *listing.texts]
     first, *rest = (f"| {' | '.join(map(safe_cell, row))} |" for row in rows)
     return "\n".join([first, f"|{'|'.join(listing.sides)}|", *rest])
 
 
 def line(value: object) -> str:
-    """Text on one line."""
+    """Return text on one line."""
     return " ".join(str(value).split())
 
 
 def paragraph_text(value: object) -> str:
-    """Text on one line in a Markdown paragraph, of which nothing is markup."""
+    """Return text on one line for a Markdown paragraph, with all markup escaped."""
     return re.sub(r"([\\`*_\[\]<>#|~!&])", r"\\\1", line(value))
 
 
 def cell(value: object) -> str:
-    """Text for a Markdown table: column names may hold bars and line ends."""
+    """Return text for a cell of a Markdown table: column names may hold bars and line ends."""
     return line(str(value).replace("\\", "\\\\").replace("|", "\\|"))
 
 
 def safe_cell(value: object) -> str:
-    """The same, of which nothing is markup: text that others wrote."""
+    """Return text of others for a cell of a Markdown table, with all markup escaped."""
     return re.sub(r"([`*\[\]<>&~]|(?<!\w)_|_(?!\w))", r"\\\1", cell(value))
 
 
 def code(value: object) -> str:
-    """Text on one line as code, which may be anything."""
+    """Return any text on one line as code."""
     plain = line(value)
     longest = max(map(len, re.findall("`+", plain)), default=0)
     fence = "`" * (1 + longest)

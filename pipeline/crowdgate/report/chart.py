@@ -1,4 +1,4 @@
-"""Pictures of listings, as SVG. They are for people and never part of what is compared byte by byte."""
+"""Charts of listings, as SVG. They are for people and never compared byte by byte."""
 
 import io
 import warnings
@@ -12,7 +12,7 @@ STYLES = ("-", "--", ":")
 
 
 class MeasuredShare(NamedTuple):
-    """A measured share at a place, with the ends of its interval."""
+    """A measured share at a place, with its confidence limits."""
 
     x: float
     value: float
@@ -21,7 +21,7 @@ class MeasuredShare(NamedTuple):
 
 
 class MeasuredCurve(NamedTuple):
-    """Marks under one name."""
+    """Measured shares under one name."""
 
     name: str
     marks: tuple[MeasuredShare, ...]
@@ -34,10 +34,9 @@ def draw_curves(
     x_label: str,
     y_label: str,
 ) -> SvgPicture:
-    """Measured curves with their intervals beside a baseline and a limit (at one place), both axes logarithmic: a
-    share of nothing stands at the floor.
+    """Draw measured curves with their intervals, a baseline and a limit (at one place), on logarithmic axes.
 
-    Raises ConfigurationError when the extra that draws is not installed.
+    A share of 0 is drawn at the floor. Raises ConfigurationError if the extra that draws is not installed.
     """
     figure, axes = figure_of()
     floor = min(y for _, y in base) / 2
@@ -71,10 +70,10 @@ class BoxSummary(NamedTuple):
 
 
 def draw_boxes(title: str, boxes: Sequence[BoxSummary], label: str) -> SvgPicture:
-    """Boxes from the lower to the upper quartile with a line at the median, whiskers at the least and the greatest
-    value (all above 0), one below the other on a logarithmic axis.
+    """Draw boxes from the lower to the upper quartile with a line at the median, one below the other.
 
-    Raises ConfigurationError when the extra that draws is not installed.
+    Whiskers are at the least and the greatest value (all above 0), on a logarithmic axis. Raises ConfigurationError if
+    the extra that draws is not installed.
     """
     figure, axes = figure_of(height=1.2 + 0.28 * len(boxes))
     figures = [
@@ -92,7 +91,7 @@ def draw_boxes(title: str, boxes: Sequence[BoxSummary], label: str) -> SvgPictur
 
 
 class PlotLine(NamedTuple):
-    """Points under one name, and of each the ends of its interval, where it has one."""
+    """Points under one name, with the limits of each point's interval, if it has one."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -102,11 +101,11 @@ class PlotLine(NamedTuple):
 def draw_lines(
     lines: Sequence[PlotLine], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
 ) -> SvgPicture:
-    """Shares over sizes or shares, which stand on a logarithmic axis; `y_scale` is linear (from 0 to 1), near (as far
-    as there is something to see) or log. Of `pairs` the second has the colour of the first, and their names stand
-    beside the picture.
+    """Draw shares over sizes or shares, on a logarithmic axis.
 
-    Raises ConfigurationError when the extra that draws is not installed.
+    `y_scale` is linear (from 0 to 1), near (fitted to the values) or log. With `pairs`, the second line of each pair
+    has the colour of the first, and names are next to the picture. Raises ConfigurationError if the extra that draws is
+    not installed.
     """
     figure, axes = figure_of()
     for number, line in enumerate(lines):
@@ -134,9 +133,9 @@ def draw_lines(
 
 
 def draw_steps(lines: Sequence[PlotLine], names: Sequence[str], y_label: str) -> SvgPicture:
-    """Numbers of people on a logarithmic axis, after each named step; a line marks one person.
+    """Draw numbers of people on a logarithmic axis, after each named step; a line marks one person.
 
-    Raises ConfigurationError when the extra that draws is not installed.
+    Raises ConfigurationError if the extra that draws is not installed.
     """
     figure, axes = figure_of()
     for number, line in enumerate(lines):
@@ -151,12 +150,12 @@ def draw_steps(lines: Sequence[PlotLine], names: Sequence[str], y_label: str) ->
 
 
 def literal(text: str) -> str:
-    """Text that is drawn as it stands: between two dollar signs it would be taken for a formula."""
+    """Return text that is drawn literally: between two dollar signs it would be read as a formula."""
     return text.replace("$", r"\$")
 
 
 def whole_numbers(axis: Any) -> None:
-    """A logarithmic axis with its numbers in full."""
+    """Label a logarithmic axis with full numbers."""
     from matplotlib.ticker import LogFormatter
 
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
@@ -164,7 +163,7 @@ def whole_numbers(axis: Any) -> None:
 
 
 def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
-    """A figure as SVG, which is the same each time."""
+    """Return a figure as SVG, deterministically."""
     picture = io.StringIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the reader's own font has it, or shows a box
@@ -173,7 +172,9 @@ def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
 
 
 def figure_of(height: float = 4) -> tuple[Any, Any]:
-    """An empty figure (in inches) and its axes. Raises ConfigurationError when the extra that draws is missing."""
+    """Return an empty figure (height in inches) and its axes. Raises ConfigurationError if the extra that draws is
+    missing.
+    """
     need(PAGE, "--page")
     import matplotlib
     from matplotlib.figure import Figure

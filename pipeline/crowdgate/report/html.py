@@ -1,4 +1,4 @@
-"""A Markdown page as one HTML file: no links to anywhere, no scripts, and no HTML that stood in the Markdown."""
+"""A Markdown page as one HTML file: no external links, no scripts, and no raw HTML of the Markdown."""
 
 import html
 import logging
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 TEMPLATE = "report/page.html.j2"
 PICTURES = "<!-- pictures -->"
 NUMBERS = "<!-- numbers -->"
-"""Before a table that stands behind a picture: HTML folds it."""
+"""The mark before a table that belongs to a picture: HTML folds the table."""
 _MARK = re.compile(r"^<!-- [a-z0-9_ -]+ -->$", re.MULTILINE)
 _OUTCOME = re.compile(r"(pass|fail|inconclusive)\b")
 _TABLE, _TABLE_END = '<div class="table" tabindex="0"><table>\n', "</table></div>"
-"""A table that is too wide can be scrolled with keys."""
+"""The markup of a table; a wide one can be scrolled with keys."""
 _FOLD, _FOLD_END = "<details><summary>The same in numbers</summary>\n", "</details>"
 
 
 @dataclass(frozen=True)
 class SvgPicture:
-    """A picture as SVG, what it shows in words for whoever can't see it, and the mark of the page where it stands."""
+    """A picture as SVG, with its text for readers who can't see it, and the mark of its place on the page."""
 
     svg: str
     alt: str
@@ -40,12 +40,12 @@ class SvgPicture:
 
 
 def mark(name: str) -> str:
-    """The mark of a picture's place on a page."""
+    """Return the mark of a picture's place on a page."""
     return f"<!-- {name} -->"
 
 
 def without_marks(page: str) -> str:
-    """The page as Markdown for people, without marks."""
+    """Return the page as Markdown for people, without marks."""
     return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
 
 
@@ -56,11 +56,13 @@ def as_html(
     links: Mapping[str, str] | None = None,
     lang: str = "en",
 ) -> str:
-    """The page, declared to be in the language `lang`; pictures stand at their marks. Cells whose whole text is in
-    `links` lead to files beside the page."""
+    """Return the page as HTML, declared in the language `lang`, with pictures at their marks.
+
+    Cells whose whole text is in `links` link to files next to the page.
+    """
     from markdown_it import MarkdownIt
 
-    logging.getLogger("markdown_it").setLevel(logging.INFO)  # below, it tells where on the page it is
+    logging.getLogger("markdown_it").setLevel(logging.INFO)  # at DEBUG it logs its position on the page
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table")
     reader.disable(["link", "image", "autolink"])
     tokens = reader.parse(page)
@@ -73,7 +75,7 @@ def as_html(
 
 
 def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None:
-    """Colour the cell of an outcome, and link one whose whole text leads to a file."""
+    """Colour the cell of an outcome, and link a cell whose whole text names a file."""
     from markdown_it.token import Token
 
     words = inside.children or []
@@ -85,7 +87,7 @@ def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None
 
 
 def _blocks(tokens: "Sequence[Token]", figures: Mapping[str, str]) -> "Iterator[Token]":
-    """The tokens with figures in place of marks, and each table in a frame; one after `NUMBERS` is folded."""
+    """Yield the tokens with figures in place of marks, and each table in a frame; one after `NUMBERS` is folded."""
     marks = {
         at: each.content
         for at, each in enumerate(tokens)

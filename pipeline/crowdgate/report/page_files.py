@@ -1,4 +1,4 @@
-"""Pages as files: Markdown, or the same as HTML with its pictures."""
+"""Pages as files: Markdown, or HTML with pictures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,9 +22,9 @@ def write_as(
     access: permissions.Access = permissions.PAGE,
     links: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a page of Markdown as a new file, as HTML with its pictures if the name ends in .html, as it is if in .md.
+    """Write a page as a new file: HTML with its pictures for a name in .html, Markdown for one in .md.
 
-    Raises EnvironmentFault when the file exists or can't be written, ConfigurationError for another ending.
+    Raises EnvironmentFault if the file exists or can't be written, ConfigurationError for another suffix.
     """
     check_name(path)
     made = without_marks(in_style(text)) if path.suffix == ".md" else html_page(title, text, pictures, links)
@@ -37,19 +37,19 @@ def html_page(
     pictures: Callable[[], Sequence[SvgPicture]] = list,
     links: Mapping[str, str] | None = None,
 ) -> str:
-    """The page as HTML, in the language and with the decimal mark of the working copy."""
+    """Return the page as HTML, with the language and the decimal mark of the working copy."""
     style = page_style(Path.cwd())
     return as_html(title, in_style(text), in_style(pictures), links, style.lang)
 
 
 def in_style(make: Callable[[], Made]) -> Made:
-    """What is made with the decimal mark of the working copy."""
+    """Return the result of `make` with the decimal mark of the working copy."""
     with decimal_mark(page_style(Path.cwd()).decimal_mark):
         return make()
 
 
 def check_name(path: Path) -> None:
-    """Raises ConfigurationError for the name of no page."""
+    """Raise ConfigurationError for a file name that is no page."""
     if path.suffix not in (".md", ".html"):
         said, expected = f"a file that ends in {path.suffix!r}", "one that ends in .html or .md"
         raise ConfigurationError(Problem("command line", None, "--page", said, expected, f"{path.stem}.html"))

@@ -1,4 +1,4 @@
-"""Pictures of numbers with their ranges and limits, as SVG, and the same as tables."""
+"""Pictures of numbers with their ranges and limits, as SVG, and the same numbers as tables."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -14,13 +14,13 @@ COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
 MARKS = ("o", "s", "^", "D", "v", "P")
 LINE = 0.32
-"""Inches of a name."""
+"""The height of a name, in inches."""
 MOST_NAMES, LONGEST = 12, 28
-"""Names below an axis, and letters of a name, at most: the table has them in full."""
+"""The greatest number of names below an axis, and of letters of a name: the table has them in full."""
 
 
 def picture_values(picture: Picture) -> dict[str, object]:
-    """What a page says of a picture beside its SVG: its mark, title, remark, and its numbers as a table."""
+    """Return the values of a picture's template: its mark, title, note, limits, and its numbers as a table."""
     limits = [each.name for each in picture.limits]
     return {
         "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "limits": limits,
@@ -36,12 +36,15 @@ def _numbers(picture: Picture) -> Listing:
 
 
 def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
-    """The pictures as SVG, each at its mark. Raises ConfigurationError when the extra that draws is not installed."""
+    """Return the pictures as SVG, each at its mark.
+
+    Raises ConfigurationError if the extra that draws is not installed.
+    """
     return [draw_picture(each) for each in pictures]
 
 
 def draw_picture(picture: Picture) -> SvgPicture:
-    """One picture as SVG."""
+    """Return one picture as SVG."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
     below = picture.named and not picture.across
     figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
@@ -54,7 +57,7 @@ def draw_picture(picture: Picture) -> SvgPicture:
 
 
 def alt(picture: Picture) -> str:
-    """What a picture shows, in words."""
+    """Return the text alternative of a picture."""
     said = [f"{picture.title}: {picture.value} by {picture.place}."]
     said += [_range_text(each, picture) for each in picture.series if each.points]
     said += [f"Line: {each.name}." for each in picture.limits]
@@ -77,7 +80,7 @@ def _row(picture: Picture, series: Series, point: PicturePoint) -> Iterator[str]
 
 
 def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
-    """Numbers of which none is below 0 are drawn from 0 on, so that a distance is not taken for more than it is."""
+    """Start the axis of values without a negative one at 0, so that distances are not exaggerated."""
     least = min((point.value if point.low is None else point.low for point in picture.points), default=0)
     if picture.value_scale == "linear" and least >= 0:
         ends = [point.value if point.high is None else point.high for point in picture.points]
@@ -86,7 +89,7 @@ def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
 
 
 def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
-    """Numbers over an axis, or over names in their order."""
+    """Draw numbers over an axis, or over names in their order."""
     for number, series in enumerate(picture.series):
         x = [names.index(point.at) if names else point.at for point in series.points]
         y = [point.value for point in series.points]
@@ -109,7 +112,10 @@ def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None
 
 
 def _scale_values(axes: Any, picture: Picture) -> None:
-    """Noise can make a number 0 or less, which has no logarithm: near 0 such an axis is linear."""
+    """Set the scale of values.
+
+    Noise can make a number 0 or less, without a logarithm: near 0 such an axis is linear.
+    """
     values = _values(picture)
     if picture.value_scale == "linear" or min(values, default=1) > 0:
         axes.set_yscale(picture.value_scale)
@@ -126,7 +132,7 @@ def _values(picture: Picture) -> list[float]:
 
 
 def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
-    """Numbers under names, one name below the other."""
+    """Draw numbers under names, one name below the other."""
     for number, series in enumerate(picture.series):
         shift = (number - (len(picture.series) - 1) / 2) * 0.22
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
@@ -149,7 +155,7 @@ def _style(number: int, series: Series) -> dict[str, object]:
 
 
 def _bars(series: Series) -> list[list[float]] | None:
-    """How far the ends are from the numbers; none without ends."""
+    """Return the distances of the limits from the numbers; None without limits."""
     if all(point.low is None and point.high is None for point in series.points):
         return None
     low = [max(0.0, point.value - (point.value if point.low is None else point.low)) for point in series.points]

@@ -1,5 +1,7 @@
-"""A report as people and programs read it: sections of sentences, tables and pictures. The same value is printed at a
-terminal, written as a page, and given to programs."""
+"""A report for people and programs: sections of sentences, tables and pictures.
+
+One value is printed at a terminal, written as a page, and returned to programs.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +21,10 @@ TEMPLATE = "report/report.md.j2"
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Part of a report, in this order: sentences, points of a list, pictures, listings. `charts` says that the charts
-    of the report stand here. What is `further` is for pages; a terminal shows neither that nor headings."""
+    """Part of a report, in this order: sentences, points of a list, pictures, listings.
+
+    `charts`: the charts of the report are here. A `further` section is only for pages; a terminal shows no headings.
+    """
 
     heading: str = ""
     sentences: Sequence[str] = ()
@@ -31,7 +35,7 @@ class Section:
     further: bool = False
 
     def values(self) -> dict[str, object]:
-        """What the template of pages reads. A listing alone under a heading has no title of its own."""
+        """Return the values of the page template. A single listing under a heading has no title of its own."""
         alone = bool(self.heading) and len(self.listings) == 1 and not self.pictures
         return {
             "heading": self.heading, "sentences": self.sentences, "points": self.points,
@@ -41,15 +45,18 @@ class Section:
 
 
 def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]]) -> Section:
-    """A table for people under its heading; the word "None." where it has no rows."""
+    """Return a table under its heading; the word "None." if it has no rows."""
     listing = text_listing(heading, columns, rows)
     return Section(heading, listings=[listing]) if listing.rows else Section(heading, ["None."])
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report of which everything is made where it is written: sections, with the decimal mark that holds there; the
-    object of `--json` (`data`); and its charts. A terminal begins with `opening`, a page with its title."""
+    """A report whose parts are made when it is written: sections, with the current decimal mark; `data`, the object of
+    `--json`; charts.
+
+    A terminal begins with `opening`, a page with its title.
+    """
 
     title: str
     sections: Callable[[], Sequence[Section]]
@@ -57,10 +64,10 @@ class Report:
     charts: Callable[[], Sequence[SvgPicture]] = tuple
     opening: str = ""
     links: dict[str, str] = field(default_factory=dict)
-    """Files beside the page, by the cells that lead to them."""
+    """The files next to the page, by the cells that link to them."""
 
     def shown(self) -> Iterator[str | Listing]:
-        """What a terminal shows, in its order."""
+        """Yield the parts that a terminal shows, in order."""
         if self.opening:
             yield self.opening
         for section in self.sections():
@@ -69,16 +76,16 @@ class Report:
                 yield from (each for each in section.listings if not each.further)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         return self.data()
 
     def markdown(self) -> str:
-        """The page as Markdown."""
+        """Return the page as Markdown."""
         values = {"title": self.title, "sections": [section.values() for section in self.sections()]}
         return report.markdown(TEMPLATE, values)
 
     def html(self) -> str:
-        """The page as HTML."""
+        """Return the page as HTML."""
         return html_page(self.title, self.markdown, self._drawn, self.links)
 
     def write(self, path: Path) -> None:
@@ -97,8 +104,10 @@ def short_report(
     charts: Callable[[], Sequence[SvgPicture]] = tuple,
     outcome: str = "predicted",
 ) -> Report:
-    """A plain sentence and notes that say what it rests on (`words`), charts and listings. `about` is what the report
-    is of, for programs."""
+    """Return a report of a plain sentence and notes on its basis (`words`), charts and listings.
+
+    `about` describes the subject of the report for programs.
+    """
 
     def sections() -> list[Section]:
         sentence, *notes = words()

@@ -1,4 +1,4 @@
-"""Try the cases of a policy: does each end as its file says?"""
+"""Run the cases of a policy and compare their outcomes with the expected ones."""
 
 from __future__ import annotations
 
@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """A case as it ended: `differences` says in words what is not as expected (none: the case holds). `verdicts` are
-    those of the gates that were judged, `assumed` the gates that were taken to pass, since the case gives no number."""
+    """The result of a case: `differences` lists in words every deviation from the expected outcome (none: the case
+    holds).
+
+    `verdicts` are those of the judged gates. `assumed` are the gates without a number in the case, which are assumed to
+    pass.
+    """
 
     file: Path
     line: int | None
@@ -43,7 +47,7 @@ class CaseResult:
 
     @property
     def holds(self) -> bool:
-        """Whether all is as expected."""
+        """True if the result is as expected."""
         return not self.differences
 
     def to_json(self) -> dict[str, Any]:
@@ -63,7 +67,7 @@ class CaseResult:
 
 
 def files_of(paths: list[Path]) -> list[Path]:
-    """The files of cases that are named, and those in the folders that are. Raises EnvironmentFault for none."""
+    """Return the case files among `paths` and in folders among them. Raises EnvironmentFault if there is none."""
     found = [file for path in paths for file in (_below(path) if path.is_dir() else [path])]
     if not found:
         raise EnvironmentFault(f"no file of cases (*.yaml, *.yml) in {', '.join(map(str, paths))}")
@@ -76,7 +80,7 @@ def _below(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class CaseSuite:
-    """A file of cases, its policy and that one's plan, and the words of each gate by what a case may call it."""
+    """A file of cases with its policy and plan, and `names`: the words of each gate by names that a case may use."""
 
     document: Document
     file: PolicyCases
@@ -86,7 +90,7 @@ class CaseSuite:
 
 
 def read_cases(file: Path) -> CaseSuite:
-    """The cases of a file. Raises ConfigurationError for a wrong file, and for a policy that is wrong."""
+    """Return the cases of a file. Raises ConfigurationError for a faulty file or a faulty policy."""
     document = read_document(file)
     stated = parse(PolicyCases, document)
     policy = _policy(document, stated.spec.policy)
@@ -100,7 +104,7 @@ def read_cases(file: Path) -> CaseSuite:
 
 
 def case_results(file: Path) -> Iterator[CaseResult]:
-    """Every case of a file, as it ends. Raises ConfigurationError as `read_cases` does."""
+    """Yield the result of every case of a file. Raises ConfigurationError as `read_cases` does."""
     read = read_cases(file)
     for at, case in enumerate(read.file.spec.cases):
         outcome, verdicts, assumed = _case_outcome(read.plan, read.policy, case, read.names)
@@ -110,7 +114,7 @@ def case_results(file: Path) -> Iterator[CaseResult]:
 
 
 def _policy(document: Document, name: str) -> Path:
-    """The policy of that name. Raises ConfigurationError for none."""
+    """Return the path of the policy of that name. Raises ConfigurationError if there is none."""
     folder = working_copy(document.path) / "policies"
     if not (folder / name).is_file():
         known = sorted(path.name for path in folder.glob("*.yaml"))
@@ -121,7 +125,9 @@ def _policy(document: Document, name: str) -> Path:
 
 
 def _names(plan: Plan) -> Mapping[str, str]:
-    """By what a case may call a gate its words: these, and the measure where one gate alone has it."""
+    """Return the words of each gate by the names that a case may use: the words, and the measure if only one gate has
+    it.
+    """
     count = Counter(rule.measure for rule, _ in plan.gates)
     words = {gate_text(rule): gate_text(rule) for rule, _ in plan.gates}
     return words | {rule.measure: gate_text(rule) for rule, _ in plan.gates if count[rule.measure] == 1}
@@ -171,7 +177,7 @@ def _too_many(document: Document, cases: PolicyCases, plan: Plan) -> Iterator[Pr
 def _case_outcome(
     plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
 ) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
-    """The outcome, the verdicts, and the gates that were taken to pass."""
+    """Return the outcome, the verdicts, and the gates that were assumed to pass."""
     from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
 
     if case.rows is None:
@@ -198,7 +204,7 @@ def _case_verdicts(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator
 
 
 def _number(stated: MeasuredNumber, rule: GateRule, measure: Measure, alone: Static) -> Measurement | None:
-    """The number with its ends; one that is drawn with noise has those of the noise where none are stated."""
+    """Return the stated number with its confidence limits; for a noisy measure those of the noise, unless stated."""
     drawn = measure.of_noisy is not None and not measure.excess and stated.low is stated.high is None
     if drawn and measure.of_noisy is not None:
         return measure.of_noisy(alone, rule, stated.value)

@@ -1,4 +1,4 @@
-"""What a policy would do and what its gates can decide, before anything runs."""
+"""Check a policy: its outcome before data are read, and what its gates can decide."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateNote:
-    """One gate: when it is decided, whether it blocks, whether it can decide anything, a warning when it can't fail,
-    can't pass or hardly passes, or its waiver has expired, what it costs if it is charged, why there is it, whether a
-    failure of it is waived, and, where it would have withheld any of the last releases, how many. `remarks` are the
-    warnings that say nothing of its verdict, `register` how much of the public register can be compared."""
+    """One gate: when it is decided, whether it blocks and whether it can decide anything.
+
+    `warning`: it can't fail, can't pass or hardly passes, or its waiver has expired. `cost` is the privacy cost of a
+    charged gate, `waived` whether a failure is waived. `history` tells how many of the last releases it would have
+    withheld, if any. `remarks` are warnings that do not affect its verdict, `register` how much of the public register
+    is comparable.
+    """
 
     gate: str
     reads: str
@@ -58,7 +61,7 @@ class GateNote:
 
 
 class GateState(StrEnum):
-    """What is known of a gate's outcome before data are read."""
+    """State of a gate before data are read."""
 
     PASSES = "passes"
     FAILS = "fails"
@@ -80,13 +83,13 @@ class DecidedGate:
 
 @dataclass(frozen=True)
 class PolicyCheck:
-    """A policy whose files are right. `allowed` is False when a static gate fails, a blocking gate can't pass, or its
-    ledger, where that is at hand, would refuse the next release, or leads to a gate that withholds it (`refused` says
-    why). `left` is what is left, and for how many releases. `unreplayed` is why gates were not judged on
-    all of the last releases (None: they were, or there are none). `unheld` is why the
-    decisions on what is collected could not be held to the ledger (None: they were). `warnings` judge what is allowed:
-    they change no outcome. `chances` are those
-    of the next release.
+    """A policy whose files are valid.
+
+    `allowed` is False when a static gate fails, a blocking gate can't pass, or the ledger, if readable, would refuse
+    the next release or lead to a gate that withholds it (`refused` gives the reason). `left` is the budget left and the
+    number of releases it allows. `unreplayed` is the reason why gates were not judged on all of the last releases
+    (None: they were, or there are none). `unheld` is the reason why the decisions on collection were not compared with
+    the ledger (None: they were). `warnings` change no outcome. `chances` are those of the next release.
     """
 
     __repr__ = short_repr
@@ -154,9 +157,11 @@ def _decided(note: GateNote, verdict: Verdict | None, forecast: GateChance | Non
 
 
 def check(policy: Path, day: str | None = None) -> PolicyCheck:
-    """Check the next release of a policy: by what its ledger says was spent, or, where that can't be read, as if it
-    were the first of its population. Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises
-    ConfigurationError for wrong files."""
+    """Check the next release of a policy, with the charges in its ledger; if that is unreadable, as the first of its
+    population.
+
+    Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises ConfigurationError for faulty files.
+    """
     day = today() if day is None else day
     bundle = bundle_of(policy)
     opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
@@ -197,7 +202,9 @@ def check(policy: Path, day: str | None = None) -> PolicyCheck:
 
 
 def _release_with_other_files(plan: Plan, opened: OpenedLedger, found: LedgerStatus) -> str | None:
-    """A release of the policy's version that was made of other files. A ledger that refuses nothing has none."""
+    """Return a release of the policy's version that was made of other files. There is none if the ledger refuses
+    nothing.
+    """
     if found.refused is None and found.left.read:
         return None
     from crowdgate.planning.versions import release_with_other_files
@@ -212,7 +219,7 @@ def _expired(rule: GateRule, day: str) -> str | None:
 
 
 def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day: str) -> tuple[str, ...]:
-    """What its noise decides of a gate that can pass and fail, and that its waiver has expired."""
+    """Return warnings about the noise of a gate that can pass and fail, and about its expired waiver."""
     noise = (
         hardly_passes_warning(plan, rule, measure) or hardly_fails_warning(plan, rule, measure)
         if found is GateReach.OPEN
@@ -222,7 +229,7 @@ def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day
 
 
 def _notes(rule: GateRule, day: str) -> list[str]:
-    """A gate's remarks; of a waiver that has expired a warning tells."""
+    """Return a gate's notes without an expired waiver, as a warning names that."""
     held = rule if _expired(rule, day) is None else rule.model_copy(update={"waiver": None})
     return gate_notes(held)
 
@@ -232,8 +239,7 @@ def _warnings(*found: str | None) -> str | None:
 
 
 def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
-    """By gate what it would have done to the last releases, where it would not have let all of them through;
-    and why not all of them could be read."""
+    """Return by gate how many of the last releases it would not have passed, if any, and why some could not be read."""
     if not ended:
         return {}, None
     from crowdgate.review.replay.recorded import recent

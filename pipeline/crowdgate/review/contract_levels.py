@@ -1,4 +1,4 @@
-"""What a contract makes of its columns: every group of every level, before anything is released or paid."""
+"""Levels of a contract's columns: every group of every level, before anything is released or charged."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class LevelGroups:
 
 @dataclass(frozen=True)
 class ReleasableColumn:
-    """A column that can be published. `invalid` says what becomes of a cell outside the domain: drop, or level."""
+    """A column that can be published. `invalid` is the treatment of a cell outside the domain: drop, or level."""
 
     name: str
     role: str
@@ -30,7 +30,7 @@ class ReleasableColumn:
 
 
 def show_contract(path: Path) -> tuple[Contract, list[ReleasableColumn]]:
-    """A contract and the columns that it lets policies publish. Raises ConfigurationError; reads no data."""
+    """Return a contract and the columns that policies may publish. Raises ConfigurationError; reads no data."""
     contract = read_contract(path, KNOWN.servers)
     return contract, [_column(each) for each in contract.attributes if each.releasable]
 
@@ -62,7 +62,9 @@ def _levels(attribute: Attribute) -> Iterator[LevelGroups]:
 
 
 def lines(column: ReleasableColumn) -> Iterator[str]:
-    """A column as people read it: the values of its domain, and what every group of every further level holds."""
+    """Yield the description of a column: the values of its domain, and the members of every group of every further
+    level.
+    """
     outside = "leaves its row out" if column.invalid == "drop" else "counts as (invalid)"
     yield f"{column.name} ({column.role}): a cell outside its domain {outside}"
     *further, whole = column.levels

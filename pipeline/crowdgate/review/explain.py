@@ -1,5 +1,7 @@
-"""A policy in plain words, for whoever answers for it: Markdown from templates, of the numbers that `check` and `plan`
-tell. No data is read."""
+"""A policy in plain words for its owner: Markdown from templates, with the numbers of `check` and `plan`.
+
+No data is read.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
     from crowdgate.review.check import GateNote, PolicyCheck
 
 HOUSEHOLD = 4
-"""Privacy units in the example of people who stand or fall together."""
+"""The number of privacy units in the example of a dependent group of people."""
 SMALL, EMPTY = Fraction(1, 100), Fraction(1)
-"""People times delta up to which it is small, and from which the promise is empty."""
+"""The products of people and delta up to which the risk is small, and from which the guarantee is empty."""
 UNHELD = "Decisions on what is collected are not held to the ledger, which can't be read here."
 
 
 def explain_policy(policy: Path) -> str:
-    """The policy as Markdown. Raises ConfigurationError for wrong files."""
+    """Return the policy as Markdown. Raises ConfigurationError for faulty files."""
     found = check(policy)
     page = found.plan.protection.kind.explanation(found.plan.protection.mechanism)
     return report.markdown(page.template, {**_values(found), **page.values})
@@ -146,7 +148,7 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
 
 
 def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
-    """What the sentence of a measure may speak of: the options in words, `of` and `over`."""
+    """Return the values that the sentence of a measure may use: the options in words, `of` and `over`."""
     options = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     over = rule.over or tuple(plan.protection.figures.levels)
     return {

@@ -1,7 +1,7 @@
-"""Any file that a working copy is made of, read as what it says it is, with everything that is to be said of it.
+"""Lint any file of a working copy: read it as its kind, and collect all remarks about it.
 
-What there is stands in FILES: by its kind, the place that such a file alone has, where it may not say its kind, and
-how it is read. Rows of tables are read of none.
+FILES lists the kinds: how such a file is read, and the keys that only this kind has, which identify a file that states
+no kind. No rows of tables are read.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
 
 LEVELS = "levels"
-"""The kind of a CSV file that contracts name: levels, margins, counts."""
+"""The kind of CSV files that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What is to be said of a place of a file: a problem (`error`), a warning, or why a release would be `withheld`.
-    Line and column from 1; `instead` is the nearest right word, `corrected` the line without the problem."""
+    """A remark about a place of a file: a problem (`error`), a warning, or why a release would be `withheld`.
+
+    Line and column count from 1; `instead` is the nearest correct word, `corrected` the line without the problem.
+    """
 
     path: str
     line: int | None
@@ -43,13 +45,13 @@ class Remark:
     corrected: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """One of the `remarks` of `--format json`."""
+        """Return one of the `remarks` of `--format json`."""
         return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
 class LintedFile:
-    """One file: what it is (None: that can't be told), its problems, and what else is known of a policy without any."""
+    """One file: its kind (None: unknown), its problems, and for a policy without problems its check."""
 
     path: Path
     kind: str | None
@@ -58,7 +60,7 @@ class LintedFile:
 
     @property
     def remarks(self) -> list[Remark]:
-        """Everything that is to be said of it."""
+        """All remarks about the file."""
         told = [_problem_remark(problem) for problem in self.problems]
         if self.checked is not None:
             told += [*_refusal_remarks(self.checked), *_warning_remarks(self.checked)]
@@ -66,12 +68,14 @@ class LintedFile:
 
 
 def lint_files(paths: Iterable[Path]) -> list[LintedFile]:
-    """Every file that is named, and those in the folders that are, each once."""
+    """Return every file among `paths` and in folders among them, each once."""
     return [lint(path) for path in dict.fromkeys(file for stated in paths for file in files_in(stated))]
 
 
 def files_in(path: Path) -> list[Path]:
-    """A file alone; of a folder all YAML files in it and below; of a working copy those of policies and contracts."""
+    """Return a file as a list; for a folder all YAML files below it; for a working copy those of policies and
+    contracts.
+    """
     if not path.is_dir():
         return [path]
     rooms = [path / "policies", path / "data_contracts"]
@@ -81,7 +85,7 @@ def files_in(path: Path) -> list[Path]:
 
 
 def lint(path: Path) -> LintedFile:
-    """One file. Files that it names are told as it is: from the folder that we are in, or in full."""
+    """Lint one file. Paths in its remarks are like `path`: relative to the current folder, or absolute."""
     kind = None
     try:
         kind = kind_of(path)
@@ -104,8 +108,9 @@ def _relative_path(file: str, path: Path) -> str:
 
 
 def kind_of(path: Path) -> str:
-    """What a file is, by its `kind`, one much like it, or a place that only such files have. Raises
-    ConfigurationError for anything else."""
+    """Return the kind of a file: its `kind`, the nearest one, or the one whose keys it has. Raises ConfigurationError
+    for anything else.
+    """
     if path.suffix == ".csv":
         return LEVELS
     document = read_document(path)
@@ -123,7 +128,7 @@ def kind_of(path: Path) -> str:
 
 
 def _policy(path: Path) -> PolicyCheck:
-    """A name and version stand for one policy: the ledger knows releases by them."""
+    """Check a policy; its name and version must be unique, as the ledger identifies releases by them."""
     found = check(path)
     document, own = read_document(path), version_of(found.plan.bundle.policy)
     others = ((other, f"{name}/{_version(other)}") for other, name in policy_files(working_copy(path)))
@@ -149,7 +154,7 @@ def _contract(path: Path) -> None:
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
-    """Raises ConfigurationError where another file of the working copy has the name."""
+    """Raise ConfigurationError if another file of the working copy has the name."""
     own = document.path.resolve()
     others = [path.name for path, stated in files if stated == name and path.resolve() != own]
     if others:
@@ -176,7 +181,7 @@ def _decision(path: Path) -> None:
 
 
 def _levels(path: Path) -> None:
-    """A CSV file is what the contracts say that name it."""
+    """Check a CSV file as the contracts that name it do."""
     own, named = path.resolve(), False
     for file, _ in contract_files(working_copy(path)):
         problems: Sequence[Problem] = ()
@@ -195,7 +200,9 @@ def _levels(path: Path) -> None:
 
 @dataclass(frozen=True)
 class FileKind:
-    """How files of a kind are read, for their problems and, of policies, for more; `marks` are places of such alone."""
+    """How files of a kind are read: for problems, and policies for their check. `marks` are keys that only this kind
+    has.
+    """
 
     read: Callable[[Path], PolicyCheck | None]
     marks: tuple[Location, ...] = ()
@@ -210,7 +217,7 @@ FILES: dict[str, FileKind] = {
     "CollectionDecision": FileKind(_decision, (("spec", "decision"),)),
     LEVELS: FileKind(_levels),
 }
-"""What can be checked."""
+"""The kinds of files that can be checked."""
 
 
 def _problem_remark(problem: Problem) -> Remark:
@@ -225,7 +232,7 @@ def _warning_remarks(checked: PolicyCheck) -> Iterator[Remark]:
 
 
 def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:
-    """Why a policy is not allowed. Of gates that can't pass warnings say more."""
+    """Yield why a policy is not allowed, except for gates that can't pass, as warnings cover these."""
     document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
     withheld = [found for found in checked.verdicts if found.withholds]
     said: list[tuple[Location, str]] = [

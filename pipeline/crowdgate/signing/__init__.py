@@ -1,1 +1,1 @@
-"""Who made a release: keys, envelopes, and the statements that are signed."""
+"""Signatures of releases: keys, envelopes, and the signed statements."""

@@ -1,4 +1,4 @@
-"""JSON with one spelling: what is signed or listed has the same bytes whoever writes it, and no others are read."""
+"""Canonical JSON: a signed or listed value has exactly one sequence of bytes, and only that is read."""
 
 import json
 from typing import Annotated, TypeVar
@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-"""A SHA-256 in hex."""
+"""A SHA-256 in hexadecimal."""
 
 
 class SignedModel(BaseModel):
-    """Base of all values that are signed or carry signatures: strict types, nothing unknown, nothing changes."""
+    """Base of all values that are signed or carry signatures: strict types, no unknown fields, immutable."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
@@ -22,13 +22,13 @@ Model = TypeVar("Model", bound=SignedModel)
 
 
 def canonical(value: SignedModel) -> bytes:
-    """Sorted keys, an indent of one blank, UTF-8, one newline at the end."""
+    """Return canonical JSON: sorted keys, an indent of one blank, UTF-8, one newline at the end."""
     stated = value.model_dump(mode="json", by_alias=True)
     return (json.dumps(stated, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 
 def parse_canonical(data: bytes, model: type[Model]) -> Model:
-    """The value that has exactly these bytes. Raises ValueError that names the first place which is wrong."""
+    """Return the value that has exactly these bytes. Raises ValueError that names the first wrong place."""
     try:
         value = model.model_validate_json(data)
     except ValidationError as error:
@@ -41,5 +41,5 @@ def parse_canonical(data: bytes, model: type[Model]) -> Model:
 
 
 def _why(error: ErrorDetails) -> str:
-    """A rule of the model in its own words, which quote nothing of the input; anything else by its type."""
+    """Return an error's text: a rule of the model in its own words, which quote nothing of the input, or its type."""
     return error["msg"].removeprefix("Value error, ") if error["type"] == "value_error" else error["type"]

@@ -1,8 +1,8 @@
-"""DSSE v1 envelopes (github.com/secure-systems-lab/dsse): bytes, what kind of bytes they are, and who signed both.
+"""DSSE v1 envelopes (github.com/secure-systems-lab/dsse): bytes, their type, and signatures of both.
 
-An envelope is read more strictly than the protocol asks: it is canonical JSON, its base64 is standard and has one
-spelling, each signature names its key, and none that names a trusted key may be wrong. So every changed byte is refused
-but those in signatures of keys that nobody here trusts, which are not looked at.
+An envelope is read more strictly than the protocol requires: it is canonical JSON, its base64 is standard and has one
+spelling, each signature names its key, and no signature that names a trusted key may be wrong. So every changed byte is
+refused, except in signatures of untrusted keys, which are ignored.
 """
 
 import base64
@@ -29,7 +29,7 @@ class Signature(SignedModel):
 
 
 class Envelope(SignedModel):
-    """An envelope as its JSON spells it; nothing in it is checked yet but its form."""
+    """An envelope as in its JSON; only its form is checked."""
 
     payload: Base64
     payload_type: Annotated[str, Field(alias="payloadType", pattern=r"^[!-~]{1,200}$")]
@@ -38,7 +38,7 @@ class Envelope(SignedModel):
 
 @dataclass(frozen=True)
 class VerifiedPayload:
-    """What trusted keys signed. `signers` are their ids, at least one."""
+    """A payload that trusted keys signed. `signers` are their ids, at least one."""
 
     payload: bytes
     payload_type: str
@@ -46,9 +46,9 @@ class VerifiedPayload:
 
 
 def seal(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes:
-    """The envelope of a payload, signed with each of the keys: the same bytes for the same arguments.
+    """Return the envelope of a payload, signed with each of the keys: the same bytes for the same arguments.
 
-    Raises EnvironmentFault for what no one could open again: too large, no key or too many.
+    Raises EnvironmentFault for an envelope that could not be opened again: too large, no key or too many.
     """
     said = _pae(payload_type, payload)
     signers = {key.public.id: key for key in keys}.values()
@@ -56,12 +56,17 @@ def seal(payload_type: str, payload: bytes, keys: Sequence[SigningKey]) -> bytes
 
 
 def open_envelope(envelope: bytes, trusted: Sequence[PublicKey]) -> VerifiedPayload:
-    """What is in an envelope that at least one trusted key signed. Raises VerificationFailed for any other."""
+    """Return the payload of an envelope that at least one trusted key signed.
+
+    Raises VerificationFailed for any other.
+    """
     return _checked(_parsed(envelope), trusted)
 
 
 def envelope_contents(envelope: bytes) -> tuple[str, bytes]:
-    """Of what type it is, and what an envelope holds, whoever signed it. Raises VerificationFailed where it is none."""
+    """Return the type and the payload of an envelope, without checking signatures. Raises VerificationFailed for other
+    bytes.
+    """
     stated = _parsed(envelope)
     for each in stated.signatures:
         _bytes(each.sig)
@@ -69,9 +74,9 @@ def envelope_contents(envelope: bytes) -> tuple[str, bytes]:
 
 
 def add_signature(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]) -> bytes:
-    """The envelope with one signature more, for those who trust the new key only.
+    """Return the envelope with one more signature, for readers who trust only the new key.
 
-    What is signed anew is what a trusted key signed before: raises VerificationFailed as `opened` does.
+    A trusted key must have signed it before: raises VerificationFailed as `open_envelope` does.
     """
     stated = _parsed(envelope)
     found = _checked(stated, trusted)
@@ -81,7 +86,7 @@ def add_signature(envelope: bytes, key: SigningKey, trusted: Sequence[PublicKey]
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:
-    """The protocol's pre-authentication encoding: what is really signed."""
+    """Return the protocol's pre-authentication encoding: the bytes that are signed."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
@@ -131,7 +136,7 @@ def _text(data: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """The bytes that have exactly this base64; some texts that decoders take have bits to spare."""
+    """Return the bytes with exactly this base64; decoders also accept texts with unused bits set."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:

@@ -1,6 +1,6 @@
-"""Ed25519 keys as PEM: the private one signs releases, the public one is given to those who check them.
+"""Ed25519 keys as PEM: the private one signs releases, the public one verifies them.
 
-No message and no repr holds anything of a private key, not even of a file that turned out to be none.
+No message and no repr holds anything of a private key, not even of a file that turned out to be no key.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----\s[A-Za-z0-9+/=\s]*-----
 
 @dataclass(frozen=True)
 class PublicKey:
-    """A key to check signatures with. `id` is the SHA-256 of its DER SubjectPublicKeyInfo, in hex."""
+    """A key that verifies signatures. `id` is the SHA-256 of its DER SubjectPublicKeyInfo, in hexadecimal."""
 
     id: str
     _key: lazy_libraries.ed25519.Ed25519PublicKey = field(repr=False, compare=False)
 
     def verify(self, signature: bytes, data: bytes) -> bool:
-        """Whether the holder of the private key signed exactly these data."""
+        """Return whether the holder of the private key signed exactly these data."""
         try:
             self._key.verify(signature, data)
         except lazy_libraries.exceptions.InvalidSignature:
@@ -37,27 +37,27 @@ class PublicKey:
         return True
 
     def pem(self) -> bytes:
-        """The key as PEM, to be given to anybody."""
+        """Return the key as PEM, which may be published."""
         form = lazy_libraries.serialization
         return self._key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
 
 
 @dataclass(frozen=True, eq=False)
 class SigningKey:
-    """A private key. Whoever has it can sign releases."""
+    """A private key. Its holder can sign releases."""
 
     public: PublicKey
     _key: lazy_libraries.ed25519.Ed25519PrivateKey = field(repr=False)
 
     def sign(self, data: bytes) -> bytes:
-        """The signature of these data, 64 bytes; the same data always have the same."""
+        """Return the signature of these data, 64 bytes, deterministically."""
         return self._key.sign(data)
 
 
 def create(path: Path) -> PublicKey:
-    """Makes a key: the private one at `path`, for its owner only, and the public one beside it, with `.pub`.
+    """Create a key: the private one at `path`, for its owner only, and the public one next to it, with `.pub`.
 
-    Raises EnvironmentFault when either is there already or can't be written; then neither is left behind.
+    Raises EnvironmentFault if either exists or can't be written; then neither is left behind.
     """
     own = lazy_libraries.ed25519.Ed25519PrivateKey.generate()
     public = _public(own.public_key())
@@ -73,7 +73,7 @@ def create(path: Path) -> PublicKey:
 
 
 def signing_key(pem: bytes, place: str) -> SigningKey:
-    """The private key in `pem`. Raises ConfigurationError that calls it `place`."""
+    """Return the private key in `pem`. Raises ConfigurationError that calls it `place`."""
     blocks = _blocks(pem)
     if blocks != ["PRIVATE KEY"]:
         found = " and ".join(map(_block_text, blocks[:3])) or NO_PEM
@@ -88,7 +88,7 @@ def signing_key(pem: bytes, place: str) -> SigningKey:
 
 
 def public_keys(path: Path) -> tuple[PublicKey, ...]:
-    """The public keys in a PEM file, at least one. Raises ConfigurationError for anything else that it holds."""
+    """Return the public keys in a PEM file, at least one. Raises ConfigurationError for any other content."""
     try:
         with plain_file(path) as file:
             pem = read_bounded(file, LARGEST_KEY_FILE)
@@ -121,7 +121,7 @@ def _public(key: lazy_libraries.ed25519.Ed25519PublicKey) -> PublicKey:
 
 
 def _blocks(pem: bytes) -> list[str]:
-    """What each block of PEM calls itself; nothing where anything stands between or beside blocks."""
+    """Return the label of each PEM block; an empty list if there is other text between or around blocks."""
     text = pem.lstrip()
     names: list[str] = []
     while text and (match := _BLOCK.match(text)):
@@ -139,7 +139,7 @@ def _wrong(place: str, found: str, expected: str, instead: str | None = None) ->
 
 
 def _write_new(path: Path, data: bytes, access: permissions.Access) -> None:
-    """A new file, on disk; nothing where that fails. Never replaces a file."""
+    """Write a new file to disk; none is left after a failure. Never replaces a file."""
     try:
         handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, access)
     except OSError as error:

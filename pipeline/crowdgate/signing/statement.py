@@ -1,7 +1,7 @@
-"""What is signed, as in-toto Statements v1: digests by name, and what Crowdgate says of them.
+"""Signed statements, as in-toto Statements v1: digests by name, and Crowdgate's statements about them.
 
-The types of what is said are names, not addresses, as in-toto's TypeURI allows. The statement of a release names every
-file of it, its manifest too; a catalogue names every release of a destination.
+Predicate types are names, not addresses, as in-toto's TypeURI allows. The statement of a release names every file of
+it, including its manifest; a catalogue names every release of a destination.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ CATALOGUE = "urn:crowdgate:catalogue:v1"
 
 _PART = r"[0-9A-Za-z][0-9A-Za-z.-]{0,62}"
 ReleaseId = Annotated[str, Field(pattern=rf"^{_PART}/{_PART}/{_PART}$")]
-"""Policy, version and slot: a folder below the destination, whoever signed it."""
+"""Policy, version and slot: always a folder below the destination, even in a forged statement."""
 FileName = Annotated[str, Field(pattern=r"^[^/\\\p{C}]+$", max_length=255)]
 
 
 class Digests(SignedModel):
-    """The digests of one thing."""
+    """The digests of one subject."""
 
     sha256: Digest
 
@@ -47,7 +47,7 @@ class ReleaseSubject(SignedModel):
 
 
 class LedgerPlace(SignedModel):
-    """A ledger as it was once: its id, and number and digest of the last line of its journal."""
+    """A position of a ledger: its id, and number and digest of the last line of its journal at that time."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,60}$")]
     line: Annotated[int, Field(ge=1, le=2**53)]
@@ -55,7 +55,7 @@ class LedgerPlace(SignedModel):
 
 
 class ReleasePredicate(SignedModel):
-    """What is said of the files of a release."""
+    """The statement about the files of a release."""
 
     release: ReleaseId
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
@@ -63,7 +63,7 @@ class ReleasePredicate(SignedModel):
 
 
 class CataloguePredicate(SignedModel):
-    """What is said of the releases of a destination: which ledger listed them, and when in its own time."""
+    """The statement about the releases of a destination: the ledger that listed them, and its position then."""
 
     ledger: LedgerPlace
 
@@ -87,7 +87,7 @@ Releases = Annotated[
 
 
 class ReleaseStatement(SignedModel):
-    """The statement of one release: all its files but the envelope itself."""
+    """The statement of one release: all its files except the envelope itself."""
 
     type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
     subject: Files
@@ -95,7 +95,7 @@ class ReleaseStatement(SignedModel):
     predicate: ReleasePredicate
 
     def files(self) -> dict[str, str]:
-        """The digest of each file by its name."""
+        """Return the digest of each file by its name."""
         return {subject.name: subject.digest.sha256 for subject in self.subject}
 
 
@@ -108,7 +108,7 @@ class CatalogueStatement(SignedModel):
     predicate: CataloguePredicate
 
     def releases(self) -> dict[str, str]:
-        """The digest of each release's manifest by its id."""
+        """Return the digest of each release's manifest by its id."""
         return {subject.name: subject.digest.sha256 for subject in self.subject}
 
 
@@ -118,16 +118,20 @@ Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement)
 def release_statement(
     release_id: str, policy_digest: str, ledger_place: LedgerPlace, files: Mapping[str, str]
 ) -> ReleaseStatement:
-    """What is signed of a release. `files` are the SHA-256 of all files of its folder but the envelope itself.
+    """Return the statement of a release. `files` are the SHA-256 of all files of its folder except the envelope itself.
 
-    Raises EnvironmentFault for what could not be read again, such as more files than `limits` allows.
+    Raises EnvironmentFault for a statement that could not be read again, such as one with more files than `limits`
+    allows.
     """
     predicate = {"release": release_id, "policyDigest": policy_digest, "ledger": ledger_place}
     return _valid_statement(ReleaseStatement, RELEASE, predicate, files)
 
 
 def catalogue_statement(ledger_place: LedgerPlace, releases: Mapping[str, str]) -> CatalogueStatement:
-    """What is signed of a destination. `releases` are the SHA-256 of the manifests by release id. Raises the same."""
+    """Return the statement of a destination. `releases` are the SHA-256 of the manifests by release id.
+
+    Raises EnvironmentFault as `release_statement` does.
+    """
     return _valid_statement(CatalogueStatement, CATALOGUE, {"ledger": ledger_place}, releases)
 
 
@@ -154,16 +158,16 @@ def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
 
 def sign_statement(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
-    """The envelope of a statement."""
+    """Return the envelope of a statement."""
     return seal(PAYLOAD_TYPE, canonical(statement), keys)
 
 
 def verify_statement(
     envelope: bytes, trusted: Sequence[PublicKey], model: type[Statement]
 ) -> tuple[Statement, tuple[str, ...]]:
-    """The statement in an envelope, and the ids of the trusted keys that signed it.
+    """Return the statement in an envelope, and the ids of the trusted keys that signed it.
 
-    Raises VerificationFailed as `opened` does, and where the envelope holds anything but a statement of this type.
+    Raises VerificationFailed as `open_envelope` does, and if the envelope holds anything but a statement of this type.
     """
     found = open_envelope(envelope, trusted)
     return _read(found.payload_type, found.payload, model), found.signers
@@ -179,5 +183,7 @@ def _read(payload_type: str, payload: bytes, model: type[Statement]) -> Statemen
 
 
 def read_unverified(envelope: bytes) -> ReleaseStatement:
-    """What an envelope says of a release, whoever signed it. Raises VerificationFailed where it says nothing."""
+    """Return the statement of a release in an envelope, without checking signatures. Raises VerificationFailed for
+    other content.
+    """
     return _read(*envelope_contents(envelope), ReleaseStatement)

@@ -1,4 +1,4 @@
-"""Sources: where tables are read from. A new one is a file here and a line below."""
+"""Sources of tables. A new one is a file here and a line below."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ SOURCES: dict[str, Reader] = {
 
 
 def open_source(contract: Contract, columns: Sequence[str], path: Path | None = None) -> Source:
-    """Open the contract's table, or a file or folder in its place, to read these columns and the person's.
+    """Open the contract's table, or a file or folder in its place, to read these columns and the person column.
 
-    A file in its place is read by the reader of its suffix. Raises FileFault when something is missing, can't be opened
+    A file in its place is read by the reader of its suffix. Raises FileFault if something is missing, can't be opened
     or has other columns.
     """
     by_suffix = {suffix: reader for reader in SOURCES.values() for suffix in reader.suffixes}

@@ -1,7 +1,7 @@
-"""Counting: a part of the table to a Partial, and Partials to one. The only loop over a table's rows.
+"""Counting: a part of the table becomes PartialCounts, which add up. This is the only loop over a table's rows.
 
-`count` is a function of its part and its task alone: it draws nothing and can run anywhere, twice if it must. Partials
-add up to the same counts whichever parts they are of; coins are thrown on what they add up to.
+`count` is a function of its part and its task only: it draws no random numbers and can run anywhere, twice if
+necessary. The sum does not depend on the division into parts; sampling happens on the sum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,13 +19,15 @@ from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_peop
 from crowdgate.sources.source import Batch, Source, TablePart, table_changed
 
 Progress = Callable[[int], None]
-"""Told the bytes of a part that are read."""
+"""A callback with the number of bytes of a part that have been read."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountingTask:
-    """What is counted: these columns, cleaned as the contract says, in these views; and where the privacy unit is a
-    person, who has an invalid cell in the `watched` ones of the columns."""
+    """A counting task: these columns, cleaned by the contract's rules, in these views.
+
+    If the privacy unit is a person, it also marks the people with an invalid cell in the `watched` columns.
+    """
 
     contract: Contract
     columns: tuple[str, ...]
@@ -35,7 +37,7 @@ class CountingTask:
 
 @dataclass(frozen=True, eq=False)
 class PartialCounts:
-    """What some rows add to the counts: the views' histograms, or the rows by person where the privacy unit is one."""
+    """The counts of some rows: the views' histograms, or the rows by person if the privacy unit is a person."""
 
     facts: TableFacts
     histograms: Mapping[str, Histogram]
@@ -44,11 +46,13 @@ class PartialCounts:
 
 Counter = Callable[[TablePart, Progress | None], PartialCounts]
 Executor = Callable[[Counter, Sequence[TablePart]], Iterable[PartialCounts]]
-"""Runs the counter on every part, in any order and anywhere."""
+"""A function that runs the counter on every part, in any order and anywhere."""
 
 
 def serial(progress: Progress | None = None) -> Executor:
-    """One part after another in this process. `progress` is told the bytes of the table that are read so far."""
+    """Return an executor that counts one part after another in this process. `progress` gets the bytes of the table
+    read so far.
+    """
 
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
         before = 0
@@ -64,7 +68,7 @@ def _from(progress: Progress, before: int) -> Progress:
 
 
 def count_table(source: Source, task: CountingTask, executor: Executor) -> PartialCounts:
-    """The whole table, counted in one pass. Raises FileFault when it can't be read to its end or changes meanwhile."""
+    """Count the whole table in one pass. Raises FileFault if it can't be read to its end or changes meanwhile."""
     before = source.fingerprint()
     total = _merged(executor(_Counter(task), source.parts), task)
     if source.fingerprint() != before:
@@ -75,7 +79,7 @@ def count_table(source: Source, task: CountingTask, executor: Executor) -> Parti
 
 
 def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapping[str, Histogram]:
-    """The views' histograms; where the unit is a person, of at most as many rows of each as the contract says."""
+    """Return the views' histograms; for persons, of at most as many rows of each as the contract allows."""
     if total.people is None:
         return total.histograms
     rows = bounded_histogram(total.people, task.contract.unit.rows, key)
@@ -84,7 +88,7 @@ def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapp
 
 @dataclass(frozen=True, eq=False)
 class _Counter:
-    """`count` with its task: a value, so that it can be sent elsewhere."""
+    """`count` with its task: a value, so that it can be sent to another process."""
 
     task: CountingTask
 
@@ -93,7 +97,7 @@ class _Counter:
 
 
 def count(part: TablePart, task: CountingTask, progress: Progress | None = None) -> PartialCounts:
-    """What one part adds."""
+    """Return the counts of one part."""
     facts, person = TableFacts(), task.contract.unit.person
     batches = records(part, task, facts, progress)
     if person is None:
@@ -104,7 +108,9 @@ def count(part: TablePart, task: CountingTask, progress: Progress | None = None)
 
 
 def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCounts:
-    """The sum of Partials, added up when they outnumber what was added before: each is sorted a few times only."""
+    """Return the sum of PartialCounts. Pending ones are added once they outnumber the total, so each is sorted only a
+    few times.
+    """
     held = [_empty_partial(task)]
     for each in partials:
         held.append(each)
@@ -114,7 +120,7 @@ def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCou
 
 
 def _empty_partial(task: CountingTask) -> PartialCounts:
-    """The Partial of no rows."""
+    """Return the PartialCounts of no rows."""
     if task.contract.unit.person is None:
         return PartialCounts(TableFacts(), scan([], task.views))
     return PartialCounts(TableFacts(), {}, count_people(joint(task.views.values()), [], task.watched))
@@ -136,7 +142,7 @@ def _sum(partials: Sequence[PartialCounts]) -> PartialCounts:
 def records(
     part: TablePart, task: CountingTask, facts: TableFacts, progress: Progress | None = None
 ) -> Iterator[tuple[Batch, Records]]:
-    """The batches of a part with their codes; `facts` are told of them."""
+    """Yield the batches of a part with their codes, and add them to `facts`."""
     person = task.contract.unit.person
     unique = [] if person is None else [person]
     attributes = [task.contract.by_name[name] for name in task.columns]
@@ -149,7 +155,7 @@ def records(
 
 
 def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, facts: TableFacts) -> Records:
-    """The codes of a batch's cells; `keep` is False where the contract drops a row."""
+    """Return the codes of a batch's cells; `keep` is False for rows that the contract drops."""
     columns: dict[str, Column] = {}
     invalid: dict[str, Bools] = {}
     broken: Bools | None = None

@@ -1,8 +1,8 @@
-"""CSV as blocks of whole lines, each cell as bytes; a line is a row, whatever the lines around it hold.
+"""CSV as blocks of whole lines, each cell as bytes. A line is a row, whatever the lines around it hold.
 
-Lines end with LF, CRLF or CR, inside quotes too: an open quote ends at its line's end, so no row swallows another.
+Lines end with LF, CRLF or CR, inside quotes too: an open quote closes at its line's end, so no row includes another.
 Empty lines are no rows. A line with too few or too many cells is ragged: it is counted and left out. Blocks are cut by
-position alone; within a block, rows without a quote come first.
+position only; within a block, rows without a quote come first.
 """
 
 import csv
@@ -43,12 +43,15 @@ class Block:
 
     @property
     def rows(self) -> int:
-        """Number of rows; a block of no wanted column has none."""
+        """The number of rows; a block without wanted columns has none."""
         return len(self.cells[0]) if self.cells else 0
 
 
 def read_header(path: Path, delimiter: str) -> Header:
-    """The first record, which may hold quoted line ends. Raises FileFault when there is none that can be read."""
+    """Return the first record, which may hold quoted line ends.
+
+    Raises FileFault if there is none or it is unreadable.
+    """
     with plain_file(path) as file:
         start = file.read(LONGEST_HEADER + 1)
     skipped = len(_BOM) if start.startswith(_BOM) else 0
@@ -72,7 +75,7 @@ def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:
 
 
 def read_blocks(path: Path, body: int, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[bytes, int]]:
-    """Blocks of whole lines after the header, each with the byte that reading has reached."""
+    """Yield blocks of whole lines after the header, each with the byte position that reading has reached."""
     with plain_file(path) as file:
         file.seek(body)
         rest = bytearray()
@@ -92,7 +95,7 @@ def _closed(rest: bytearray, chunk: bytes) -> bytes:
 
 
 def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """The wanted columns of a block's rows. Never raises, whatever the bytes are."""
+    """Return the wanted columns of a block's rows. Never raises, whatever the bytes are."""
     if len(delimiter.encode()) != 1 or len(block) > LONGEST_LINE:
         return _by_lines(block.splitlines(), delimiter, width, wanted)
     if _QUOTE not in block:
@@ -108,7 +111,9 @@ def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Bl
 
 
 def _every_quote_closes(block: bytes, delimiter: str) -> bool:
-    """Whether every quote opens at a cell's start and closes at its end on the same line, without a quote between."""
+    """Return whether every quote opens at a cell's start and closes at its end on the same line, without a quote
+    between.
+    """
     data = np.frombuffer(block, dtype=np.uint8)
     quotes = np.flatnonzero(data == ord(_QUOTE))
     if len(quotes) % 2:
@@ -121,7 +126,9 @@ def _every_quote_closes(block: bytes, delimiter: str) -> bool:
 
 
 def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """Lines without a quote: Arrow's parser, again without the ragged lines when it meets one, else line by line."""
+    """Return the cells of lines without a quote: by Arrow's parser, after a ragged line again without it, else line by
+    line.
+    """
     cells = _by_arrow(block, delimiter, width, wanted)
     if cells is not None:
         return Block(cells, 0)
@@ -136,7 +143,7 @@ def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> B
 def _by_arrow(
     block: bytes, delimiter: str, width: int, wanted: Sequence[int], *, quote: bool = False
 ) -> tuple[Any, ...] | None:
-    """Columns of bytes, or None when Arrow refuses the block: its message quotes the line, so it stays here."""
+    """Return columns of bytes, or None if Arrow refuses the block: its message quotes the line, so it is dropped."""
     if block.startswith(_BOM[:1]):
         block = b"\n" + block  # Arrow takes a byte order mark at a block's start for no part of the first cell
     if not block.strip(b"\r\n"):
@@ -169,7 +176,7 @@ def _one_chunk(column: Any) -> Any:
 
 
 def _by_lines(lines: Sequence[bytes], delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """Lines one by one through Python's csv module: what a quote opens ends with its line."""
+    """Return the cells of lines one by one, with Python's csv module: an open quote closes at its line's end."""
     csv.field_size_limit(LONGEST_LINE)
     rows = [_split(line, delimiter) for line in lines if line]
     whole = [row for row in rows if row is not None and len(row) == width]
@@ -178,7 +185,7 @@ def _by_lines(lines: Sequence[bytes], delimiter: str, width: int, wanted: Sequen
 
 
 def _split(line: bytes, delimiter: str) -> list[bytes] | None:
-    """Cells of one line; bytes that are no UTF-8 come back as they were."""
+    """Return the cells of one line; bytes that are no UTF-8 are preserved."""
     if len(line) > LONGEST_LINE:
         return None
     try:
@@ -190,22 +197,22 @@ def _split(line: bytes, delimiter: str) -> list[bytes] | None:
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV with this delimiter. A file is one stretch: only its header is read when it is opened."""
+    """CSV with this delimiter. A file is one slice: only its header is read when it is opened."""
 
     delimiter: str
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """The names in the header."""
+        """Return the names in the header."""
         del needed  # every cell of CSV is plain
         return read_header(path, self.delimiter).names
 
     def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """The whole file."""
+        """Yield the whole file as one slice."""
         yield Slice(path, size, stamp)
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Blocks of lines."""
-        del unique  # cells come as bytes; those of attributes are looked up by what is distinct
+        """Yield blocks of lines as batches."""
+        del unique  # cells are bytes; those of attributes are looked up by distinct values
         header = read_header(part.path, self.delimiter)
         wanted = [header.names.index(name) for name in columns]
         for block, done in read_blocks(part.path, header.body):
@@ -215,5 +222,5 @@ class CsvFiles:
 
 
 def files(settings: Mapping[str, str]) -> CsvFiles:
-    """The format as a contract states it of its server."""
+    """Return the format by a contract's server settings."""
     return CsvFiles(settings["delimiter"])

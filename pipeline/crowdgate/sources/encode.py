@@ -1,7 +1,7 @@
-"""Cells to domain codes, through their text, whatever primitive type the file gave them.
+"""Encoding of cells as domain codes, through their text, for any primitive type of the file.
 
-What the domain does not hold, or a row rule does not accept, is invalid: it becomes the attribute's invalid level, or
-its row is dropped. Nothing that a cell can hold raises.
+A cell that is not in the domain, or against a row rule, is invalid: it gets the attribute's invalid level, or its row
+is dropped. No cell content raises an exception.
 """
 
 from collections import Counter
@@ -26,27 +26,27 @@ _NO_UTF8 = b"\xff"
 
 
 class Reason(StrEnum):
-    """Why a cell is invalid."""
+    """The reason why a cell is invalid."""
 
     MISSING = "missing"
-    """Nothing is there, or a float that is no number."""
+    """No value, or a float that is no number."""
     UNREADABLE = "unreadable"
-    """No UTF-8, longer than any public value, or no number or day where the domain is of such."""
+    """No UTF-8, longer than any public value, or no number or day in a domain of numbers or days."""
     OUTSIDE = "outside the domain"
     RULE = "against a row rule"
 
 
 Reasons = Mapping[Reason, int]
-"""How many cells are invalid for each reason."""
+"""The number of invalid cells by reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
     """A column of codes, and the rows whose cell is invalid (None: no row), with the reasons.
 
-    An invalid cell has code `domain.size` when the attribute has an invalid level; otherwise its row is to be dropped,
-    and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: of a
-    dictionary, those of all its valid values, whether or not a row points at them.
+    An invalid cell has code `domain.size` if the attribute has an invalid level. Otherwise its row is to be dropped,
+    and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: for
+    a dictionary, those of all its valid values, including unused ones.
     """
 
     column: Column
@@ -56,12 +56,12 @@ class EncodedColumn:
 
 
 def invalid_code(attribute: Attribute, domain: Domain) -> int:
-    """The code that an invalid cell carries."""
+    """Return the code of an invalid cell."""
     return domain.size if attribute.invalid == "level" else 0
 
 
 def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
-    """Codes of one Arrow array. Raises ValueError when the attribute has no domain, and for no cell."""
+    """Return the codes of one Arrow array. Raises ValueError if the attribute has no domain, but not for any cell."""
     if attribute.domain is None:
         raise ValueError(f"attribute {attribute.name!r} has no domain: it cannot be read as codes")
     cells = plain(cells)
@@ -72,7 +72,7 @@ def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
 
 
 def plain(cells: Any) -> Any:
-    """The array without the types that Arrow's kernels do not know: extensions, views, half floats, nulls."""
+    """Return the array without types that Arrow's kernels do not know: extensions, views, half floats, nulls."""
     kind = cells.type
     if kind == pa.uuid():
         return _uuid_texts(cells.storage)
@@ -94,8 +94,9 @@ def _uuid_texts(cells: Any) -> Any:
 
 
 def texts(values: Any) -> list[str | None]:
-    """Text of each value. Bytes that are no UTF-8 become lone surrogates, which no domain holds, and so does one that
-    is too long; NaN becomes None."""
+    """Return the text of each value. Invalid UTF-8 becomes lone surrogates, which no domain holds, as does text that is
+    too long. NaN becomes None.
+    """
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_texts(values)
@@ -110,18 +111,18 @@ def texts(values: Any) -> list[str | None]:
 
 
 def shortened(cells: Any, longest: int, instead: bytes | None) -> Any:
-    """Bytes of at most so many each, with something else in place of longer ones."""
+    """Return bytes of at most this length each, with `instead` in place of longer ones."""
     long = too_long(cells, longest)
     return pc.if_else(long, pa.scalar(instead, cells.type), cells) if long.true_count else cells
 
 
 def too_long(cells: Any, longest: int) -> Any:
-    """Marks texts of more bytes."""
+    """Return marks of texts with more bytes."""
     return pc.greater(pc.binary_length(cells), longest)
 
 
 def is_text(kind: Any) -> bool:
-    """Whether cells of this type are text or bytes already."""
+    """Return whether cells of this type are text or bytes already."""
     return any(
         test(kind)
         for test in (
@@ -135,7 +136,9 @@ def is_text(kind: Any) -> bool:
 
 
 def _float_texts(values: Any) -> list[str | None]:
-    """Shortest text; whole numbers as integers, because one null in a column of integers turns them all into floats."""
+    """Return the shortest texts of floats; whole numbers as integers, since one null turns an integer column into
+    floats.
+    """
     return [_float_text(value, text) for value, text in zip(values.to_pylist(), _cast_texts(values), strict=True)]
 
 
@@ -151,7 +154,7 @@ def _float_text(value: float | None, text: str | None) -> str | None:
 
 
 def _unit_steps(domain: Domain) -> bool:
-    """Whether the domain's codes are consecutive integers that fit 32 bits."""
+    """Return whether the domain's codes are consecutive integers that fit 32 bits."""
     grid = domain.grid
     if grid is None or grid.unit != 1 or grid.first.denominator != 1:
         return False
@@ -159,7 +162,7 @@ def _unit_steps(domain: Domain) -> bool:
 
 
 def _whole_numbers(cells: Any) -> tuple[Array, Bools | None] | None:
-    """Numbers and which cells hold one (None: all do); None for a column that is not made of whole numbers."""
+    """Return the numbers and marks of cells that hold one (None: all do); None for a column without whole numbers."""
     kind = cells.type
     if pa.types.is_floating(kind):
         return _whole_floats(cells)
@@ -186,7 +189,7 @@ def _valid(cells: Any) -> Bools | None:
 
 
 def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
-    """Codes by subtraction: no hashing, and no text, where the domain is a run of integers."""
+    """Return codes by subtraction, without hashing and text, for a domain of consecutive integers."""
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
     invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
@@ -212,7 +215,7 @@ def _distinct(codes: Codes) -> Codes:
 
 
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedColumn:
-    """Codes by a lookup from the batch's distinct values, each mapped once."""
+    """Return codes by a lookup from the batch's distinct values, each mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     held = texts(plain(encoded.dictionary))
     indices, codes = _indices(encoded, _accepted(domain.codes(held), attribute))
@@ -227,7 +230,7 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedC
 
 
 def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reasons:
-    """The reasons of invalid cells, which are at these places of `held`."""
+    """Return the reasons of the invalid cells, which are at these places of `held`."""
     found: Counter[Reason] = Counter()
     for place, count in zip(*np.unique(places, return_counts=True), strict=True):
         found[_reason(held[place], domain)] += int(count)
@@ -235,7 +238,7 @@ def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reaso
 
 
 def _reason(text: str | None, domain: Domain) -> Reason:
-    """Why a text that a column does not accept is invalid."""
+    """Return why a text that a column does not accept is invalid."""
     if text is None or not text.strip():
         return Reason.MISSING
     if domain.code(text) != INVALID:
@@ -246,12 +249,12 @@ def _reason(text: str | None, domain: Domain) -> Reason:
 
 
 def _is_utf8(text: str) -> bool:
-    """Bytes that are no UTF-8 are lone surrogates here."""
+    """Return whether a text is valid UTF-8: invalid bytes are lone surrogates here."""
     return text.encode(errors="replace").decode() == text
 
 
 def _indices(encoded: Any, codes: Codes) -> tuple[Array, Codes]:
-    """Indices without copying where no cell is null; otherwise nulls point at a further, invalid entry."""
+    """Return indices, without copying if no cell is null; otherwise nulls point at an additional, invalid entry."""
     valid = _valid(encoded.indices)
     if valid is None:
         return encoded.indices.to_numpy(zero_copy_only=False), codes

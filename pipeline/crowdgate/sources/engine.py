@@ -1,8 +1,8 @@
-"""Great Expectations in a process of its own, for rules that a contract states for it.
+"""Great Expectations in its own process, for rules that a contract states for it.
 
-It takes seconds to import and a quarter of a gigabyte, so it starts before the table is read, and its memory is not
-that of the run. It is told limits and facts through a pipe, no names and no rows, and answers with yes, no or neither;
-whatever else it says goes nowhere. It ends with the run.
+Its import takes seconds and a quarter of a gigabyte, so it starts before the table is read, outside of the run's
+memory. It receives limits and facts through a pipe, no names and no rows, and answers with yes, no or neither. All its
+other output is discarded. It ends with the run.
 """
 
 import json
@@ -17,12 +17,14 @@ from crowdgate.sources.rules import Answers, Ask
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.expectations")
 _PATIENCE = 300
-"""Seconds after which a process that does not answer is taken for one that never will."""
+"""The number of seconds after which a process without an answer counts as hanging."""
 
 
 @contextmanager
 def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
-    """Tells once which of the rules hold, from a process that is over when this block is. Without rules none starts."""
+    """Yield a function that asks once which of the rules hold. Its process ends with the block. Without rules none
+    starts.
+    """
     if not rules:
         yield lambda _: {}
         return
@@ -34,8 +36,11 @@ def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
 
 
 def _engine_answers(process: Popen[bytes], rules: Sequence[TableRule], facts: Mapping[str, float]) -> Answers:
-    """The answers; a rule whose fact is absent has none. Raises EnvironmentFault when there is no answer to all others:
-    what a process that died or hangs would have said is not known, and no fact of the table makes it do so."""
+    """Return the answers; a rule whose fact is absent has none.
+
+    Raises EnvironmentFault if there is no answer to all others, as after a crash or a hang they are unknown. No fact of
+    the table can cause that.
+    """
     asked = [rule for rule in rules if rule.column in facts]
     question = json.dumps([[facts[rule.column], rule.low, rule.high] for rule in asked])
     try:

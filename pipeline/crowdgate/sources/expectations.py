@@ -1,7 +1,7 @@
-"""The process that Great Expectations runs in: facts and limits in, yes or no out. `sources/engine.py` starts it.
+"""The process of Great Expectations: facts and limits in, yes or no out. `sources/engine.py` starts it.
 
-It holds what is confidential, as the run does: it leaves no core dump, sends no statistics about its use, and ends with
-the run. What Great Expectations prints may quote values: all of that goes to the standard error, which nobody reads.
+The process holds confidential data, as the run does: it writes no core dump, sends no usage statistics, and ends with
+the run. Output of Great Expectations may quote values: it goes to standard error, which is discarded.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ from typing import Any
 from crowdgate.system.core_dumps import disable_core_dumps
 
 Question = tuple[float, float | None, float | None]
-"""A fact, and the least and the greatest value that it may have; at least one of them is there."""
+"""A fact, and the least and the greatest value that it may have; at least one limit is given."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -31,13 +31,15 @@ def main() -> None:
 
 
 def _exit_with_parent() -> None:
-    """A run that is killed leaves no process behind: on Linux at once, elsewhere when the question does not come."""
+    """End with the parent, so that a killed run leaves no process: on Linux at once, elsewhere when no question
+    arrives.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def import_engine() -> Any:
-    """Great Expectations, which is told to send nothing before it is imported."""
+    """Import Great Expectations with its analytics disabled first."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations
 
@@ -45,7 +47,7 @@ def import_engine() -> Any:
 
 
 def expectation_results(questions: Sequence[Question]) -> list[bool | None]:
-    """Whether each fact lies between its limits; None where Great Expectations could not decide it."""
+    """Return whether each fact is within its limits; None if Great Expectations could not decide it."""
     if not questions:
         return []
     import pandas as pd
@@ -68,7 +70,7 @@ def _expectation(gx: Any, at: int, question: Question) -> Any:
 
 
 def _has_exception(result: Any) -> bool:
-    """Whether an exception stands behind a result: one entry, or one per metric."""
+    """Return whether a result has an exception: one entry, or one per metric."""
     info = result.exception_info or {}
     entries = [info, *(entry for entry in info.values() if isinstance(entry, dict))]
     return any(entry.get("raised_exception") for entry in entries)

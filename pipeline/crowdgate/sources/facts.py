@@ -1,4 +1,4 @@
-"""Facts about a whole table: what table rules speak of. Confidential: they advise, and enter nothing public."""
+"""Facts about a whole table, for table rules. They are confidential: they advise, and enter nothing public."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
 class TableFacts:
     """Accumulates facts while a part of a table is read; those of parts add up.
 
-    They are about the table as it stands in its files, before the person bound. `rows` counts every line or row,
-    `ragged` those without the right number of cells (none of their cells is valid), `broken` those with an invalid
-    cell, ragged ones included, and `dropped` those among them that cleaning removes. `invalid` counts the invalid cells
-    of each column, `reasons` those of each column and reason; a ragged line has no cells.
+    They describe the table in its files, before the bound on rows per person. `rows` counts every line or row, `ragged`
+    those without the right number of cells (none of their cells is valid), `broken` those with an invalid cell, ragged
+    ones included, and `dropped` those among them that cleaning removes. `invalid` counts the invalid cells of each
+    column, `reasons` those of each column and reason; a ragged line has no cells.
     """
 
     def __init__(self) -> None:
@@ -31,20 +31,22 @@ class TableFacts:
         self._counts: Counter[str] = Counter()
 
     def add_ragged(self, rows: int) -> None:
-        """Lines with too few or too many cells."""
+        """Add lines with too few or too many cells."""
         self.rows += rows
         self.ragged += rows
         self.broken += rows
         self.dropped += rows
 
     def add_rows(self, rows: int, broken: Bools | None, dropped: Bools | None) -> None:
-        """Rows of a batch, which of them hold an invalid cell and which cleaning drops (None: no row)."""
+        """Add rows of a batch, with marks of those that hold an invalid cell and of those that cleaning drops (None: no
+        row).
+        """
         self.rows += rows
         self.broken += 0 if broken is None else int(np.count_nonzero(broken))
         self.dropped += 0 if dropped is None else int(np.count_nonzero(dropped))
 
     def add_cells(self, attribute: Attribute, encoded: EncodedColumn, contract: Contract) -> None:
-        """Cells of one attribute of a batch."""
+        """Add cells of one attribute of a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
         self.reasons.update({(attribute.name, reason): count for reason, count in encoded.reasons.items()})
@@ -53,11 +55,13 @@ class TableFacts:
             self._add_sum(attribute, encoded, invalid)
 
     def add_people(self, named: int, people: int) -> None:
-        """Rows of the whole table that name a person, and how many people they name; parts do not know the latter."""
+        """Add the number of rows with a person id, and of distinct ids, in the whole table; parts do not know the
+        latter.
+        """
         self.named, self.people = named, people
 
     def add(self, other: "TableFacts") -> None:
-        """The facts of other rows."""
+        """Add the facts of other rows."""
         for name in ("rows", "ragged", "broken", "dropped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.invalid.update(other.invalid)  # `+` would forget columns without an invalid cell
@@ -69,12 +73,12 @@ class TableFacts:
             self._sums[name] = self._sums.get(name, Fraction(0)) + total
 
     def distinct(self, contract: Contract, columns: Sequence[str]) -> dict[str, list[str]]:
-        """Labels that remain in each of the columns after cleaning, in the order of its domain."""
+        """Return the labels that remain in each of the columns after cleaning, in the order of its domain."""
         read = {name: self._held.get(name, set()) for name in columns}
         return {name: _labels(contract.by_name[name], held, self.invalid[name]) for name, held in read.items()}
 
     def values(self, contract: Contract) -> dict[str, float]:
-        """The facts that the contract's table rules speak of, by `TableRule.column`; what is unknown is absent."""
+        """Return the facts that the contract's table rules limit, by `TableRule.column`; unknown facts are absent."""
         known = ((str(rule.column), self._value(rule, contract)) for rule in contract.table_rules)
         return {column: value for column, value in known if value is not None}
 
@@ -111,7 +115,7 @@ class TableFacts:
 
 
 def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:
-    """The places among the labels of the values that valid cells may have."""
+    """Return the positions among the labels of the values that valid cells may have."""
     values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
     return np.unique(values).tolist() if len(values) else []
 

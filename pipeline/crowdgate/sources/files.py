@@ -1,7 +1,7 @@
-"""Tables that lie in files: one file, or a folder of them with the same columns. Formats give the reading of one file.
+"""Tables in files: one file, or a folder of them with the same columns. A format reads one file.
 
-What one row can cause (an unknown value, a null, bad UTF-8, a ragged line) never refuses. What the files can cause
-refuses, as FileFault, with a message that names the file and the column and nothing of their contents.
+A row can't stop a run (an unknown value, a null, bad UTF-8, a ragged line). A faulty file stops it with a FileFault,
+whose message names the file and the column and nothing of their contents.
 """
 
 import os
@@ -16,15 +16,15 @@ from crowdgate.errors import FileFault
 from crowdgate.sources.source import Batch, Reader, table_changed
 
 PART_BYTES = 1 << 25
-"""A part is closed when it is as large as this: many small files are one part, a large one may be several."""
+"""The size at which a part is closed: many small files are one part, a large one may be several."""
 
 Stamp = tuple[int, ...]
-"""Size, place, and the times of a file's contents and of its entry: the latter can't be put back."""
+"""Size, device and inode, and the times of a file's contents and of its entry, which can't be set back."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Some rows of a file: the whole of it, or a stretch that its format names by `first` and `last`."""
+    """Some rows of a file: the whole file, or a stretch that its format identifies by `first` and `last`."""
 
     path: Path
     size: int
@@ -34,32 +34,34 @@ class Slice:
 
 
 class FileFormat(Protocol):
-    """The reading of files of one format."""
+    """A format: it reads files."""
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """The names of the columns. Raises FileFault when they can't be read, or a needed column has no plain cells."""
+        """Return the names of the columns. Raises FileFault if they are unreadable, or a needed column has no plain
+        cells.
+        """
 
     def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """The file in stretches, in order."""
+        """Yield the file in slices, in order."""
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """The rows of a stretch. `done` counts its bytes."""
+        """Yield the rows of a slice. `done` counts its bytes."""
 
 
 @dataclass(frozen=True)
 class FilePart:
-    """Stretches of files that are read one after another."""
+    """Slices of files that are read one after another."""
 
     format: FileFormat
     slices: tuple[Slice, ...]
 
     @property
     def size(self) -> int:
-        """Bytes of all stretches."""
+        """The total bytes of all slices."""
         return sum(each.size for each in self.slices)
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Batches of all stretches; each file must be what it was when the table was opened, before and after."""
+        """Yield batches of all slices. Before and after, each file must be as it was when the table was opened."""
         before = 0
         for each in self.slices:
             for batch in _guarded(each, self.format.read(each, columns, unique)):
@@ -77,7 +79,7 @@ class FileSource:
     paths: tuple[Path, ...]
 
     def fingerprint(self) -> object:
-        """The stamp of every file."""
+        """Return the stamp of every file."""
         return tuple(_stamp(path) for path in self.paths)
 
 
@@ -88,7 +90,7 @@ def file_reader(
     keys: Mapping[str, ServerSetting],
     properties: Mapping[str, ServerSetting] | None = None,
 ) -> Reader:
-    """A source of files of one format. `make` gives the format of what a contract states of its server."""
+    """Return a source of files of one format. `make` returns the format by a contract's server settings."""
     rule = ServerRule("local", name, keys, properties or {})
     defaults = {key: setting.default for key, setting in rule.properties.items() if setting.default is not None}
 
@@ -102,7 +104,7 @@ def file_reader(
 
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
-    """Opens files: reads headers and footers only."""
+    """Open files: read headers and footers only."""
     paths = _find(place, suffixes)
     first: tuple[str, ...] | None = None
     slices: list[Slice] = []
@@ -142,7 +144,9 @@ def _open_file(path: Path, reading: FileFormat, needed: Sequence[str]) -> tuple[
 def _check_columns(
     path: Path, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
 ) -> None:
-    """Names that the contract does not know are not told: without a header line they are cells."""
+    """Check the needed columns. Messages never show columns unknown to the contract: without a header line they are
+    cells.
+    """
     for name in needed:
         if name not in names:
             raise FileFault(f"{path.name}: column {name!r} is missing")
@@ -166,7 +170,7 @@ def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
 
 
 def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
-    """The same batches; a library's exception, whose text may quote the contents, becomes a plain FileFault."""
+    """Yield the batches; a library's exception, whose text may quote the contents, becomes a plain FileFault."""
     while True:
         failed, batch = False, None
         try:

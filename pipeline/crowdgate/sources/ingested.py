@@ -1,4 +1,4 @@
-"""What became of a table's cells, rows and people on the way in. Confidential: for charged gates and the curator."""
+"""Ingestion summary: cells, rows and people of a table. Confidential: for charged gates and the curator."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from crowdgate.sources.facts import TableFacts
 
 
 def units(total: PartialCounts, task: CountingTask) -> Input:
-    """The table in privacy units. In a row of a wrong number of cells every cell is invalid, and it names nobody."""
+    """Return the table in privacy units. In a ragged row every cell is invalid, and no person is identified."""
     facts, people = total.facts, total.people
     if people is None:
         invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}
@@ -24,8 +24,10 @@ def units(total: PartialCounts, task: CountingTask) -> Input:
 
 
 def ingestion_figures(total: PartialCounts, task: CountingTask) -> dict[str, Any]:
-    """Figures for the curator's private record: rows, people, and columns with the reasons of invalid cells, the
-    commonest first. Counts and names of columns only, no value of the table."""
+    """Return figures for the curator's private record: rows, people, and columns with the reasons of invalid cells.
+
+    The most frequent reason comes first. Counts and names of columns only, no value of the table.
+    """
     facts = total.facts
     columns = {name: _column(facts, task.contract.by_name[name]) for name in task.columns}
     rows = {

@@ -1,8 +1,8 @@
-"""What the pages of a Parquet file take, by their headers, before any of them is decompressed.
+"""Memory of a Parquet file's pages, from their headers, before any of them is decompressed.
 
-A footer may claim any size; what Arrow allocates for a page is what the page's own header says, and a page that
-decompresses to something else is an error. So headers bound memory, whatever the bytes behind them are. The rules are
-about the file, and hold for the columns that are read; `problem` is asked before anything is charged.
+A footer may state any size. Arrow allocates what the page's own header states, and a page that decompresses to another
+size is an error. So headers bound memory, whatever bytes follow them. The limits apply to the file, for the columns
+that are read; `problem` is called before anything is charged.
 """
 
 import os
@@ -19,22 +19,22 @@ from crowdgate.system.regular_files import plain_file
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
 FOOTER_END = 8
-"""A file ends with the length of its footer and PAR1."""
+"""The size of a Parquet file's tail: the length of its footer and PAR1."""
 _HEADERS = (1 << 10, 1 << 16, 1 << 20)
-"""Bytes that are looked at for a header; Arrow takes at most 16 MiB."""
+"""The numbers of bytes that are tried for a header; Arrow accepts at most 16 MiB."""
 _KIND, _UNCOMPRESSED, _COMPRESSED = 1, 2, 3
 _DATA, _DICTIONARY, _DATA_V2 = 0, 2, 3
 _DETAILS = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
-"""By a page's type: the field of its own header, and there those of its number of values and of its encoding."""
+"""By page type: the field of its own header, and in that the fields of its number of values and of its encoding."""
 _DELTA_TEXTS = (6, 7)
-"""DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may stand for any number of long cells."""
+"""DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may encode any number of long cells."""
 _CODECS = {0: "none", 1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4_RAW"}
 _GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4, 5, 9, 11
-"""In a footer: its row groups; of one its columns; of one what is said of it: and there these numbers."""
+"""Field numbers in a footer: row groups, their columns, a column's metadata, and fields of that."""
 
 
 class ParquetPage(NamedTuple):
-    """The bytes of a page once decompressed, how many values it holds, and of which kind they are."""
+    """The bytes of a decompressed page, the number of its values, its type and its encoding."""
 
     bytes: int
     values: int
@@ -44,7 +44,7 @@ class ParquetPage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnChunk:
-    """The pages of one column in one row group. `width` is what a cell of fixed width takes, else 0."""
+    """The pages of one column in one row group. `width` is the size of a cell of fixed width, else 0."""
 
     name: str
     codec: int
@@ -53,24 +53,24 @@ class ColumnChunk:
 
     @property
     def data(self) -> list[ParquetPage]:
-        """Its pages of cells."""
+        """The data pages."""
         return [page for page in self.pages if page.kind != _DICTIONARY]
 
     @property
     def dictionary(self) -> int:
-        """Bytes of its dictionary, 0 without one."""
+        """The bytes of the dictionary, 0 without one."""
         return max((page.bytes for page in self.pages if page.kind == _DICTIONARY), default=0)
 
     @property
     def buffered_bytes(self) -> int:
-        """Bytes of the pages that are held at once: its dictionary and one of its cells."""
+        """The bytes of pages that are in memory at once: the dictionary and the largest data page."""
         return self.dictionary + max((page.bytes for page in self.data), default=0)
 
 
 def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
-    """Why these columns of a file can't be read in bounded memory, in words that quote nothing of it; None if they can.
+    """Return why these columns can't be read in bounded memory, without quoting the file; None if they can.
 
-    Raises OSError when the file can't be opened.
+    Raises OSError if the file can't be opened.
     """
     try:
         groups = (chunks_of(path, schema, group, columns) for group in groups_of(path))
@@ -102,7 +102,8 @@ def _chunk_problem(chunk: ColumnChunk) -> str | None:
 
 
 def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
-    """Rows of a batch, at least 1: of that many rows in a run, wherever it begins, the cells take at most MOST_BYTES.
+    """Return the number of rows of a batch, at least 1: the cells of any so many successive rows have at most
+    MOST_BYTES.
 
     Cells of `loose` columns may each be as long as the column's dictionary.
     """
@@ -113,7 +114,7 @@ def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
 
 
 def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
-    """The most bytes of all pages that so many rows in a run can touch."""
+    """Return the most bytes of all pages that so many successive rows can touch."""
     ends = np.cumsum([page.values for page in pages])
     held = np.cumsum([0, *(page.bytes for page in pages)])
     # a run that begins at the last row of a page touches all pages up to that of its own last row
@@ -122,9 +123,9 @@ def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
 
 
 def groups_of(path: Path) -> Sequence[thrift.Fields]:
-    """The row groups in a footer. It is read here, since pyarrow's view of a chunk ends the process at a damaged one.
+    """Return the row groups in a footer, without pyarrow, which can crash the process at a damaged chunk.
 
-    Raises ValueError where it is none, OSError where there is no file.
+    Raises ValueError if there is no footer, OSError if there is no file.
     """
     with plain_file(path) as file:
         size = file.seek(0, os.SEEK_END)
@@ -136,7 +137,7 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
 
 
 def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
-    """These columns in one row group. Raises ValueError where a page has no header, OSError where there is no file."""
+    """Return these columns in one row group. Raises ValueError if a page has no header, OSError if there is no file."""
     said = _structs(group.get(_COLUMNS))
     if len(said) != len(schema):
         raise ValueError("a row group of other columns than the schema's")
@@ -162,7 +163,7 @@ def _chunk(file: int, said: Any, column: Any) -> ColumnChunk:
 
 
 def _pages(file: int, at: int, values: int) -> Iterator[ParquetPage]:
-    """Pages from a byte on, until they hold so many values: where Arrow stops as well."""
+    """Yield pages from a byte on, until they hold so many values: where Arrow stops as well."""
     while values > 0:
         header = _header(file, at)
         page = _page(header.fields)

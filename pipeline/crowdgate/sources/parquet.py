@@ -21,9 +21,9 @@ from crowdgate.system.regular_files import plain_file
 
 
 def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Column names from the footer.
+    """Return the column names from the footer.
 
-    Raises FileFault when it cannot be read, or a wanted column holds no plain cells or pages that are too large.
+    Raises FileFault if it is unreadable, or a wanted column holds no plain cells or pages that are too large.
     """
     _check_footer(path)
     schema = _schema(path)
@@ -49,14 +49,14 @@ def _check_footer(path: Path) -> None:
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet: a stretch is a run of row groups."""
+    """Parquet: a slice is a run of row groups."""
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """The names in the footer."""
+        """Return the names in the footer."""
         return names_of(path, needed)
 
     def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Runs of row groups of about the size of a part; their sizes add up to the file's."""
+        """Yield runs of row groups of about the size of a part; their sizes add up to the file's."""
         groups = pyarrow.parquet.read_metadata(path).num_row_groups
         pieces = max(1, min(groups, size // PART_BYTES))
         edges = [groups * piece // pieces for piece in range(pieces + 1)]
@@ -65,7 +65,7 @@ class ParquetFiles:
             yield Slice(path, share, stamp, first, last)
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Batches that stay in cache. Text columns are dictionaries, but for those in which hardly a value recurs."""
+        """Yield batches that stay in cache. Text columns are dictionaries, except those whose values hardly recur."""
         metadata = pyarrow.parquet.read_metadata(part.path)
         groups, said = range(part.first, part.last), _groups(part.path, part.stamp)
         total, done = sum(metadata.row_group(group).num_rows for group in groups), 0
@@ -88,7 +88,9 @@ class ParquetFiles:
 
 @contextmanager
 def _system_memory_pool() -> Iterator[None]:
-    """Allocate through the system: Arrow's own pool keeps what it freed, a fifth more CPU and 100 MB at 10M rows."""
+    """Allocate through the system: Arrow's own pool retains freed memory, which costs a fifth more CPU and 100 MB at
+    10M rows.
+    """
     before = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
     try:
@@ -114,13 +116,13 @@ def _is_text(kind: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _groups(path: Path, stamp: Stamp) -> Sequence[thrift.Fields]:
-    """The row groups of a file, which are the same ones while its stamp is."""
+    """Return the row groups of a file, cached while its stamp is unchanged."""
     del stamp
     return pages.groups_of(path)
 
 
 def _has_long(part: Slice, name: str) -> bool:
-    """Whether a dictionary of this column holds longer texts than ids are: each of its rows would be as long."""
+    """Return whether a dictionary of this column holds texts longer than an id, as each row would be as long."""
     with pyarrow.parquet.ParquetFile(part.path, read_dictionary=[name]) as file:
         for group in range(part.first, part.last):
             for batch in file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False):
@@ -132,6 +134,6 @@ def _has_long(part: Slice, name: str) -> bool:
 
 
 def files(settings: Mapping[str, str]) -> ParquetFiles:
-    """The format, of which a contract states nothing."""
+    """Return the format, which has no settings."""
     del settings
     return ParquetFiles()

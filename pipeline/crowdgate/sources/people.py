@@ -1,8 +1,8 @@
-"""The person bound: of each person's rows only so many stay, chosen by secret numbers that depend on nothing else.
+"""The bound on rows per person: a random subset of each person's rows is retained, chosen by secret numbers.
 
-Rows are counted by person and tuple, part by part, and the counts of all parts merged; then each row of a person with
-more rows than may stay gets a number by its person, its tuple and which of the person's equal rows it is, and the
-smallest ones stay. So neither the order of rows nor where they were read matters.
+Rows are counted by person and tuple, part by part, and the counts of all parts merged. Then each row of a person with
+too many rows gets a number from its person, its tuple and its index among the person's equal rows. The rows with the
+smallest numbers are retained. So neither the order of rows nor the division into parts matters.
 """
 
 import re
@@ -27,11 +27,11 @@ _SLICE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class RowsByPerson:
-    """Rows counted by person and tuple: person `of[i]` (a place in `ids`) has `counts[i]` rows of tuple `words[i]`.
+    """Rows counted by person and tuple: person `of[i]` (an index into `ids`) has `counts[i]` rows of tuple `words[i]`.
 
-    `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is how many rows have one.
-    `faults` marks for each of `ids` who has an invalid cell in any of these rows: in its first line in whatever column,
-    then in each of the `watched` ones. Confidential, like all that is counted.
+    `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is the number of rows that
+    have one. `faults` marks the ids with an invalid cell in any of these rows: its first line in any column, then one
+    line for each of the `watched` ones. Confidential, like all counts.
     """
 
     view: View
@@ -45,12 +45,15 @@ class RowsByPerson:
 
     @property
     def rows(self) -> Integers:
-        """How many rows each of `ids` has that cleaning keeps."""
+        """The number of rows of each of `ids` that cleaning retains."""
         return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
 
 
 def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
-    """The rows of some batches, each with the cells of its person column. Rows without a usable id are left out."""
+    """Count the rows of some batches, each with the cells of its person column.
+
+    Rows without a usable id are left out.
+    """
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
     faulty: list[list[AnyIntegers]] = [[] for _ in range(1 + len(watched))]
     tuples: list[tuple[Word, ...]] = [packing.empty()]
@@ -61,9 +64,9 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
         for line, names in zip(faulty, (records.invalid, *((name,) for name in watched)), strict=True):
             line += [start + np.flatnonzero(records.invalid[name]) for name in names if name in records.invalid]
         start += records.rows
-    # ids of all rows, also of dropped ones: facts about ids must not hang on cleaning
+    # ids of all rows, also of dropped ones: facts about ids must not depend on cleaning
     names, numbers = _numbered(cells)
-    # only rows that cleaning keeps are counted, and of these only rows with a usable id
+    # only rows that cleaning retains, and that have a usable id, are counted
     keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
     of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
     stays = of != NOBODY
@@ -76,8 +79,8 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
 
 
 def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people: int) -> Bools:
-    """A line of marks for each list of rows: whose rows these are."""
-    # one place more, the last, is that of NOBODY
+    """Return a line of marks for each list of rows: the people of these rows."""
+    # the additional last place is for rows without a usable id (NOBODY)
     marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
     for line, rows in zip(marks, lines, strict=True):
         for found in rows:
@@ -92,7 +95,7 @@ def _codes(view: View, records: Records) -> Iterator[Codes]:
 
 
 def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
-    """The rows of all parts (at least one)."""
+    """Return the rows of all parts (at least one)."""
     if len(parts) == 1:
         return parts[0]
     # ids of all parts in one dictionary; `numbers` leads from a part's id to its place there
@@ -104,7 +107,7 @@ def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
     words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
     counts = np.concatenate([part.counts for part in parts])
     (of, *words), counts = collapsed((of, *words), counts)
-    # a person has a fault who has one in any part
+    # a fault in any part is a fault of the person
     faults = np.zeros((len(parts[0].faults), len(together.dictionary)), dtype=np.bool_)
     for i, part in enumerate(parts):
         faults[:, numbers[ends[i] : ends[i + 1]]] |= part.faults
@@ -113,13 +116,13 @@ def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
 
 
 def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histogram:
-    """The histogram of at most so many rows of each person, every choice of them equally likely."""
-    # the persons are forgotten
+    """Return the histogram of at most so many rows of each person, every choice of them equally likely."""
+    # person ids are dropped
     return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
 
 
 def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
-    """The entries of which at most so many rows of each person stay: whose they are, their tuples, how many rows."""
+    """Return the entries with at most so many rows of each person: their people, tuples and numbers of rows."""
     # how many rows each person has, and which entries are of a person with too many
     over = (people.rows > most)[people.of]
     counts = people.counts.copy()
@@ -131,7 +134,7 @@ def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[An
 
 
 def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
-    """How many rows of these entries stay: each person's rows with the smallest draws."""
+    """Return the number of retained rows of these entries: each person's rows with the smallest draws."""
     if not len(entries):
         return people.counts[:0]
     counts = people.counts[entries]
@@ -143,13 +146,13 @@ def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKe
     who, place = np.unique(owner, return_inverse=True)
     ids = people.ids.take(pa.array(who)).to_pylist()
     draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
-    # rows that stay, counted by entry
+    # retained rows, counted by entry
     return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
 
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
-    """Marks for each owner the `most` smallest of its draws; of equal ones the first."""
-    # by owner, and of one owner by draw
+    """Return marks of the `most` smallest draws of each owner; among equal ones the first."""
+    # by owner, then by draw
     order = np.lexsort((draws, owner))
     sorted_owner = owner[order]
     first = np.searchsorted(sorted_owner, sorted_owner, side="left")  # where this owner begins
@@ -160,7 +163,7 @@ def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
 
 
 def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
-    """The distinct usable ids, and for every row the place of its id among them, or NOBODY."""
+    """Return the distinct usable ids, and for every row the index of its id among them, or NOBODY."""
     encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
     numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
     # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
@@ -170,9 +173,9 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
 
 
 def _as_bytes(cells: Any) -> Any:
-    """Ids as bytes: a number by its text, so that one null, which turns integers into floats, makes no new people.
+    """Return ids as bytes: a number by its text, as one null turns integers into floats and must not change ids.
 
-    One that is too long is null. A dictionary's are shortened before they are written out for every row.
+    An id that is too long is null. A dictionary's ids are shortened before they are written out for every row.
     """
     if pa.types.is_dictionary(cells.type):
         return _as_bytes(cells.dictionary).take(cells.indices)
@@ -188,7 +191,7 @@ def _as_bytes(cells: Any) -> Any:
 
 
 def _encoded(text: str | None, number: bool) -> bytes | None:
-    """The text without exponent and without zeros that end its fraction: a person is one in all types of a column."""
+    """Return the text without exponent and trailing zeros, so that a person has one id in all types of a column."""
     if text is None:
         return None
     plain_text = format(Decimal(text), "f") if number else text
@@ -197,7 +200,7 @@ def _encoded(text: str | None, number: bool) -> bytes | None:
 
 
 def _names_person(ids: Any) -> Bools:
-    """Which distinct ids can name a person."""
+    """Return marks of the distinct ids that can identify a person."""
     slices = (ids.slice(start, _SLICE) for start in range(0, len(ids), _SLICE))
     named = [_all_name_persons(part) if _valid_utf8(part) else _each_names_person(part) for part in slices]
     return np.concatenate([np.zeros(0, dtype=np.bool_), *named])

@@ -1,7 +1,7 @@
-"""A contract's rules, judged on what was counted: labels that remain after cleaning, and facts about the table.
+"""A contract's rules, judged on counts: labels that remain after cleaning, and facts about the table.
 
-Those that the contract states for Great Expectations are asked of it (`sources/engine.py`). Only (rule, passed) comes
-out.
+Great Expectations judges the rules that the contract states for it (`sources/engine.py`). Only (rule, passed) is
+returned.
 """
 
 import math
@@ -14,12 +14,12 @@ from crowdgate.hierarchy import INVALID_LABEL
 
 Answers = Mapping[TableRule, bool | None]
 Ask = Callable[[Mapping[str, float]], Answers]
-"""Told the facts, by `TableRule.column`: which of the rules for Great Expectations hold."""
+"""A function from the facts, by `TableRule.column`, to the results of the rules for Great Expectations."""
 
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """Whether a rule holds; None when that could not be found out, which is no pass."""
+    """The result of a rule; `passed` is None if it could not be determined, which is no pass."""
 
     name: str
     kind: Literal["row", "table"]
@@ -30,7 +30,7 @@ def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: 
               ask: Ask) -> tuple[RuleOutcome, ...]:  # fmt: skip
     """Check the labels that remain after cleaning, and the facts about the table, against the contract's rules.
 
-    Row rules of attributes that `distinct` lacks are left out: nothing of those was read. A table rule whose fact is
+    Row rules of attributes that `distinct` lacks are left out, as these were not read. A table rule whose fact is
     absent or not finite has no outcome.
     """
     known = {column: value for column, value in facts.items() if math.isfinite(value)}
@@ -40,7 +40,7 @@ def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: 
 
 
 def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
-    """Whether there are row rules and every one of them passed."""
+    """Return whether there are row rules and every one of them passed."""
     rows = [outcome for outcome in outcomes if outcome.kind == "row"]
     return bool(rows) and all(outcome.passed is True for outcome in rows)
 
@@ -52,7 +52,7 @@ def _rule_passes(rule: TableRule, known: Mapping[str, float], answers: Answers) 
 
 
 def is_within_limits(rule: TableRule, fact: float) -> bool:
-    """Whether a fact lies within the limits of a rule."""
+    """Return whether a fact is within the limits of a rule."""
     return (rule.low is None or rule.low <= fact) and (rule.high is None or fact <= rule.high)
 
 

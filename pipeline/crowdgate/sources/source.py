@@ -1,4 +1,6 @@
-"""What a source is: a table that is read in parts. Files are one; a database or an object store can be another."""
+"""The interface of a source: a table that is read in parts. Files are one; a database or an object store can be
+another.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ Cells = Any
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows of a part: an array a column; how many lines were no rows; and how many bytes of the part are read."""
+    """Some rows of a part: an array per column, the number of lines that were no rows, and the bytes of the part read
+    so far.
+    """
 
     rows: int
     ragged: int
@@ -24,35 +28,36 @@ class Batch:
 
 
 class TablePart(Protocol):
-    """Rows of the table that are read on their own. Can be pickled, so that another process may read it."""
+    """Rows of the table that are read separately. Picklable, so that another process may read it."""
 
     @property
     def size(self) -> int:
-        """Bytes, for showing progress."""
+        """The size in bytes, for showing progress."""
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """The rows in batches, those columns only. In `unique` ones hardly a value recurs: no dictionary is worth it.
+        """Yield the rows in batches, of these columns only. Values of `unique` columns hardly recur, so they get no
+        dictionary.
 
-        Raises FileFault when it can't be read to its end, with a message that quotes nothing of it.
+        Raises FileFault if the part can't be read to its end, with a message that quotes nothing of it.
         """
 
 
 class Source(Protocol):
-    """An opened table. No result depends on how it is cut into parts, nor on their order."""
+    """An opened table. No result depends on its division into parts, nor on their order."""
 
     @property
     def parts(self) -> Sequence[TablePart]:
         """All rows, each in one part."""
 
     def fingerprint(self) -> object:
-        """What the table is now: another value, once anything of it has changed since."""
+        """Return the state of the table: a different value after any change."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One way to read tables: its name, the servers of a contract that it speaks of, which files, and how it opens one.
+    """One way to read tables: its name, its servers in contracts, its file suffixes, and how it opens a table.
 
-    `opened` is given the contract, the columns that are needed, and a path in place of the contract's (None: its own).
+    `opened` gets the contract, the columns that are needed, and a path in place of the contract's (None: its own).
     """
 
     name: str
@@ -62,5 +67,5 @@ class Reader:
 
 
 def table_changed() -> FileFault:
-    """The table is not what it was when it was opened."""
+    """Return the error that the table has changed since it was opened."""
     return FileFault("the input changed while it was read")

@@ -1,6 +1,6 @@
-"""As much of Thrift's compact protocol as Parquet's headers and footers need: numbers, structs and lists of structs.
+"""The subset of Thrift's compact protocol in Parquet's headers and footers: numbers, structs and lists of structs.
 
-Texts, other lists, sets and maps are passed over. Nothing is allocated by what a length claims.
+Texts, other lists, sets and maps are skipped. No allocation depends on a stated length.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,22 +11,25 @@ _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7,
 _INTEGERS = (4, 5, 6)
 
 Fields = Mapping[int, Any]
-"""What a struct holds by the number of a field: whole numbers, structs, and lists of structs."""
+"""The fields of a struct by number: whole numbers, structs, and lists of structs."""
 
 
 class ParsedStruct(NamedTuple):
-    """A struct, and how many bytes it took."""
+    """A struct, and its size in bytes."""
 
     fields: Fields
     size: int
 
 
 class TruncatedStruct(ValueError):
-    """The bytes end before the struct does."""
+    """An error: the bytes end before the struct does."""
 
 
 def parse(data: bytes) -> ParsedStruct:
-    """The struct at the start of `data`. Raises Short where it ends too early, ValueError where it is none."""
+    """Return the struct at the start of `data`.
+
+    Raises TruncatedStruct if it ends too early, ValueError if it is none.
+    """
     cursor = _Cursor(data)
     return ParsedStruct(cursor.struct(), cursor.at)
 
@@ -69,7 +72,7 @@ class _Cursor:
         return fields
 
     def value(self, kind: int) -> Any:
-        """A field's value; None where it is passed over."""
+        """Return a field's value; None if its type is skipped."""
         if kind in (_TRUE, _FALSE):
             return int(kind == _TRUE)
         if kind in _INTEGERS:
@@ -98,7 +101,7 @@ class _Cursor:
             raise ValueError("a type that Thrift does not know")
 
     def list(self) -> Any:
-        """A list of structs; None for another one."""
+        """Return a list of structs; None for another list."""
         head = self.byte()
         size, kind = head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
         if kind == _STRUCT:
@@ -116,7 +119,7 @@ class _Cursor:
         for _ in range(size):
             for kind in kinds:
                 if kind in (_TRUE, _FALSE):
-                    self.byte()  # in a list a truth takes a byte, as a field none
+                    self.byte()  # a boolean takes a byte in a list, none as a field
                 else:
                     self.value(kind)
 

@@ -1,5 +1,7 @@
-"""pyarrow without pandas. It looks for pandas at its first conversion of values and imports it wherever it is
-installed, which takes 43 MB and a third of a second, and serves nothing here.
+"""pyarrow without pandas.
+
+pyarrow imports an installed pandas at its first conversion of values, which takes 43 MB and a third of a second and is
+not needed here.
 """
 
 import sys
@@ -8,7 +10,7 @@ from types import ModuleType
 
 
 class _AbsentPandas:
-    """Answers that pandas is not there."""
+    """An import finder that reports pandas as missing."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
         del path, target
@@ -17,8 +19,10 @@ class _AbsentPandas:
 
 
 def use_arrow_without_pandas() -> None:
-    """Has pyarrow look for pandas now, and not find it. It looks again when somebody asks it for a data frame; where
-    pandas is imported already, nothing changes."""
+    """Let pyarrow look for pandas now and not find it. A later request for a data frame looks again.
+
+    Does nothing if pandas is imported already.
+    """
     if "pandas" in sys.modules:
         return
     import pyarrow

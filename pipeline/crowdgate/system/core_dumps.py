@@ -1,7 +1,7 @@
 """No core dumps: the memory of a run holds confidential rows and the secret key.
 
-A limit of zero stops files; a system that pipes dumps to a program of its own ignores it, and asks whether the process
-may be dumped at all. That one may not is forgotten when a program is started, so children say it for themselves.
+A limit of zero prevents files. A system that pipes dumps to a program ignores the limit, and checks whether the process
+is dumpable. That flag is reset when a program is started, so child processes must set it themselves.
 """
 
 import ctypes
@@ -12,9 +12,9 @@ _PR_SET_DUMPABLE = 4
 
 
 def disable_core_dumps() -> None:
-    """Keeps the memory of this process off the disk, and from other processes of its user, for as long as it lives.
+    """Keep the memory of this process off the disk, and from other processes of its user, for its life.
 
-    Linux takes both; other systems the limit alone.
+    Linux supports both; other systems only the limit.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":

@@ -1,4 +1,4 @@
-"""What only some commands need comes with extras of the package. A command that misses one names it and ends."""
+"""Optional dependencies of commands, as extras of the package. A command that lacks one names it and ends."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ AUDIT = Extra("audit", "sklearn", "scikit-learn")
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:
-    """Raises ConfigurationError where the extra, which `where` asks for, is not installed. Imports nothing."""
+    """Raise ConfigurationError if the extra, which `where` needs, is not installed. Imports nothing."""
     if find_spec(extra.module) is None:
         install = f"pip install 'crowdgate[{extra.name}]'"
         raise ConfigurationError(

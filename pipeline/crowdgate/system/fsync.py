@@ -1,11 +1,13 @@
-"""What is on the disk when a call returns."""
+"""Syncing files and folders to disk."""
 
 import os
 from pathlib import Path
 
 
 def fsync_path(path: Path) -> None:
-    """Put a file or a folder on disk. A file is found again when its folder is on disk as well. Raises OSError."""
+    """Sync a file or a folder to disk. A file is found after a crash only if its folder is synced as well. Raises
+    OSError.
+    """
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

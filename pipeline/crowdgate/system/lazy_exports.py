@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are asked for (PEP 562)."""
+"""Packages whose names are imported at their first use (PEP 562)."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -6,8 +6,10 @@ from typing import Any
 
 
 def exported(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package: it imports a name from its module when the name is asked for. A place is
-    `module`, or `module:name` where the module calls it otherwise."""
+    """Return the `__getattr__` of a package, which imports a name from its module at its first use.
+
+    A place is `module`, or `module:name` if the module has another name for it.
+    """
 
     def found(name: str) -> Any:
         if name not in places:

@@ -1,7 +1,7 @@
-"""Who may use what Crowdgate makes: permissions that no umask widens or narrows.
+"""Permissions of files that Crowdgate makes, independent of the umask.
 
-A folder that its group may write, with the setgid bit, is a team's: what is made there belongs to its group, and what
-would be its maker's alone is the team's. Nothing private is ever for others.
+A folder with group write permission and the setgid bit is a team's: files in it belong to its group, and files that
+would be private to their owner are private to the team. Private files are never readable by others.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Access:
-    """Permission bits of folders and files, by themselves and in the folder of a team."""
+    """Permission bits of folders and files, outside and inside the folder of a team."""
 
     folder: int
     file: int
@@ -20,11 +20,11 @@ class Access:
     team_file: int
 
     def folder_in(self, parent: Path) -> int:
-        """The mode of a folder that is made in `parent`. Raises OSError."""
+        """Return the mode of a folder that is made in `parent`. Raises OSError."""
         return self.team_folder if is_shared(parent) else self.folder
 
     def file_in(self, parent: Path) -> int:
-        """The mode of a file that is made in `parent`. Raises OSError."""
+        """Return the mode of a file that is made in `parent`. Raises OSError."""
         return self.team_file if is_shared(parent) else self.file
 
 
@@ -48,13 +48,13 @@ WORKING_COPY = PUBLIC
 
 
 def is_shared(folder: Path) -> bool:
-    """Whether a folder is a team's: writable by its group, and setgid. Raises OSError."""
+    """Return whether a folder is a team's: writable by its group, and setgid. Raises OSError."""
     mode = folder.stat().st_mode
     return bool(mode & stat.S_ISGID and mode & stat.S_IWGRP)
 
 
 def make_folder(path: Path, access: Access) -> None:
-    """A folder with its mode, whether it is new or there. Raises OSError."""
+    """Make a folder, or use an existing one, and set its mode. Raises OSError."""
     mode = access.folder_in(path.parent)
     path.mkdir(mode & 0o777, exist_ok=True)
     if stat.S_IMODE(path.stat().st_mode) != mode:
@@ -62,7 +62,7 @@ def make_folder(path: Path, access: Access) -> None:
 
 
 def make_folders(path: Path, access: Access) -> list[Path]:
-    """A folder with all that lead to it: those that were missing, the outermost first. Others stay as they are.
+    """Make a folder with its parents, and return the new ones, outermost first. Existing ones stay unchanged.
 
     Raises OSError.
     """
@@ -74,7 +74,7 @@ def make_folders(path: Path, access: Access) -> list[Path]:
 
 
 def open_file(path: Path, flags: int, access: Access) -> int:
-    """A handle on a file with its mode, made if it is missing. Raises OSError; then nothing is made."""
+    """Return a handle on a file with its mode, made if it is missing. Raises OSError; then nothing is made."""
     mode = access.file_in(path.parent)
     handle = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, mode)
     try:
@@ -89,7 +89,7 @@ def open_file(path: Path, flags: int, access: Access) -> int:
 
 
 def apply_modes(folder: Path, access: Access) -> None:
-    """Gives a folder, and everything below it, its mode. Raises OSError."""
+    """Set the mode of a folder, and of everything below it. Raises OSError."""
     make_folder(folder, access)
     for path in folder.iterdir():
         if path.is_dir():

@@ -1,6 +1,7 @@
-"""Files that a person can name: policies, contracts, keys, tables, releases. None hangs us or fills the memory.
+"""Bounded reading of regular files that a person can name: policies, contracts, keys, tables, releases.
 
-What is no regular file is refused before its first byte, and what is larger than its bound before it is read.
+Other kinds of files are refused before their first byte, and files above their bound before they are read. So no file
+blocks the process or fills its memory.
 """
 
 import errno
@@ -13,9 +14,9 @@ from io import BufferedReader
 from pathlib import Path
 
 URL = r"\s*(?:[A-Za-z][A-Za-z0-9+._-]+:/|[A-Za-z]?://)"
-"""How a URL begins, also as a path, which has no two slashes in a row."""
+"""The beginning of a URL, also as a path, which merges two slashes."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+._-]+:")
-"""A folder that only a URL after another path leaves behind, such as `s3:` of `home / "s3://bucket/x"`."""
+"""A path part that only a URL joined to a path leaves, such as `s3:` of `home / "s3://bucket/x"`."""
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -26,18 +27,20 @@ _KINDS = {
 
 
 def is_url(text: str) -> bool:
-    """Whether a text that should name a file or folder is a URL, such as `s3://bucket/x`, which nothing here reads or
-    writes. A colon alone makes none."""
+    """Return whether a text that should name a file or folder is a URL, such as `s3://bucket/x`, which is unsupported.
+
+    A colon alone makes no URL.
+    """
     return re.match(URL, text) is not None
 
 
 def holds_url(path: Path) -> bool:
-    """Whether a path is a URL, or was joined from a folder and a URL: `home/s3:/bucket/x`."""
+    """Return whether a path is a URL, or was joined from a folder and a URL: `home/s3:/bucket/x`."""
     return is_url(str(path)) or any(_SCHEME.fullmatch(part) for part in path.parts[:-1])
 
 
 def is_absent(path: Path) -> bool:
-    """Whether nothing lies at `path`, not even a link to nothing. Raises OSError where that can't be seen."""
+    """Return whether nothing exists at `path`, not even a broken link. Raises OSError if that can't be checked."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -47,9 +50,9 @@ def is_absent(path: Path) -> bool:
 
 @contextmanager
 def plain_file(path: Path) -> Iterator[BufferedReader]:
-    """Open the regular file at `path`, or at the end of its links, without waiting for a writer.
+    """Open the regular file at `path`, following links, without waiting for a writer.
 
-    Raises OSError, also for what is no regular file, with words for it as `strerror`.
+    Raises OSError, also for other kinds of files, with their description as `strerror`.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode

@@ -5,17 +5,20 @@ from reprlib import Repr
 from typing import Any
 
 MOST = 2000
-"""Characters of a representation."""
+"""The greatest length of a representation, in characters."""
 _ONE = 160
-"""Characters of one field."""
+"""The greatest length of one field, in characters."""
 _SHORT = Repr()
 _SHORT.maxlevel, _SHORT.maxother, _SHORT.maxstring, _SHORT.maxlong = 3, _ONE, _ONE, _ONE
 _SHORT.maxtuple = _SHORT.maxlist = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = 6
 
 
 def short_repr(value: Any) -> str:
-    """Return the type's name and its fields, each cut to 160 characters, and all of them to 2,000. Fields that a
-    dataclass keeps out of its representation stay out. For `__repr__ = short_repr` in the body of a class."""
+    """Return the type's name and its fields, each cut to 160 characters, and all of them to 2,000.
+
+    Fields that a dataclass excludes from its representation are left out. For `__repr__ = short_repr` in the body of a
+    class.
+    """
     names = [each.name for each in fields(value) if each.repr] if is_dataclass(value) else [*type(value).model_fields]
     text = ", ".join(f"{name}={_cut(_SHORT.repr(getattr(value, name)), _ONE)}" for name in names)
     return f"{_cut(f'{type(value).__name__}({text}', MOST - 1)})"

@@ -1,1 +1,1 @@
-"""Verification of published releases. Handed the kinds, it knows none by name."""
+"""Verification of published releases, for any kinds that are passed in."""

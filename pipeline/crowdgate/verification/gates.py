@@ -1,4 +1,4 @@
-"""Every verdict of a manifest, measured and judged again through the measures that made it."""
+"""Gates of a manifest: every verdict is measured and judged again, with the measures that made it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 UNJUDGED = {"value": None, "low": None, "high": None, "outcome": "inconclusive", "waived": None}
-"""Of a gate: nothing but what a policy states."""
+"""The fields of an unjudged gate: only those that a policy states remain."""
 
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
-    """What does not hold of the verdicts: a gate that blocks and did not pass, or one that is not as measured."""
+    """Yield the problems of the verdicts: a blocking gate that did not pass, or a verdict that differs from the
+    measurement.
+    """
     static = static_with_audits(said, candidate)
     if not any(gate.severity == "block" and gate.waiver is None for gate in said.verdicts):
         yield "there is no gate that blocks, and can't be waived"
@@ -43,12 +45,12 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
 
 
 def static_with_audits(said: Manifest, candidate: Candidate) -> Static:
-    """What static gates were judged by, with the recorded audits."""
+    """Return the facts that static gates were judged by, with the recorded audits."""
     return replace(static_before_data(said), audits=candidate.static.audits)
 
 
 def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
-    """What does not hold of a release if this is its policy: other files, gates, limits or waivers."""
+    """Yield the differences between a release and its policy: other files, gates, limits or waivers."""
     if said.policy_digest != plan.bundle.digest:
         yield "its policy, contract, levels, margins or budget are not the files that are given"
     rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
@@ -64,7 +66,7 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
 
 
 def _classes(gate: GateFields, static: Static) -> int:
-    """Over how many classes a gate takes an expectation from public counts, or what takes as long."""
+    """Return the number of classes in a gate's expectation from public counts, or an equivalent effort."""
     measure = MEASURES.get(gate.measure)
     if measure is None or not measure.over:
         return 0
@@ -92,7 +94,9 @@ def _problems(
 
 
 def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
-    """One limit; options, `over`, `of`, a charge and a waiver only where the measure has them."""
+    """Return whether a gate has one limit, and options, `over`, `of`, a charge and a waiver only if the measure has
+    them.
+    """
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(measure.needs) <= set(rule.options) <= set(measure.options)
@@ -106,7 +110,9 @@ def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
 
 
 def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
-    """A gate on the input speaks of a column that was read, and of several rows a person where there can be."""
+    """Return whether a gate on the input is about a column that was read, and a measure of several rows has a person
+    unit.
+    """
     if measure.shape is not OutputType.INPUT:
         return True
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
@@ -117,8 +123,9 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
 def measurement(
     noisy: str | None, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
 ) -> Measurement | None:
-    """What the measure of a gate gives of a published release; of a charged one it is what the `noisy` number tells
-    that the release shows."""
+    """Return the measurement of a gate on a published release; for a charged gate it follows from the `noisy` number
+    shown there.
+    """
     if measure.of_static is not None:
         return measure.of_static(static, rule)
     if measure.of_noisy is not None:

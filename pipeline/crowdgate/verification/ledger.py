@@ -1,4 +1,4 @@
-"""What the ledger says of a release."""
+"""Comparison of a release with the ledger."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from crowdgate.manifest import GateFields, Manifest
 
 
 def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
-    """What a sound ledger knows differently: the manifest's digest, the price, the policy, the place in its journal."""
+    """Yield the differences between a manifest and an intact ledger: digest, privacy cost, policy, journal line."""
     ledger.verify()
     entry = ledger.entry(said.release.id)
     if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
@@ -32,11 +32,11 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
 
 
 def _expired(gate: GateFields, charged: JournalLine) -> bool:
-    """Whether a waiver did not hold on the day of the charge. A day that the ledger does not say counts as too late."""
+    """Return whether a waiver had expired on the day of the charge. A charge without a day counts as too late."""
     return gate.waiver is None or charged.day is None or charged.day > gate.waiver.expires
 
 
 def audit_problems(said: Manifest, name: str, question: AuditQuestion, ledger: Ledger) -> Iterator[str]:
-    """The record of an audit must be one that the ledger knows."""
+    """Yield a problem if the ledger does not know the record of an audit."""
     if not is_recorded(ledger.journal(), key(said.policy_digest, question), said.files[name].sha256):
         yield f"{name}: no audit of this policy that the ledger knows ended with it"

@@ -1,4 +1,4 @@
-"""Verify a published release from its files alone."""
+"""Verification of a published release from its files alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VerifiedRelease:
-    """A release that holds all it claims, and who vouches for its origin: trusted keys, a ledger, or nobody."""
+    """A release that verified, and the evidence of its origin: trusted keys, a ledger, or none."""
 
     __repr__ = short_repr
 
@@ -32,7 +32,7 @@ class VerifiedRelease:
 
     @property
     def origin(self) -> str:
-        """Who vouches for where it comes from, in words."""
+        """The evidence of the release's origin, in words."""
         if self.keys and self.ledger:
             return f"a trusted key signed it, and the ledger {self.ledger} committed to it"
         if self.keys:
@@ -50,12 +50,11 @@ def verify(
     refit: bool = False,
     policy: Path | None = None,
 ) -> VerifiedRelease:
-    """A release that holds all it claims; with `keys` (files of public keys) one of them must have signed it.
-    With `refit` data that follow from other files are made again. With a `policy` its gates, limits and waivers are
-    those of that file.
+    """Verify a release and return it; with `keys` (files of public keys) one of them must have signed it.
 
-    Raises VerificationFailed that lists what does not hold, ConfigurationError for a wrong ledger's URL, key or policy,
-    or where there is nothing to make again.
+    With `refit`, data that follow from other files are made again. With a `policy`, gates, limits and waivers must be
+    those of that file. Raises VerificationFailed that lists all problems, ConfigurationError for a wrong ledger URL,
+    key or policy, or if there is nothing to make again.
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
     opened = None if ledger is None else ledger_for_reading(Path.cwd(), ledger)
@@ -65,7 +64,7 @@ def verify(
 
 
 def _plan(policy: Path) -> Plan:
-    """The plan of a policy, which most verifications have no use for."""
+    """Return the plan of a policy; imported here, as most verifications do not need it."""
     from crowdgate.planning.plan import plan_policy
 
     return plan_policy(policy)

@@ -1,4 +1,4 @@
-"""Sign a release after the fact: one made before there was a key, or once more with a new key."""
+"""Signing of an existing release: one made without a key, or one that gets a new key."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +19,11 @@ from crowdgate.verification.release import verify
 
 
 def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Path] = ()) -> PublicKey:
-    """The key that is configured in `home` signs a release that holds all it claims and that the ledger committed to.
+    """Sign a release with the key that is configured in `home`, and return the public key.
 
-    A signature by one of the keys in `keep` stays beside the new one; any other is replaced. Raises VerificationFailed
-    for a release that does not hold, ConfigurationError without a key, EnvironmentFault where it can't be written.
+    The release must verify, and the ledger must have committed to it. A signature by one of the keys in `keep` stays;
+    any other is replaced. Raises VerificationFailed for a release that does not verify, ConfigurationError without a
+    key, EnvironmentFault if it can't be written.
     """
     key = configured_key(home)
     found = verify(folder, ledger_url(home, ledger, placed), keep)
@@ -38,6 +39,6 @@ def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Pat
 
 
 def _envelope_with_signature(folder: Path, key: SigningKey, keep: Sequence[Path]) -> bytes | None:
-    """The envelope that is there, with one signature more."""
+    """Return the existing envelope with one more signature."""
     trusted = [each for path in keep for each in public_keys(path)]
     return add_signature(read_plain(folder / SIGNED, LARGEST_ENVELOPE), key, trusted) if trusted else None

@@ -1,6 +1,6 @@
-"""Verify a published release from its files alone: bytes in, what can be relied on out; fail closed.
+"""Verification of a published release from its files alone: bytes in, verified values out; fail closed.
 
-Ten numbered steps. Each takes what the steps before it have established and nothing else of the folder, and says
+Ten numbered steps. Each uses the results of the steps before it and nothing else of the folder, and reports
 everything that does not hold; the first with a problem ends the verification. What is unknown, missing, unreadable,
 unread or unmeasured is a problem, and so is whatever a step dies of.
 
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Verification:
-    """One verification: what it is asked, and what its steps have established."""
+    """One verification: its settings, and the results of its steps."""
 
     folder: Path
     kinds: Kinds
@@ -88,13 +88,15 @@ class Verification:
 
     @property
     def contents(self) -> Any:
-        """Contents of the files, of the kind's own type, from step 6 on."""
+        """The contents of the files, of the kind's own type, from step 6 on."""
         assert self._contents is not None, "step 6 comes first"
         return self._contents
 
     @property
     def candidate(self) -> Candidate:
-        """What measures read, with the recorded audits and the register, from step 6 on. Raises VerificationFailed."""
+        """The candidate that measures read, with the recorded audits and the register, from step 6 on. Raises
+        VerificationFailed.
+        """
         candidate = self.kind.output_candidate(self.manifest, self.contents)
         for name, each in self.attachments.items():
             if each.evidence is not None and name in self.sizes:
@@ -116,12 +118,13 @@ class Verification:
 
     @property
     def signed(self) -> bool:
-        """Whether there is a signature, trusted or not."""
+        """True if there is a signature, trusted or not."""
         return any(each.closing and name in self.sizes for name, each in self.attachments.items())
 
     def run(self) -> Manifest:
-        """The manifest of a release that holds all it claims. Raises VerificationFailed that lists what does not hold,
-        with the number and name of the step."""
+        """Run all steps and return the manifest. Raises VerificationFailed that lists all problems, with the step's
+        number and name.
+        """
         for number, (name, step) in enumerate(STEPS, start=1):
             problems = _attempted(step, self)
             if problems:
@@ -140,7 +143,7 @@ def _attempted(step: Step, of: Verification) -> list[str]:
         raise
     except OSError as error:
         problems.append(f"unreadable: {error.strerror or type(error).__name__}")
-    except Exception as error:  # whatever a step dies of is a problem of the release: what can't be read is refused
+    except Exception as error:  # any failure of a step is a problem of the release: unreadable data are refused
         problems.append(f"it broke off with {type(error).__name__}: a file or the manifest is of another form")
     return problems
 

@@ -21,14 +21,17 @@ from crowdgate.policy.policy import Charge, GateRule
 
 Draws = np.random.Generator
 Measured = Callable[[float], Measurement]
-"""What is measured of a number that came out."""
+"""A function that returns the measurement of a true value."""
 TAIL = 1.6448536269514722
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A measure, how far its numbers move by chance at a level, how one is drawn there and what the chance is that it
-    is at most a number, how it is measured, and how far from the number the end lies that is judged."""
+    """A measure with its simulation.
+
+    It has the spread of its numbers at a level, how one is drawn there, its distribution function, how it is measured,
+    and the distance of the judged confidence limit from the number.
+    """
 
     measure: str
     level: float
@@ -141,7 +144,7 @@ def levels(draws: Draws, setting: Setting, runs: int) -> list[float]:
 
 
 def rule_of(draws: Draws, setting: Setting, shown: list[float]) -> GateRule:
-    """A limit as somebody sets it: by what was expected at first, or just beside the last number that was seen."""
+    """Return a realistic limit: near the first expected number, or near the last measured one."""
     around = setting.level if draws.random() < 0.5 else shown[-1]
     limit = around + setting.spread * float(np.exp(draws.uniform(-1, 2.5))) * float(draws.logistic() / 1.8)
     side = "at_most" if draws.random() < 0.5 else "at_least"
@@ -153,7 +156,7 @@ def rule_of(draws: Draws, setting: Setting, shown: list[float]) -> GateRule:
 
 
 def truth(setting: Setting, rule: GateRule, level: float) -> float:
-    """The chance that the end that is judged keeps the limit."""
+    """Return the true probability that the judged confidence limit keeps the gate's limit."""
     if rule.at_most is not None:
         return setting.below(level, float(rule.at_most) - setting.margin)
     limit = float(rule.at_least or 0) + setting.margin
@@ -169,7 +172,7 @@ def past_of(rule: GateRule, measured: list[Measurement]) -> list[PastRun]:
 
 
 def plan_at(beta: Fraction) -> Plan:
-    """As much of a plan as a forecast by history looks at."""
+    """Return the part of a plan that a forecast from past runs reads."""
     protection = SimpleNamespace(figures=MechanismFigures(1, {}, beta))
     return cast(Plan, SimpleNamespace(protection=protection))
 

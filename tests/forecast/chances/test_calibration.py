@@ -1,5 +1,7 @@
-"""Whether forecast chances come true, over policies, populations and drifts that are drawn (Gneiting, Balabdaoui,
-Raftery 2007: calibration; Brier 1950: calibration and sharpness together)."""
+"""Calibration of forecast probabilities, over random policies, populations and drifts.
+
+Sources: Gneiting, Balabdaoui, Raftery (2007) for calibration; Brier (1950) for calibration and sharpness together.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -33,7 +35,7 @@ pytestmark = pytest.mark.statistical
 
 
 def check(found: Sequence[Decision]) -> None:
-    """In every bin of forecasts the share that passed is within SLACK + 3 standard errors of their mean."""
+    """Check that in every bin the share that passed is within SLACK + 3 standard errors of the mean forecast."""
     forecast = np.array([each.forecast for each in found])
     passed = np.array([each.passed for each in found])
     at = np.minimum((forecast * BINS).astype(int), BINS - 1)
@@ -87,7 +89,7 @@ def middle(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("plant", [narrow, middle])
 def test_a_planted_fault_is_seen(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the spread; the middle judged in place of the unfavourable end. N = 3,000."""
+    """The faults are half of the spread, and the median judged in place of the unfavourable limit. N = 3,000."""
     plant(monkeypatch)
     with pytest.raises(AssertionError, match="bin"):
         check(list(decisions(5, 3000)))
@@ -111,8 +113,11 @@ TABLES_MEASURES = ("trusted_share", "smallest_trusted_cell", "total_relative_err
 def test_releases_that_are_really_drawn_pass_as_often_as_forecast(
     measures: tuple[str, ...], number: int, workshop: Workshop
 ) -> None:
-    """Each measure by itself: N decisions, each by four earlier releases of small tables, through the kind's own coins,
-    suppression and noise; a calibrated forecast fails with probability below .03 (three measures of three thirds)."""
+    """For each measure, N decisions are forecast from four earlier releases of small tables, made by the kind's own
+    mechanism.
+
+    A calibrated forecast fails with probability below .03 (three measures of three thirds).
+    """
     if measures == TABLES_MEASURES:
         text = workshop.policy.read_text(encoding="utf-8")
         workshop.policy.write_text(text[: text.index("    kind: safe_k")] + TABLES, encoding="utf-8")
@@ -128,8 +133,7 @@ def test_releases_that_are_really_drawn_pass_as_often_as_forecast(
 
 
 def hold_in_thirds(name: str, ends: npt.NDArray[np.float64]) -> None:
-    """Forecasts (first column) and what became of them, from the least to the greatest forecast; and hardly any that
-    was nearly sure was wrong."""
+    """Check forecasts (first column) against outcomes in thirds; hardly any forecast near 0 or 1 may be wrong."""
     foretold, passed = ends[np.argsort(ends[:, 0], kind="stable")].T
     for sure, came in zip(np.array_split(foretold, 3), np.array_split(passed, 3), strict=True):
         mean, share = sure.mean(), came.mean()

@@ -1,4 +1,4 @@
-"""The chances that `check` and `plan` tell: what they rest on, and what is never told."""
+"""Probabilities in `check` and `plan`: their basis, and the cases in which they are unknown."""
 
 import json
 from collections.abc import Sequence
@@ -187,7 +187,7 @@ def test_of_a_run_that_crashed_only_that_it_did(clinic: Workshop, monkeypatch: p
 def test_only_runs_of_the_same_thing_are_compared(
     clinic: Workshop, old: str, new: str, rows: bool, table: bool
 ) -> None:
-    """Another rate is another number of rows and the same table; with another charge k is the same, the noise not."""
+    """Another rate changes the number of rows, but not the table; another charge changes the noise, but not k."""
     tighten(clinic, 1)
     clinic.edit(clinic.policy, "epsilon: 2,", "epsilon: 2.0,")
     released(clinic, SLOTS[:3])
@@ -268,7 +268,7 @@ def test_without_its_ledger_no_past_is_told(clinic: Workshop) -> None:
 
 @pytest.mark.thorough
 def test_a_public_table_tells_what_no_past_does(clinic: Workshop) -> None:
-    """Chances by counts are those of the coins: of 600 rows a half is drawn, none of which is suppressed."""
+    """Half of 600 rows are sampled and none is suppressed, so probabilities from counts are those of the sampling."""
     clinic.edit(clinic.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
     tighten(clinic, 300)
     found = forecast(clinic, "plan", "--from", clinic.data)
@@ -282,7 +282,7 @@ def test_a_public_table_tells_what_no_past_does(clinic: Workshop) -> None:
 
 
 def test_a_charged_gate_by_public_counts_has_the_law_of_its_noise(clinic: Workshop) -> None:
-    """No singleton, noise of scale 2, its end 5 above it: passes where the noise is at most -2."""
+    """Without singletons, at noise scale 2 and a limit 5 above the number, it passes if the noise is at most -2."""
     clinic.edit(clinic.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
     clinic.edit(clinic.policy, "at_most: 500", "at_most: 3")
     own = gate(forecast(clinic, "plan", "--from", clinic.data), "singletons")
@@ -337,7 +337,7 @@ def test_numbers_that_are_all_the_same_are_counted(limit: str, chance: float) ->
 
 @pytest.mark.parametrize("side", ["at_most", "at_least"])
 def test_a_limit_is_kept_by_the_number_itself(side: str) -> None:
-    """Of whole numbers around 10 more than half are at most 10, and less than half are below."""
+    """More than half of the whole numbers around 10 are at most 10, and less than half are below."""
     ends = [Fraction(each) for each in (10, 10, 10)]
     kept, beyond = (
         odds_of_next(GateRule.model_validate({"measure": "released_rows", side: str(limit)}), ends, 0).value

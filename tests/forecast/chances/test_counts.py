@@ -54,7 +54,7 @@ def release_tables(clinic: Workshop, mechanism: str, limit: float) -> None:
 
 
 def passed(clinic: Workshop, rule: GateRule, source: Path | None = None) -> tuple[float, float, float]:
-    """How often releases pass that are drawn by the kind's own mechanism, and the ends of the forecast."""
+    """Return the share of releases by the kind's own mechanism that pass, and the limits of the forecast."""
     found = outlook(clinic.policy, source or clinic.data)
     plan, measure = found.plan, MEASURES[rule.measure]
     odds = found.forecast.odds(rule, measure, plan.first_release_facts())
@@ -79,9 +79,11 @@ def whole(prior: object, views: Mapping[str, object]) -> dict[str, Histogram]:
 @pytest.mark.statistical
 @pytest.mark.parametrize(("noise", "sample"), [("gaussian", ""), ("laplace", "    sampling: {beta: 0.5}\n")])
 def test_tables_pass_as_often_as_foretold(clinic: Workshop, noise: str, sample: str) -> None:
-    """N = 200 releases, at a limit that about half of them keep. Forecast (100 draws) and frequency are within four
-    standard errors of each other: false alarms below 1e-4. What is seen is a law that misses by .25, such as outcomes
-    turned round; noise of another spread is seen below."""
+    """N = 200 releases, at a limit that about half of them keep.
+
+    Forecast (100 draws) and frequency are within four standard errors of each other: false alarms below 1e-4. The test
+    detects a distribution that is off by .25, such as reversed outcomes; the test below detects a wrong spread.
+    """
     release_tables(clinic, TABLES.replace("NOISE", noise) + sample, 0.0)
     limit = middle(clinic)
     share, low, high = passed(clinic, GateRule.model_validate({"measure": "trusted_share", "at_least": limit}))
@@ -109,7 +111,7 @@ def middle(clinic: Workshop) -> str:
     "change", [("age: 50 years", "age: {choose: [10 years, 50 years]}"), ("ward: exact}", "ward: exact}")]
 )
 def test_of_less_than_the_whole_table_nothing_is_told(clinic: Workshop, change: tuple[str, str]) -> None:
-    """Levels that are chosen; margins alone."""
+    """The cases are levels that are chosen, and margins only."""
     clinic.edit(clinic.policy, *change)
     chosen = "choose" in change[1]
     if chosen:

@@ -19,7 +19,7 @@ FLOORS = st.floats(1e-3, 1e5)
 
 @pytest.fixture
 def unchanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing changes from run to run."""
+    """Disable the models of change, so that nothing changes from run to run."""
     monkeypatch.setattr(next_value, "STEPS", (0.0,))
     monkeypatch.setattr(next_value, "SLOPES", ())
     next_value._change_models.cache_clear()

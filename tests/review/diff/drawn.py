@@ -66,7 +66,7 @@ COARSER = level_order_by_codes({"age": {"exact": AGE, "10 years": AGE // 10, "50
 
 
 def data_of(mechanism: str) -> Any:
-    """A policy as it stands in its file: every scalar is text."""
+    """Return a policy as in its file: every scalar is text."""
     return yaml.load(HEAD + mechanism, yaml.BaseLoader)
 
 
@@ -81,7 +81,7 @@ def budget(data: Any) -> PrivacyBudget:
 
 
 def edited(data: Any, path: str, value: Any) -> Any:
-    """The file with another value at a path; None takes it away, `+` at the end of a list adds it."""
+    """Return the file with another value at a path; None removes it, `+` at the end of a list adds it."""
     made = deepcopy(data)
     *way, last = [int(part) if part.isdigit() else part for part in path.split("/")]
     at = made
@@ -159,7 +159,7 @@ OTHER_POOLS: list[tuple[str, str, list[Any]]] = [
     ),
     (SYNTHETIC, "spec/mechanism/pair_error", ["0.05", "0.1", "0.2"]),
 ]
-"""The same of other kinds of release."""
+"""Edits of the policies of other kinds of release."""
 MOVES: dict[str, st.SearchStrategy[Any]] = {
     **{path: st.sampled_from(values) for path, values in POOLS.items() if not path.startswith("spec/gates")},
     "spec/gates": gates(),

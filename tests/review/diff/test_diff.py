@@ -1,4 +1,4 @@
-"""`crowdgate diff`: files, folders and revisions of git, what they come to, and how it ends."""
+"""`crowdgate diff`: files, folders and git revisions, the effects of changes, and exit codes."""
 
 import subprocess
 from pathlib import Path

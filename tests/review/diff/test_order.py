@@ -236,7 +236,7 @@ POLICIES = st.just(data_of(ROWS)).flatmap(moved)
 
 
 def antisymmetric(old: ReleasePolicy, new: ReleasePolicy) -> bool:
-    """Whether the way back swaps tighter and looser, and whatever differs is told."""
+    """Return whether the reverse change swaps tighter and looser, and every difference is reported."""
     there, back = (list(changes(*pair, COARSER)) for pair in ((old, new), (new, old)))
     swapped = {(each.place, each.direction.opposite, each.new, each.old) for each in back}
     return swapped == {(each.place, each.direction, each.old, each.new) for each in there} and bool(there) == (
@@ -245,7 +245,9 @@ def antisymmetric(old: ReleasePolicy, new: ReleasePolicy) -> bool:
 
 
 def transitive(one: ReleasePolicy, two: ReleasePolicy, three: ReleasePolicy) -> bool:
-    """Whether what is tighter of what is tighter, or equal, is: of each field, and of the policies."""
+    """Return whether two successive changes that are tighter, or equal, are tighter together: for each field and the
+    policies.
+    """
     first, second, both = (
         {each.place: each.direction for each in changes(*pair, COARSER)}
         for pair in ((one, two), (two, three), (one, three))
@@ -285,7 +287,7 @@ def test_every_pair_and_triple_of_values_of_a_field_is_in_order(mechanism: str, 
 
 
 def _last_digit(old: Any, new: Any) -> Direction:
-    """No order: rock, paper, scissors."""
+    """Return a direction that is no order: rock, paper, scissors."""
     return T if (int(2 * old) - int(2 * new)) % 3 == 1 else L
 
 

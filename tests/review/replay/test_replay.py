@@ -52,13 +52,13 @@ def replayed(workshop: Workshop, *options: str, code: int = 0) -> Any:
 
 
 def gate(found: Any, measure: str, at: int = 0) -> Any:
-    """What a gate says of a past release."""
+    """Return the verdict of a gate on a past release."""
     (one,) = [each for each in found["releases"][at]["gates"] if each["gate"].startswith(measure)]
     return one
 
 
 def tally(found: Any, measure: str) -> tuple[int, int, int]:
-    """Against how many of how many a gate is, and of how many nobody knows."""
+    """Return a gate's tally: the releases against, all judged ones, and the unknown ones."""
     (one,) = [each for each in found["gates"] if each["gate"].startswith(measure)]
     return one["against"], one["of_the_last"], one["not_known"]
 
@@ -204,7 +204,7 @@ def test_of_a_withheld_release_whose_record_is_not_at_hand_only_that_it_was_is_t
     [("2030-01-01", "2030-01-01", 0), ("2030-01-01", "2029-12-31", 3), ("2001-01-01", "2001-01-01", 3)],
 )
 def test_a_waiver_holds_again_exactly_where_it_held_then(there: Workshop, slot: str, expires: str, code: int) -> None:
-    """On the day of the slot, or of the charge, if that is later, as that of 2001 is."""
+    """Waivers hold on the day of the slot, or of the charge, if that is later, as for the slot of 2001."""
     waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"
     there.edit(there.policy, "released_rows, at_least: 0", f"released_rows, at_least: 900, waiver: {waiver}")
     assert release(there, slot) == code

@@ -1,1 +1,1 @@
-"""The chance that the next release passes the gates of its policy, before anything is spent."""
+"""Probabilities that the next release passes the gates of its policy, before anything is spent."""

@@ -1,9 +1,9 @@
-"""The chance that a gate passes by what past runs showed of its measure.
+"""Probability that a gate passes, from past measurements of its measure.
 
-A gate is judged at the unfavourable end of what is measured, so it is that end of which the next is foretold. Its law
-is at least as wide as the measuring is known to be: by its own interval (a one-sided 95 % end lies 1.63 standard
-deviations away for Laplace noise, 1.64 for Normal noise), for released rows by the coins, for whole numbers by
-what rounding takes away.
+A gate is judged at the unfavourable confidence limit of the measurement, so the forecast is for that limit. Its
+distribution is at least as wide as the known measurement error: that of its own interval (a one-sided 95 % confidence
+limit is 1.63 standard deviations away for Laplace noise, 1.64 for Normal noise), for released rows that of sampling,
+and for whole numbers that of rounding.
 """
 
 from __future__ import annotations
@@ -31,20 +31,25 @@ if TYPE_CHECKING:
 LEAST_RUNS = 2
 HALF = Fraction(1, 2)
 WHOLE = sqrt(1 / 12)
-"""Standard deviation of what rounding to whole numbers takes away."""
+"""The standard deviation of rounding to whole numbers."""
 ROUNDED = Fraction(1, 10**8)
-"""Ends are written in nine digits, rounded outwards: nearer ones are the number itself."""
+"""Confidence limits are written in nine digits, rounded outwards: one nearer than this to the number is the number
+itself.
+"""
 SMALL = 0.01
-"""Of the spread of the past: a floor that excludes nothing."""
+"""The least standard deviation, as a share of the spread of the past: a floor that excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
-"""Standard deviation of Laplace noise, in parts of the distance from its middle to the end of its interval."""
+"""The standard deviation of Laplace noise, divided by the distance from its median to its confidence limit."""
 
 
 @dataclass(frozen=True)
 class PastMeasurements:
-    """What past runs showed of a gate's measure, oldest first: the ends that are judged, and half of the widest
-    interval. Runs that are not among them: `other` had other settings, or did not measure it; of some nothing could be
-    measured (`unmeasured`), some `crashed`, or run still."""
+    """Past measurements of a gate's measure, oldest first: `ends`, the confidence limits that are judged, and `half` of
+    the widest interval.
+
+    Other runs are counted only: `other` had other settings or did not measure it, `unmeasured` failed to measure it,
+    `crashed` crashed or are still running.
+    """
 
     ends: tuple[Fraction, ...]
     half: Fraction
@@ -53,7 +58,7 @@ class PastMeasurements:
     crashed: int
 
     def words(self, rule: GateRule) -> str:
-        """What they showed, beside the limit."""
+        """Return the measurements and the limit in words."""
         runs = "1 past run" if len(self.ends) == 1 else f"{len(self.ends)} past runs"
         numbers = ", ".join(NEAREST.measured(str(end), False) for end in self.ends)
         limit = "at most 0 more than the share" if _excess(rule) else limit_text(rule)
@@ -67,7 +72,7 @@ class PastMeasurements:
 
 
 def past_measurements(plan: Plan, rule: GateRule, measure: Measure, past: Sequence[PastRun]) -> PastMeasurements:
-    """What past runs showed of a gate that is decided on data."""
+    """Return the past measurements of a gate that is decided on data."""
     ended = [each for each in past if not each.crashed]
     found = [_comparable(plan, rule, measure, each) for each in ended]
     known = [each for each in found if each is not None]
@@ -84,7 +89,7 @@ def past_measurements(plan: Plan, rule: GateRule, measure: Measure, past: Sequen
 def odds_from_past_runs(
     plan: Plan, rule: GateRule, measure: Measure, found: PastMeasurements
 ) -> PassProbability | None:
-    """The chance; None of less than two runs, or where a comparable one could not measure it."""
+    """Return the probability of passing; None with fewer than two runs, or if a comparable run failed to measure it."""
     if len(found.ends) < LEAST_RUNS or found.unmeasured:
         return None
     wide = found.half > ROUNDED * max(map(abs, found.ends))
@@ -94,14 +99,17 @@ def odds_from_past_runs(
 
 
 def _limited_by_runs(odds: PassProbability, runs: int) -> PassProbability:
-    """No surer than so many runs make by counting those that kept a limit (Jeffreys' rule)."""
+    """Return the probability clipped to the range of Jeffreys' estimates from so many runs."""
     least = 0.5 / (runs + 1)
     return PassProbability(*(min(1 - least, max(least, each)) for each in (odds.value, odds.low, odds.high)))
 
 
 def odds_of_next(rule: GateRule, ends: Sequence[Fraction], least: float) -> PassProbability:
-    """The chance that the next end keeps the limit. Numbers that are all the same and not whole tell nothing of how far
-    they may move: then those that kept it are counted, by Jeffreys' rule (k + 1/2) / (n + 1)."""
+    """Return the probability that the next confidence limit keeps the gate's limit.
+
+    Equal numbers that are not whole show nothing about their spread: then the runs that kept the limit are counted, by
+    Jeffreys' rule (k + 1/2) / (n + 1).
+    """
     whole = all(end.denominator == 1 for end in ends)
     if not whole and not least and len({*ends}) == 1:
         chance = (len(ends) * _meets_limit(rule, ends[0]) + 0.5) / (len(ends) + 1)
@@ -123,7 +131,7 @@ def _comparable(plan: Plan, rule: GateRule, measure: Measure, ran: PastRun) -> G
 
 
 def _confidence_limits(rule: GateRule, own: GateFields) -> tuple[Fraction, Fraction, Fraction] | None:
-    """The end that is judged, and both ends; None where they are no numbers."""
+    """Return the judged confidence limit and both limits; None if they are no numbers."""
     low, high = map(_figure, (own.low, own.high))
     return None if low is None or high is None else (low if rule.at_most is None else high, low, high)
 
@@ -133,7 +141,7 @@ def _figure(text: str | None) -> Fraction | None:
 
 
 def _sampling_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -> float:
-    """The standard deviation by sampling, where the measure knows it."""
+    """Return the standard deviation by sampling, 0 if the measure does not know it."""
     if measure.deviation is None:
         return 0.0
     return measure.deviation(mean(map(float, found.ends)), float(plan.protection.figures.beta))

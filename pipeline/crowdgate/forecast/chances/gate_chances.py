@@ -1,9 +1,9 @@
-"""For each gate of a policy, and for all that block together, the chance that the next release passes.
+"""Probability that the next release passes each gate of a policy, and all that block together.
 
-What reads no data is known beforehand. Else it is foretold from what past runs recorded, if there are at least
-ENOUGH of them that can be compared, and if not, from public counts, where the kind of release knows its law by them;
-with fewer runs and no counts, by LEAST_RUNS of them. Where that is missing too, nothing is told: a number that nothing
-stands on is worse than none.
+Gates that read no data are known beforehand. Other gates are forecast from past runs, if at least ENOUGH of them are
+comparable. Otherwise public counts are used, if the kind of release knows the measure's distribution from them. Without
+counts, LEAST_RUNS of the past runs suffice. If that is missing, too, the probability is unknown: a number without a
+basis is worse than none.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ ENOUGH = 3
 BEFOREHAND = "known beforehand"
 PASSES, FAILS = PassProbability(1.0, 1.0, 1.0), PassProbability(0.0, 0.0, 0.0)
 ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[PassProbability, str] | None]
-"""The chance by public counts, and what they are; None where they do not tell it."""
+"""A function that returns the probability from public counts, and their description; None if they do not determine it.
+"""
 
 
 @dataclass(frozen=True)
 class GateChance:
-    """The chance that one gate passes (None: not told) and what it rests on, or why it is not told. A gate that `stops`
-    withholds the release unless it passes: it blocks, and its failure is not waived."""
+    """The probability that one gate passes (None: unknown) and its basis, or why it is unknown.
+
+    A gate that `stops` withholds the release unless it passes: it blocks, and its failure is not waived.
+    """
 
     rule: GateRule
     odds: PassProbability | None
@@ -50,15 +53,15 @@ class GateChance:
 
     @property
     def gate(self) -> str:
-        """The gate in one phrase."""
+        """The name of the gate."""
         return gate_text(self.rule)
 
     def words(self) -> str:
-        """In a clause."""
+        """Return the probability as a clause."""
         return f"chance to pass: {odds_text(self.odds)}, {self.basis}" if self.odds else f"chance to pass: {self.basis}"
 
     def probability(self) -> str:
-        """The same for a gate that can pass and fail."""
+        """Return the probability as a clause, for a gate that can pass and fail."""
         reason = self.basis.removeprefix("not told: ")
         return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
@@ -69,20 +72,23 @@ class GateChance:
 
 @dataclass(frozen=True)
 class Chances:
-    """The chance of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
+    """The probability of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
 
     gates: tuple[GateChance, ...]
     refused: bool
 
     @property
     def untold(self) -> int:
-        """How many of the gates that can stop the release are not told."""
+        """The number of gates that can stop the release and have an unknown probability."""
         return sum(each.odds is None for each in self._stopping)
 
     @property
     def all(self) -> PassProbability | None:
-        """The chance that nothing stops the next release: as if gates were independent, and the ends whatever they
-        have in common (Frechet 1935). None where a gate is not told, unless another one can't pass."""
+        """The probability that nothing stops the next release; None if a gate's probability is unknown, unless another
+        gate can't pass.
+
+        The value assumes independent gates; the limits hold for any dependence (Frechet 1935).
+        """
         told = [each.odds for each in self._stopping if each.odds is not None]
         if self.refused or FAILS in told:
             return FAILS
@@ -91,7 +97,7 @@ class Chances:
 
     @property
     def at_most(self) -> float:
-        """What the chance of the release can be at most by the gates that are told."""
+        """Upper bound on the probability of the release, from the gates with a known probability."""
         told = [each.odds.high for each in self._stopping if each.odds is not None]
         return 0.0 if self.refused else min(told, default=1.0)
 
@@ -100,7 +106,7 @@ class Chances:
         return [each for each in self.gates if each.stops]
 
     def words(self) -> str:
-        """In a sentence."""
+        """Return the probability as a sentence."""
         said, found = "chance that no gate withholds the next release", self.all
         hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
         if self.refused or hopeless is not None:
@@ -132,8 +138,11 @@ class Chances:
 
 @dataclass(frozen=True, eq=False)
 class NextRelease:
-    """What is known of the next release before it is made: public facts with the recorded audits, the public register
-    (None: the policy names none, or its table can't be read here), and what past runs recorded (None: not known)."""
+    """The facts about the next release before it is made.
+
+    These are public facts with the recorded audits, the public register (None: the policy names none, or its table is
+    unreadable here), and past runs (None: unknown).
+    """
 
     plan: Plan
     static: Static
@@ -142,17 +151,17 @@ class NextRelease:
     counts: ByCounts
 
     def reach(self, rule: GateRule, measure: Measure) -> GateReach:
-        """Whether a gate can decide anything from the next release on."""
+        """Return whether a gate can decide anything from the next release on."""
         return gate_reach(self.static, rule, measure, self.register)
 
     def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
-        """How a gate ends that reads no data; None of another one."""
+        """Return the outcome of a gate that reads no data; None for other gates."""
         if measure.of_static is None:
             return None
         return verdict(rule, measure, measure.of_static(self.static, rule)).outcome
 
     def waived(self, rule: GateRule, measure: Measure, day: str) -> bool:
-        """Whether a gate that does not pass on that day is waived. What can't be measured never is."""
+        """Return whether the failure of a gate is waived on that day. A failed measurement never is."""
         if not is_waived(rule, measure, Outcome.FAIL, day):
             return False
         unusable = measure.register and self.register is not None and not self.register.usable
@@ -162,14 +171,14 @@ class NextRelease:
 def next_release(
     plan: Plan, opened: OpenedLedger, standing: LedgerStatus, counts: ByCounts = lambda *_: None
 ) -> NextRelease:
-    """What is known of the next release of a policy that stands so with its ledger."""
+    """Return the facts about the next release of a policy with this status in its ledger."""
     register = None if plan.bundle.register is None else _register(plan)
     static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
     return NextRelease(plan, static, register, past_runs(plan, opened), counts)
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
-    """The chances of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    """Return the probabilities of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
     return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
 
@@ -210,19 +219,19 @@ def _audits(plan: Plan) -> Audits:
 
 
 def odds_json(odds: PassProbability | None) -> dict[str, Any]:
-    """The chance and its ends."""
+    """Return a probability and its limits as a dictionary."""
     return {name: None if odds is None else getattr(odds, of) for name, of in
             (("chance", "value"), ("low", "low"), ("high", "high"))}  # fmt: skip
 
 
 def odds_text(odds: PassProbability) -> str:
-    """The chance, and its ends where they are others."""
+    """Return a probability as text, with its limits if they differ."""
     value, low, high = (format_value(each, CHANCE) for each in (odds.value, odds.low, odds.high))
     return value if low == high else f"{value} ({low} to {high})"
 
 
 def _register(plan: Plan) -> Register | None:
-    """The public register of a policy, counted at its levels; None where its table can't be read here."""
+    """Return the public register of a policy, counted at its levels; None if its table is unreadable here."""
     from crowdgate.planning.register_counts import register_if_readable
 
     return register_if_readable(plan)

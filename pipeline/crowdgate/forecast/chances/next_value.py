@@ -1,16 +1,15 @@
-"""The law of the next of some numbers that were measured one after the other: Bayesian prediction by a mixture.
+"""Predictive distribution of the next of successive measurements: a Bayesian mixture.
 
-Every run shows x_i = m + c_i + e_i. The e_i are independent Normal numbers of one variance v; the c_i are how the
-level changes from run to run: not at all, as a random walk whose steps have variance q v, or along a line whose slope
-has variance g v (STEPS and SLOPES). That nothing changes has a half of the probability beforehand, as Jeffreys (1961,
-chapter V) gives what may well be simply so; the other ways share the rest. m is uniform, and so is log v, above the
-variance that the measuring itself is known to have. Without such a floor and without changes the prediction is
-Student's t with n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993, Predictive
-Inference, section 2.2), whose quantiles hold as often as they say whatever m and v are. With the floor the variance
-is cut off below; runs that differ by nothing else get the weight of ALONE e-foldings of v, since the same table is
-often released again.
+Every run shows x_i = m + c_i + e_i. The e_i are independent Normal numbers of one variance v. The c_i are the change of
+the level from run to run: none, a random walk whose steps have variance q v, or a line whose slope has variance g v
+(STEPS and SLOPES). No change has prior probability 1/2, as in Jeffreys (1961, chapter V); the other models share the
+rest. m is uniform, and so is log v, above the known variance of the measurement. Without that floor and without changes
+the prediction is Student's t with n - 1 degrees of freedom, mean of the past and variance s^2 (1 + 1/n) (Geisser 1993,
+Predictive Inference, section 2.2), whose quantiles are exact for all m and v. With the floor the variance is cut off
+below. Runs that do not differ beyond it get the weight of ALONE e-foldings of v, since the same table is often released
+again.
 
-That the forecast chances are calibrated, and how sharp they are, is measured by simulation on policies that are drawn
+The calibration of the forecast probabilities, and their sharpness, are measured by simulation on random policies
 (Gneiting, Balabdaoui, Raftery 2007; Brier 1950): tests/forecast/chances/test_calibration.py.
 """
 
@@ -27,29 +26,31 @@ from crowdgate.arrays import Floats
 from crowdgate.kind.forecast import PassProbability
 
 STEPS = (0.0, 0.25, 1.0, 4.0, 100.0)
-"""Variances of a step of the walk, in parts of v; the first, 0: no change."""
+"""The variances of a step of the walk, in units of v; the first, 0, is no change."""
 SLOPES = (1.0, 10.0)
 ALONE = 5.0
 POINTS = 120
-"""Variances that stand for all."""
+"""The number of grid points for the variance."""
 WIDEST = 1e4
-"""The greatest of them, in parts of what the past shows."""
+"""The greatest variance of the grid, relative to the spread of the past."""
 UNLIKELY = 0.05
-"""Ways of changing that are less likely by the past are not among the ends."""
+"""The posterior probability below which a model of change does not count for the prediction limits."""
 SURE = 1e-4
-"""No number of past runs makes more certain than that."""
+"""The least probability: no number of past runs gives more certainty."""
 
 
 @dataclass(frozen=True, eq=False)
 class PredictiveDistribution:
-    """The next number: a mixture of Normal laws, one for each way of changing (rows) and each variance (columns)."""
+    """The predictive distribution: a mixture of Normal laws, one for each model of change (rows) and each variance
+    (columns).
+    """
 
     means: Floats
     deviations: Floats
     weights: Floats
 
     def at_most(self, limit: float) -> PassProbability:
-        """The chance that it is at most that; the ends are those by single ways of changing, but for unlikely ones."""
+        """Return the probability of at most `limit`; its limits are those by single models, except unlikely ones."""
         apart = (limit - self.means) / self.deviations
         below = np.array([_normal(z) for z in apart.flat]).reshape(apart.shape)
         likely = self.weights.sum(axis=1)
@@ -64,8 +65,11 @@ def _normal(z: float) -> float:
 
 
 def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDistribution:
-    """The law of what comes after `past`, oldest first, whose measuring alone has a standard deviation of `floor`
-    (above 0). Raises ValueError for less than two numbers, or other ones than finite."""
+    """Return the distribution of the number after `past`, oldest first.
+
+    `floor` is the standard deviation of the measurement, above 0. Raises ValueError for fewer than two numbers, or
+    numbers that are not finite.
+    """
     shown = np.asarray(past, dtype=np.float64)
     if len(shown) < 2 or not np.isfinite(shown).all() or not 0 < floor < np.inf:
         raise ValueError("past must be two finite numbers or more, and floor positive")
@@ -87,11 +91,13 @@ def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDi
 
 @dataclass(frozen=True, eq=False)
 class _ChangeModels:
-    """What the ways of changing (first axis) say of so many runs and the next, whatever was shown: the inverse of their
-    covariance K in parts of v, K^-1 1, 1' K^-1 1, K^-1 times the covariance with the next, the next one's variance, and
-    the logarithm of its probability beforehand times |K|^-1/2 (1' K^-1 1)^-1/2, by which a way is weighted beside the
-    squares that it leaves. Kriging
-    with an unknown mean (Rasmussen, Williams 2006, equations 2.41 to 2.43, with a flat prior)."""
+    """The models of change (first axis) for so many runs and the next, whatever the measurements.
+
+    The fields are the inverse of their covariance K in units of v, K^-1 1, 1' K^-1 1, K^-1 times the covariance with
+    the next, and the variance of the next. The last is the logarithm of the prior probability times |K|^-1/2 (1' K^-1
+    1)^-1/2, the weight of a model apart from its residual squares. Kriging with an unknown mean (Rasmussen, Williams
+    2006, equations 2.41 to 2.43, with a flat prior).
+    """
 
     inverse: Floats
     of_ones: Floats
@@ -118,7 +124,7 @@ def _change_models(runs: int) -> _ChangeModels:
 
 
 def _kernels(runs: int) -> Iterator[Floats]:
-    """Covariances of so many runs in parts of v, one for each way of changing."""
+    """Yield the covariances of so many runs in units of v, one for each model of change."""
     at = np.arange(1, runs + 1, dtype=np.float64)
     for step in STEPS:
         yield np.eye(runs) + step * np.minimum.outer(at, at)

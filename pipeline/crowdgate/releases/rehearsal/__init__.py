@@ -1,1 +1,1 @@
-"""A whole release on rows that nobody has: what a run does, before the first epsilon."""
+"""A simulated run of a whole release on simulated rows, before any privacy cost."""

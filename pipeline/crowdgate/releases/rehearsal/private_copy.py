@@ -1,4 +1,4 @@
-"""A private working copy for one rehearsal: the files that a policy names, and a ledger that nobody else has."""
+"""A private working copy for one simulated run: the files that a policy names, and a temporary ledger."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 REHEARSAL = "rehearsal"
 LONGEST = 63
-"""Characters of a policy's name."""
+"""The greatest length of a policy's name."""
 NOBODYS = "REHEARSAL: nobody's rows, drawn from what is public; no figure in these files is of people."
 
 
 def copy_policy(bundle: Bundle, folder: Path) -> Path:
-    """The policy in `folder`, with all that it names. Its name and description say what it is, its budget belongs to a
-    new ledger, and no key is named.
+    """Copy the policy and all files it names to `folder`, and return the copy.
 
+    Its name and description mark it as a rehearsal, its budget belongs to a new ledger, and no key is configured.
     Raises ConfigurationError for a file outside the working copy.
     """
     register = [] if bundle.register is None else [*bundle.register.files, bundle.register.server.path]
@@ -51,7 +51,7 @@ def copy_policy(bundle: Bundle, folder: Path) -> Path:
 
 
 def _rewrite_section(path: Path, section: str, **values: str) -> None:
-    """Rewrites a file of YAML with these values in one of its sections; all others stay as they are written."""
+    """Set these values in one section of a YAML file; all other text stays as written."""
     document = yaml.compose(read_plain(path, LARGEST_DOCUMENT).decode(), Loader=yaml.CSafeLoader)
     assert document is not None, "it was read before"
     held = next(value.value for key, value in document.value if key.value == section)
@@ -79,7 +79,7 @@ def _copy(file: Path, root: Path, folder: Path) -> None:
 
 @contextmanager
 def isolated_environment() -> Iterator[None]:
-    """The environment names no ledger and no key: none but the rehearsal's own is written, and nothing is signed."""
+    """Remove ledger and keys from the environment: only the rehearsal's ledger is written, and nothing is signed."""
     kept = {name: os.environ.pop(name) for name in (KEY_VARIABLE, LEDGER_VARIABLE) if name in os.environ}
     try:
         yield

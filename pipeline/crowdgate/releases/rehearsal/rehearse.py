@@ -1,4 +1,4 @@
-"""Rehearse a policy: the whole run on rows of nobody, with a ledger of its own, and what it would take."""
+"""Simulated run of a policy: the whole release on simulated rows with a temporary ledger, and the resources it uses."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ if TYPE_CHECKING:
     from crowdgate.releases.rehearsal.simulated_rows import SimulatedTable
 
 MOST_PEOPLE = 1_000_000
-"""People of a rehearsal unless more are asked for."""
+"""The greatest number of simulated people, unless more are requested."""
 FOLDER = "rehearsals"
 
 
 @dataclass(frozen=True)
 class RehearsalRequest:
-    """What is rehearsed: a policy on rows of `people` (None: as many as its budget allows, at most a million), drawn
-    from a seed and perhaps from the counts of a release or public table; written to a new folder."""
+    """The request for a simulated run.
+
+    A policy is run on rows of `people` (None: as many as its budget allows, at most a million), from a seed and
+    optionally from the counts of a release or public table. Files are written to a new folder.
+    """
 
     policy: Path
     people: int | None = None
@@ -46,8 +49,11 @@ class RehearsalRequest:
 
 @dataclass(frozen=True)
 class RehearsalResult:
-    """How a rehearsal ended. `drawn_from` tells by column what its rows are drawn from; `seconds` and `cpu_seconds` are
-    those of the run alone, `mebibytes` the most memory that the process had."""
+    """The result of a simulated run.
+
+    `drawn_from` names the source of each column's values; `seconds` and `cpu_seconds` are those of the run alone,
+    `mebibytes` the peak memory of the process.
+    """
 
     result: Result
     verdicts: tuple[Verdict, ...]
@@ -59,7 +65,7 @@ class RehearsalResult:
     mebibytes: float
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         from crowdgate import manifest
 
         return {
@@ -75,10 +81,10 @@ class RehearsalResult:
 
 
 def rehearse(asked: RehearsalRequest) -> RehearsalResult:
-    """Run a policy from its file to its end on rows that nobody has. No table of people and no ledger is touched.
+    """Run a policy from its file to its end on simulated rows. No table of people and no ledger is touched.
 
-    All gates are measured, also those whose figures of a real run nobody sees: the rows are public. Raises a
-    CrowdgateError where a release would, but for what the real ledger alone knows.
+    All gates are measured and reported, including confidential ones, since the rows are public. Raises a CrowdgateError
+    where a release would, except for what only the real ledger knows.
     """
     from crowdgate.releases.rehearsal.simulated_rows import simulate_rows
 
@@ -99,7 +105,10 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
 
 
 def _failure_reason(root: Path) -> str:
-    """What the run's own private record says: its rows are nobody's, and its folder is deleted."""
+    """Return the reason in the simulated run's private record.
+
+    It is about simulated rows, and its folder is deleted.
+    """
     for path in root.rglob(f"{PRIVATE}/*.json"):
         with suppress(ValueError, KeyError):
             return str(json.loads(path.read_bytes())["reason"])
@@ -124,7 +133,7 @@ def _write(made: SimulatedTable, path: Path) -> None:
 
 
 def _prior(plan: Plan, people: int, source: Path | None) -> Any:
-    """What is known of every attribute that rows need, for so many people."""
+    """Return the prior of every attribute that rows need, for so many people."""
     contract = plan.bundle.contract
     levels = {
         each.name: each.hierarchy.levels[0]
@@ -152,10 +161,10 @@ def _folder(plan: Plan, to: Path | None) -> Path:
 
 
 def _cpu() -> float:
-    """Of this process and of those that it waited for."""
+    """Return the CPU seconds of this process and its finished child processes."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def _most_memory() -> float:
-    """In MiB; macOS counts in bytes, Linux in KiB."""
+    """Return the peak memory in MiB; macOS reports bytes, Linux KiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -1,7 +1,7 @@
-"""Rows of nobody, drawn from what is public of a contract: its domains, margins and joint counts, or a release.
+"""Simulated rows, drawn from the public facts of a contract: its domains, margins and joint counts, or a release.
 
-Attributes that are counted together are drawn together, as many as a fitted table can hold; all others by themselves,
-from their public margins, or, without any, each value as often as the next.
+Attributes that are counted together are drawn together, as many as fit into a fitted table. All others are drawn
+independently, from their public margins, or uniformly without any.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ EVENLY = "every value as often: nothing is known"
 
 @dataclass(frozen=True, eq=False)
 class SimulatedTable:
-    """A table, and by column in words what it was drawn from."""
+    """A table, and the source of each column's values in words."""
 
     table: pa.Table
     drawn_from: Mapping[str, str]
 
 
 def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> SimulatedTable:
-    """Rows of so many people: one each, or, where a contract allows several, from one to as many at random. Of
-    those who are in an inherited sample, which coins decide."""
+    """Return rows of so many people: one each, or a random number up to the contract's bound.
+
+    Of an inherited sample only the people in it have rows, by Bernoulli sampling.
+    """
     import pyarrow as pa
 
     random = np.random.default_rng(seed)
@@ -66,8 +68,10 @@ def _persons(contract: Contract, people: int, random: np.random.Generator) -> Co
 
 
 def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
-    """Attributes with a domain, each at the finest level that anything is known of; those that are counted together
-    side by side, while their cells are few enough."""
+    """Yield groups of attributes with a domain, each at the finest level with known counts.
+
+    Attributes that are counted together are in one group while its cells are few enough.
+    """
     group: dict[str, Level] = {}
     for each in contract.attributes:
         if each.domain is None:
@@ -90,7 +94,7 @@ def _level(name: str, prior: Prior) -> Level:
 
 
 def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Floats:
-    """The share of every combination: none of one that the contract's own rules refuse."""
+    """Return the share of every combination: 0 for those that the contract's own rules refuse."""
     joint = prior.joint(group)
     found = np.ones(tuple(map(len, group.values()))) if joint is None else joint.people
     allowed = np.asarray(1.0)
@@ -103,7 +107,7 @@ def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Fl
 
 
 def _allowed(attribute: Attribute) -> Floats:
-    """By value 1, or 0 for one that a row rule refuses."""
+    """Return 1 for each value, or 0 for one that a row rule refuses."""
     domain = attribute.domain
     assert domain is not None, "asked before"
     if attribute.accepted is None:
@@ -112,7 +116,7 @@ def _allowed(attribute: Attribute) -> Floats:
 
 
 def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.Generator) -> object:
-    """Cells as text, each a value of its code, one as often as the other: a label is read as its own value."""
+    """Return cells as text, each a uniformly drawn value of its code: a label is read as its own value."""
     import pyarrow as pa
 
     domain, values = attribute.domain, np.empty(len(codes), dtype=np.int32)

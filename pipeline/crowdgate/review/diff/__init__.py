@@ -1,1 +1,1 @@
-"""What changed between two policies: tighter, looser, not comparable, or another meaning."""
+"""Comparison of two policies: tighter, looser, not comparable, or changed in meaning."""

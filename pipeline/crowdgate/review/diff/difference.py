@@ -20,8 +20,11 @@ UNREAD = "the ledger can't be read here, or refuses"
 
 @dataclass(frozen=True)
 class PolicyComparison:
-    """Two policies of one name. `notes` are what differs and rules nothing, and what was not compared; `before` and
-    `after` what they come to (None: not known)."""
+    """Comparison of two policies of one name.
+
+    `notes` are differences without effect, and files that were not compared. `before` and `after` are the effects of
+    the policies (None: unknown).
+    """
 
     name: str
     changes: tuple[FieldChange, ...]
@@ -31,18 +34,18 @@ class PolicyComparison:
 
     @property
     def stricter(self) -> bool:
-        """Whether nothing changed, or only towards tighter."""
+        """True if nothing changed, or only towards tighter."""
         return all(each.direction is Direction.TIGHTER for each in self.changes)
 
     @property
     def effects(self) -> list[tuple[str, str, str]]:
-        """What they come to, line by line: its name, before and after."""
+        """The effects of both policies, line by line: name, before and after."""
         was, now = ({} if each is None else each.lines for each in (self.before, self.after))
         lines = ((name, was.get(name, NOTHING), now.get(name, NOTHING)) for name in dict.fromkeys([*was, *now]))
         return [*(line for line in lines if line[1:] != (NOTHING, NOTHING)), *self._chances()]
 
     def _chances(self) -> Iterator[tuple[str, str, str]]:
-        """The chances that differ, of what both sides can tell."""
+        """Yield the probabilities that differ, of gates that both policies have."""
         was, now = ({} if each is None else each.chances for each in (self.before, self.after))
         yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
 
@@ -61,7 +64,7 @@ class PolicyComparison:
 
 @dataclass(frozen=True)
 class PolicyDifference:
-    """All that differs between two sides."""
+    """All differences between two sides."""
 
     old: str
     new: str
@@ -69,7 +72,7 @@ class PolicyDifference:
 
     @property
     def stricter(self) -> bool:
-        """Whether nothing changed, or only towards tighter."""
+        """True if nothing changed, or only towards tighter."""
         return all(each.stricter for each in self.policies)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +86,7 @@ EQUAL = "equal"
 
 
 def overall_direction(found: tuple[FieldChange, ...] | list[FieldChange]) -> str:
-    """What changes come to together: equal, of one direction, or not comparable."""
+    """Return the overall direction of changes: equal, a single direction, or not comparable."""
     directions = {each.direction for each in found}
     if not directions:
         return EQUAL
@@ -122,7 +125,7 @@ def _one_sided(name: str, stated: PolicyOnDisk, direction: Direction, means: str
 
 
 def compare_policies(old: PolicyOnDisk, new: PolicyOnDisk) -> PolicyComparison:
-    """Two policies, with what they come to. Raises ConfigurationError for one that is wrong in its working copy."""
+    """Compare two policies and their effects. Raises ConfigurationError for a faulty policy."""
     before, after = plan_of_side(old), plan_of_side(new)
     name, notes = new.policy.metadata.name, list(name_changes(old.policy, new.policy))
     if before is None or after is None or old.home is None or new.home is None:

@@ -1,4 +1,4 @@
-"""What a policy comes to before and after a change: its guarantee, and how many releases its budget still allows."""
+"""The effect of a policy before and after a change: its guarantee, and how many releases its budget still allows."""
 
 from __future__ import annotations
 
@@ -35,9 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PolicyEffect:
-    """What a policy comes to: lines by their names, each a bound rounded to the safe side, and the plain sentence.
-    `known`: the ledger was read, so that what is left is what is left now. `chances` are those to pass, by the gate
-    without its limit, where they can be told."""
+    """The effect of a policy: `lines` by name, each a bound rounded to the safe side, and `plain`, the guarantee as a
+    sentence.
+
+    `known`: the ledger was read, so the budget left is the current one. `chances` are the known probabilities of
+    passing, by the gate without its limit.
+    """
 
     lines: Mapping[str, str]
     plain: str
@@ -46,12 +49,12 @@ class PolicyEffect:
 
 
 def plan_of_side(stated: PolicyOnDisk) -> Plan | None:
-    """The plan of a policy in its working copy; None of a file outside one. Raises ConfigurationError."""
+    """Return the plan of a policy in its working copy; None for a file outside one. Raises ConfigurationError."""
     return None if stated.home is None else plan_release(bundle_of(stated.path))
 
 
 def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
-    """What a plan comes to, with the ledger that the working copy `home` names, if it can be read here."""
+    """Return the effect of a plan, with the ledger that the working copy `home` names, if readable."""
     figures, guarantee = plan.protection.figures, plan.guarantee
     now = _budget_in_force(plan, home)
     cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
@@ -69,7 +72,7 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
 
 
 def _chances(plan: Plan, home: Path) -> dict[str, str]:
-    """The chances that the next release passes, by the ledger of the working copy: of each gate, and of all."""
+    """Return the probabilities that the next release passes each gate, and all, by the ledger of the working copy."""
     here = replace(plan, bundle=replace(plan.bundle, root=home))
     day = today()
     opened = ledger_of(here)
@@ -82,20 +85,20 @@ def _chances(plan: Plan, home: Path) -> dict[str, str]:
 
 
 def _number(rule: GateRule, times: Mapping[str, int]) -> str:
-    """What a gate measures, with the side of its limit where another one measures the same."""
+    """Return the text of a gate's measure, with the side of its limit if several gates measure it."""
     found = measure_text(rule)
     side = "at least" if rule.at_most is None else "at most"
     return f"{found} ({side})" if times[found] > 1 else found
 
 
 def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:
-    """How many releases at that price what is left pays for."""
+    """Return how many releases of this privacy cost the budget left allows."""
     shares = ((left.epsilon, epsilon), (left.delta, delta))
     return min(have // each for have, each in shares if each > 0)
 
 
 def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
-    """The budget in force and what is spent of it; None where the ledger can't be read here, or does not know them."""
+    """Return the budget in force and the spend; None if the ledger is unreadable or does not know the population."""
     bundle = plan.bundle
     try:
         ledger = ledger_at(home, None, bundle.budget.spec.ledger)
@@ -106,7 +109,7 @@ def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
 
 
 def contract_changes(old: Plan, new: Plan) -> Iterator[FieldChange]:
-    """The contracts that a policy names, which decide what its fields mean."""
+    """Yield the changes of the contracts that a policy names, which determine the meaning of its fields."""
     was, now = _contracts(old), _contracts(new)
     for place in dict.fromkeys([*was, *now]):
         if _read(was.get(place)) != _read(now.get(place)):
@@ -115,14 +118,14 @@ def contract_changes(old: Plan, new: Plan) -> Iterator[FieldChange]:
 
 
 def _contracts(plan: Plan) -> dict[str, Contract | None]:
-    """By what they are to the policy; the population of audits where it has a contract of its own."""
+    """Return the contracts by their role in the policy; the population of audits only if it has its own contract."""
     bundle = plan.bundle
     found = {"contract": bundle.contract, "register": bundle.register}
     return found if bundle.population is bundle.contract else {**found, "population": bundle.population}
 
 
 def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
-    """What its files say, without comments and the order of keys."""
+    """Return the content of a contract's files, without comments and the order of keys."""
     if contract is None:
         return None
     folder = contract.files[0].parent
@@ -133,7 +136,7 @@ def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
 
 
 def level_codes(old: Plan, new: Plan) -> dict[str, dict[str, Any]]:
-    """The codes of all levels of the contract, if both sides have the same."""
+    """Return the codes of all levels of the contract, if both sides have the same contract."""
     was, now = old.bundle.contract, new.bundle.contract
     if _read(was) != _read(now):
         return {}

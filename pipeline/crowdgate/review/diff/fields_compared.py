@@ -1,4 +1,4 @@
-"""Two policies, field by field, by the orders that fields declare."""
+"""Field-by-field comparison of two policies, by the declared order of each field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAIVED = "a failure of the gate is waived: it withholds nothing while the waiver
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A field that changed: where it stands, what it does, its old and new text, and what that means."""
+    """A changed field: its place, the direction, its old and new text, and the meaning of the change."""
 
     place: str
     direction: Direction
@@ -51,7 +51,7 @@ class FieldChange:
 
 
 def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -> Iterator[FieldChange]:
-    """Every field that differs. Of another class of model nothing is compared: the whole has another meaning."""
+    """Yield every field that differs. Models of different classes are not compared: the whole has another meaning."""
     if _kind(old) != _kind(new):
         kind = f"{place}.kind" if place else "kind"
         yield FieldChange(kind, Direction.CHANGED_MEANING, _kind(old), _kind(new), "what protects is another mechanism")
@@ -64,12 +64,12 @@ def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -
 
 
 def field_order(model: BaseModel, name: str) -> FieldOrder:
-    """The declared order of a field; of a field without one any change is one of meaning."""
+    """Return the declared order of a field; without one, any change is one of meaning."""
     return declared_order(type(model), name) or UNKNOWN
 
 
 def _kind(model: BaseModel) -> str:
-    """What tells models of one field apart."""
+    """Return the text that distinguishes models of one field: their `kind`, or their class."""
     return str(getattr(model, "kind", type(model).__name__))
 
 
@@ -119,7 +119,7 @@ _FINE = {
 
 
 def _key(item: BaseModel) -> Hashable:
-    """What an item of a list is told apart by: its class, its fields of this kind, and the side of its limit."""
+    """Return the key of a list item: its class, its key fields, and the side of its limit."""
     own = (name for name in type(item).model_fields if isinstance(field_order(item, name), KeyField))
     side = getattr(item, "at_most", item) is None
     return (type(item).__name__, side, *(_frozen(getattr(item, name)) for name in own))
@@ -136,7 +136,7 @@ def _list_changes(
 ) -> Iterator[FieldChange]:
     was, now = ([each for each in items if each != field.there] for items in (was, now))
     olds, news = {_key(each): each for each in was}, {_key(each): each for each in now}
-    if len(olds) < len(was) or len(news) < len(now):  # nothing tells which of them is which
+    if len(olds) < len(was) or len(news) < len(now):  # ambiguous: several items have one key
         if Counter(map(repr, was)) != Counter(map(repr, now)):
             yield FieldChange(at, Direction.CHANGED_MEANING, text(was), text(now), field.means)
         return
@@ -151,7 +151,9 @@ def _list_changes(
 
 
 def _item_changes(field: ListField, at: str, gone: list[Any], come: list[Any]) -> Iterator[FieldChange]:
-    """Of what one old and one new item are the only ones of a subject is the same that is measured otherwise."""
+    """Yield the changes of items without a counterpart. An old and a new item that alone have a subject are one changed
+    item.
+    """
     olds, news = Counter(map(subject, gone)), Counter(map(subject, come))
     for name in dict.fromkeys([*olds, *news]):
         those, these = ([each for each in items if subject(each) == name] for items in (gone, come))
@@ -176,14 +178,14 @@ def _is_limit(change: FieldChange) -> bool:
 
 
 def _idle(item: Any) -> str | None:
-    """Why a gate withholds nothing; None of one that does, and of what is no gate."""
+    """Return why a gate withholds nothing; None for a gate that withholds, and for other items."""
     if not isinstance(item, GateRule):
         return None
     return ADVICE if item.severity == "advise" else None if item.waiver is None else WAIVED
 
 
 def subject(item: Any) -> str:
-    """What an item of a list is about, in a word or two."""
+    """Return the subject of a list item in a word or two."""
     if isinstance(item, GateRule):
         return item.measure if item.of is None else f"{item.measure} of {item.of}"
     named = getattr(item, "key", None)
@@ -199,7 +201,7 @@ def _change(at: str, direction: Direction, was: Any, now: Any, field: ValueField
 
 
 def text(value: Any) -> str:
-    """A value as a policy would state it."""
+    """Return a value as a policy would state it."""
     made = next((write for kind, write in _WRITTEN if isinstance(value, kind)), str)
     return made(value)
 
@@ -227,7 +229,7 @@ _WRITTEN: tuple[tuple[Any, Callable[[Any], str]], ...] = (
 
 
 def name_changes(old: BaseModel, new: BaseModel) -> Iterator[str]:
-    """Fields that differ and rule nothing, in words."""
+    """Yield the differing fields that have no effect, in words."""
     for name in type(old).model_fields:
         was, now, field = getattr(old, name), getattr(new, name), field_order(old, name)
         if isinstance(field, NestedField) and isinstance(was, BaseModel) and type(was) is type(now):

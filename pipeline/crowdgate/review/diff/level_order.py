@@ -8,12 +8,14 @@ from typing import Any
 from crowdgate.policy.field_order import Direction, Order, inclusion
 
 Coarser = Callable[[str, str, str], bool]
-"""Whether a level of an attribute is surely the other one, or coarser."""
+"""A function that returns whether a level of an attribute is certainly equal to or coarser than the other."""
 
 
 def level_order(coarser: Coarser, name: str) -> Order:
-    """Of levels of an attribute, or candidates for one, the coarser is tighter: each that the new one can be is as
-    coarse as one that the old can be."""
+    """Return the order of an attribute's levels, or candidates for one: the coarser is tighter.
+
+    The new value is tighter if each of its candidates is as coarse as some old candidate.
+    """
 
     def none_finer(those: Collection[str], than: Collection[str]) -> bool:
         return all(any(coarser(name, one, other) for other in than) for one in those)
@@ -26,8 +28,9 @@ def level_order(coarser: Coarser, name: str) -> Order:
 
 
 def level_order_by_codes(codes: Mapping[str, Mapping[str, Any]]) -> Coarser:
-    """The order of the levels whose codes are known, by attribute and level; of others `exact` is the finest and `any`
-    the coarsest."""
+    """Return the comparison of levels with known codes, by attribute and level; otherwise `exact` is the finest and
+    `any` the coarsest.
+    """
     import numpy as np
 
     def coarser(name: str, level: str, than: str) -> bool:

@@ -1,7 +1,7 @@
-"""The two sides of a comparison: policy files, folders of them, or what git holds of either at a revision.
+"""The two sides of a comparison: policy files, folders of them, or either at a git revision.
 
-A revision is read by `git show` into a folder of its own that is gone afterwards: policies, budgets, contracts and the
-lists that contracts name. Nothing is checked out, no hook runs, and no table is copied.
+A revision is read by `git show` into a temporary folder: policies, budgets, contracts and the lists that contracts
+name. Nothing is checked out, no hook runs, and no table is copied.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from crowdgate.policy.policy import ReleasePolicy
 
 ROOMS = ("policies", "data_contracts")
 PLAIN = ("100644", "100755")
-"""Modes of plain files in git: links and submodules are not followed."""
+"""Git modes of plain files: links and submodules are not followed."""
 
 
 @dataclass(frozen=True)
 class PolicyOnDisk:
-    """A policy file as it is read, and the working copy whose settings name its ledger (None: there is none)."""
+    """A policy file as read, and the working copy whose settings name its ledger (None: there is none)."""
 
     path: Path
     policy: ReleasePolicy
@@ -38,7 +38,7 @@ class PolicyOnDisk:
 
 @dataclass(frozen=True)
 class Side:
-    """One side: how it was named, whether it is a folder, and its policies by name."""
+    """One side: its name as given, whether it is a folder, and its policies by name."""
 
     named: str
     folder: bool
@@ -47,7 +47,7 @@ class Side:
 
 @contextmanager
 def open_side(named: str) -> Iterator[Side]:
-    """The policies at a path or, as `REV:path`, in git. Raises ConfigurationError that lists what is wrong."""
+    """Yield the policies at a path or, as `REV:path`, in git. Raises ConfigurationError that lists all problems."""
     if Path(named).exists() or ":" not in named:
         yield _side(named, Path(named), None)
         return
@@ -62,7 +62,7 @@ def open_side(named: str) -> Iterator[Side]:
 
 
 def _in_git(problem: Problem, folder: str, revision: str) -> Problem:
-    """A problem of what was exported, as it stands in git."""
+    """Return a problem of an exported file with its place in git."""
     return replace(problem, file=problem.file.replace(folder, f"{revision}:"))
 
 
@@ -84,7 +84,7 @@ def _side(named: str, path: Path, home: Path | None) -> Side:
 
 
 def _policies(folder: Path) -> Iterator[Path]:
-    """All policies in a folder and below: what lies in it is one, what lies below if it says so."""
+    """Yield all policies in a folder: YAML files directly in it, and those below that state to be policies."""
     for path in sorted(folder.rglob("*")):
         if path.suffix in YAML and (path.parent == folder or _is_policy(path)):
             yield path
@@ -108,12 +108,12 @@ def _working_copy_around(path: Path) -> Path | None:
 
 
 def side_problem(named: str, found: str, expected: str) -> ConfigurationError:
-    """What is wrong with a side as it was named."""
+    """Return the error about a side as it was named."""
     return ConfigurationError(Problem("command line", None, named, found, expected))
 
 
 def _schema(contract: Path) -> Any:
-    """What a contract says of its columns; a broken one, which may be nobody's, says nothing."""
+    """Return the schema that a contract states; None for an unreadable one, which may be unrelated."""
     try:
         stated = read_document(contract).data
     except ConfigurationError:
@@ -122,7 +122,7 @@ def _schema(contract: Path) -> Any:
 
 
 class _GitExport:
-    """What git holds at a revision of the working copy around a path, in a folder."""
+    """Exports files of a git revision of the working copy around a path into a folder."""
 
     def __init__(self, named: str, revision: str, scratch: Path) -> None:
         self.named, self.scratch = named, scratch
@@ -133,7 +133,7 @@ class _GitExport:
         self.home: Path | None = None
 
     def at(self, text: str) -> Path:
-        """The path, exported with the working copy around it."""
+        """Return the exported path, with the working copy around it."""
         own = self._git("rev-parse", "--show-prefix").decode().rstrip("\n") if text.startswith((".", "./")) else ""
         path = PurePosixPath(own, text)
         if ".." in path.parts or path.is_absolute():
@@ -154,7 +154,7 @@ class _GitExport:
         return all(any(folder / room in PurePosixPath(name).parents for name in self.files) for room in ROOMS)
 
     def _related_files(self, root: PurePosixPath) -> Iterator[str]:
-        """Policies, budgets and contracts, and then the lists that contracts name, their tables apart."""
+        """Yield policies, budgets and contracts, and then the lists that contracts name, without their tables."""
         for room in ROOMS:
             for name in self.files:
                 if root / room in PurePosixPath(name).parents and name.endswith(".yaml"):

@@ -1,4 +1,4 @@
-"""A difference in lines for a terminal, and in Markdown for a review comment."""
+"""Text of a comparison: lines for a terminal, and Markdown for a review comment."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SAID = {
 
 
 def headline(each: PolicyComparison) -> str:
-    """How many fields changed in which direction."""
+    """Return the number of changed fields by direction."""
     counts = Counter(change.direction for change in each.changes)
     return ", ".join(f"{counts[one]} {said}" for one, said in SAID.items() if counts[one]) or EQUALS
 
 
 def lines(found: PolicyDifference) -> Iterator[str]:
-    """For a terminal."""
+    """Yield the lines for a terminal."""
     for each in found.policies:
         yield f"{each.name}: {headline(each)}"
         for change in each.changes:
@@ -37,7 +37,7 @@ def lines(found: PolicyDifference) -> Iterator[str]:
 
 
 def markdown(found: PolicyDifference) -> Iterator[str]:
-    """For a review."""
+    """Yield the Markdown of a review comment."""
     yield f"## Policies: {_code(found.old)} and {_code(found.new)}"
     for each in found.policies:
         yield f"\n### {_escaped(each.name)}: {headline(each)}\n"
@@ -56,7 +56,7 @@ def markdown(found: PolicyDifference) -> Iterator[str]:
 
 
 def effect_sentences(each: PolicyComparison) -> tuple[str, ...]:
-    """What both come to in words, where something changed, and what else there is to say."""
+    """Return the guarantees before and after in words, if anything changed, and the notes."""
     return (*(_plain(each) if each.changes else ()), *each.notes)
 
 
@@ -74,7 +74,7 @@ def _plain(each: PolicyComparison) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Text that a file holds, which may be anything, in a cell of a table."""
+    """Return arbitrary text of a file, escaped for a cell of a table."""
     return code(text).replace("|", "\\|")
 
 

@@ -1,1 +1,1 @@
-"""What a careful reader would object to: warnings, and what the codes of problems mean."""
+"""Warnings about policies, and explanations of the codes of problems."""

@@ -1,4 +1,4 @@
-"""What the codes of problems and warnings mean: sections of policies/CODES.md."""
+"""Explanations of the codes of problems and warnings: sections of policies/CODES.md."""
 
 import re
 
@@ -9,7 +9,7 @@ PAGE = "CODES.md"
 
 
 def explanation(code: str) -> str:
-    """The section of a code. Raises ConfigurationError for one that there is not."""
+    """Return the section of a code. Raises ConfigurationError for an unknown code."""
     known = explanations()
     if code.upper() not in known:
         meant = nearest(code.upper(), list(known))
@@ -18,7 +18,7 @@ def explanation(code: str) -> str:
 
 
 def explanations() -> dict[str, str]:
-    """The sections of the page by their codes, in its order."""
+    """Return the sections of the page by their codes, in order."""
     text = (bundled("policies") / PAGE).read_text(encoding="utf-8")
     found = re.findall(r"^### (CG[0-9]{3})\n\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     return {code: body.strip() for code, body in found}

@@ -1,7 +1,7 @@
-"""What a careful reader would object to in a policy that is allowed: warnings, which change no outcome.
+"""Warnings about an allowed policy, which change no outcome.
 
-Each rule is a line of RULES under its code; policies/CODES.md explains them. All numbers are worked out exactly and
-rounded to the side on which they say no less than the truth.
+Each rule is a line of RULES under its code; policies/CODES.md explains them. All numbers are computed exactly and
+rounded to the conservative side.
 """
 
 from __future__ import annotations
@@ -32,16 +32,18 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 MOST_EXPECTED = Fraction(1, 100)
-"""People x delta: how many people a mechanism with this delta may betray, on average."""
+"""The greatest product of people and delta without a warning: the expected number of people whom the mechanism may
+fail.
+"""
 MOST_EPSILON = 3
 HALF = Fraction(1, 2)
 LONG = 366
-"""Days: a waiver puts off, it does not decide."""
+"""The longest waiver, in days, without a warning: a waiver postpones a decision and does not make one."""
 
 
 @dataclass(frozen=True)
 class PolicyWarning:
-    """One warning: its code, where the rule stands that it speaks of (from 1), and a sentence."""
+    """One warning: its code, the place of the rule that it is about (from 1), and a sentence."""
 
     code: str
     file: str
@@ -59,8 +61,11 @@ class PolicyWarning:
 
 @dataclass(frozen=True, eq=False)
 class ReviewedPolicy:
-    """A policy that can run, what each of its gates can decide, a release of its version that was made of other files
-    (None: there is none, or it can't be told), and the day (YYYY-MM-DD) on which waivers must hold."""
+    """A policy that can run, with the reach of each of its gates.
+
+    `otherwise` is a release of its version that was made of other files (None: there is none, or that is unknown),
+    `day` the day (YYYY-MM-DD) on which waivers must hold.
+    """
 
     plan: Plan
     reaches: Sequence[GateReach]
@@ -69,12 +74,12 @@ class ReviewedPolicy:
 
 
 Objection = tuple[Document, Location, str]
-"""The file, the place in it, and the sentence."""
+"""The file, the place in it, and the sentence of a warning."""
 Rule = Callable[[ReviewedPolicy], Iterator[Objection]]
 
 
 def policy_warnings(judged: ReviewedPolicy) -> Iterator[PolicyWarning]:
-    """All warnings about a policy."""
+    """Yield all warnings about a policy."""
     for code, rule in RULES.items():
         for document, at, words in rule(judged):
             yield PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)
@@ -85,7 +90,7 @@ def _policy(judged: ReviewedPolicy, *at: str | int) -> tuple[Document, Location]
 
 
 def _expected_disclosures(judged: ReviewedPolicy) -> tuple[Fraction, Fraction, int]:
-    """Delta, people x delta, people."""
+    """Return delta, people x delta, and people."""
     delta, people = judged.plan.guarantee.delta, judged.plan.bundle.budget.spec.people
     return delta, people * delta, people
 
@@ -124,13 +129,15 @@ def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _usual_weight(plan: Plan) -> Fraction:
-    """Of words that hardly fit anybody by chance: at most one in a thousand times as many as there are rows."""
+    """Return the usual predicate weight: at most 1 in 1000 rows, so that the predicate hardly fits anyone by chance."""
     return min(DEFAULT_WEIGHT, Fraction(1, 1000 * plan.first_release_facts().most_rows))
 
 
 def _bounds(plan: Plan, rule: GateRule) -> bool:
-    """Whether a limit on the bound keeps it below one half at the usual weight, too: what e^epsilon weight comes to
-    grows by no more than the weight does."""
+    """Return whether a limit on the bound keeps it below one half at the usual weight, too.
+
+    The bound grows at most in proportion to the weight.
+    """
     usual = _usual_weight(plan)
     stated = stated_weight(rule)
     return rule.at_most is not None and stated > 0 and rule.at_most * max(Fraction(1), usual / stated) < HALF
@@ -145,7 +152,7 @@ def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
-    """Whether a gate refuses anything that is worse."""
+    """Return whether a gate can reject a worse release."""
     empty = hardly_fails_warning(plan, rule, measure) is not None or (
         measure.bounds_singling_out and not _bounds(plan, rule)
     )
@@ -153,7 +160,7 @@ def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
 
 
 def _wrong_side(rule: GateRule, measure: Measure) -> bool:
-    """Whether a limit refuses the better side."""
+    """Return whether a limit rejects the better side."""
     return measure.better is (BetterSide.SMALLER if rule.at_most is None else BetterSide.LARGER)
 
 
@@ -186,7 +193,9 @@ def _cannot_pass(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _cannot_fail(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Static gates hold against later changes of the files, so only those that read more are of no use."""
+    """Yield a warning for each gate that can't fail. Static gates guard against later changes of files, so they are
+    exempt.
+    """
     for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         why = hardly_fails_warning(judged.plan, rule, measure)
         if found is GateReach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
@@ -210,7 +219,7 @@ def _large_k(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _least_class(plan: Plan) -> int | None:
-    """The least k that keeps the guarantee, where a policy states another."""
+    """Return the least k that keeps the guarantee, if the policy states another."""
     spec = plan.bundle.policy.spec
     if not isinstance(getattr(spec.mechanism, "k", None), int):
         return None
@@ -221,7 +230,7 @@ def _least_class(plan: Plan) -> int | None:
 
 
 def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """A sample that was drawn before serves one release anyway."""
+    """Yield a warning for a small budget; not for a table that is a sample, as it serves one release anyway."""
     plan, releases = judged.plan, releases_in_budget(judged.plan)
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
@@ -235,7 +244,9 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Where people lose the whole budget, unless a gate on the bound stops before."""
+    """Yield a warning if the whole budget allows weak protection, unless a gate on the bound withholds earlier
+    releases.
+    """
     plan, budget = judged.plan, judged.plan.bundle.budget.spec
     rules = [rule for rule, measure in plan.gates if rule.severity == "block" and measure.bounds_singling_out]
     if any(_bounds(plan, rule) for rule in rules):

@@ -1,1 +1,1 @@
-"""The gates of a policy judged again on what its past releases recorded."""
+"""Judge the gates of a policy again on the records of its past releases."""

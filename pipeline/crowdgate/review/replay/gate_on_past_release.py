@@ -1,4 +1,4 @@
-"""One gate of today on one release of the past: judged on what that release recorded, or the reason why it can't be."""
+"""One current gate on one past release: the verdict on its recorded figures, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNSEEN = "it reads confidential figures, which --private looks at"
 
 @dataclass(frozen=True)
 class ReplayedGate:
-    """What a gate would have said, or why nobody can tell. Figures of confidential measures are not in it."""
+    """The verdict of a gate on a past release, or why it is unknown. It holds no figures of confidential measures."""
 
     rule: GateRule
     reads: MeasureClass
@@ -35,13 +35,15 @@ class ReplayedGate:
 
     @property
     def withholds(self) -> bool | None:
-        """Whether it would have withheld, or advised against, the release; None where nobody can tell. A failure that
-        is waived on the day that it was judged on would not."""
+        """True if the gate would have withheld the release or advised against it; None if unknown.
+
+        A failure that is waived on the day of the verdict does not count.
+        """
         return None if self.verdict is None else self.verdict.outcome is not Outcome.PASS and not self.verdict.waived
 
     @property
     def words(self) -> str:
-        """What was measured and what it must be."""
+        """The measured number and the limit in words."""
         if self.verdict is None:
             return self.why or ""
         return self.verdict.reason if self.reads is not MeasureClass.CONFIDENTIAL else "its figures are not shown"
@@ -58,7 +60,7 @@ class ReplayedGate:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseEvidence:
-    """What a published release that verifies shows."""
+    """The evidence of a published release that was verified."""
 
     said: Manifest
     kind: AnyKind
@@ -67,13 +69,13 @@ class ReleaseEvidence:
 
     @classmethod
     def of(cls, found: Verification) -> ReleaseEvidence:
-        """What a verification that ended well has read."""
+        """Return the evidence that a successful verification has read."""
         candidate = found.candidate
         return cls(found.manifest, found.kind, candidate, static_with_audits(found.manifest, candidate))
 
 
 def gate_on_published(rule: GateRule, measure: Measure, shown: ReleaseEvidence, day: str) -> ReplayedGate:
-    """The gate on a published release that was judged on that day."""
+    """Judge the gate on a published release, on the day of its own verdicts."""
     own = recorded_verdict(rule, shown.said.verdicts)
     why = None if own and _same_measurement(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:
@@ -84,8 +86,10 @@ def gate_on_published(rule: GateRule, measure: Measure, shown: ReleaseEvidence, 
 
 
 def gate_on_recorded(rule: GateRule, measure: Measure, record: Sequence[GateFields] | None, day: str) -> ReplayedGate:
-    """The gate on the verdicts that a private record holds (None: it is not at hand) of a run that was judged on that
-    day: of a withheld release nothing else is left."""
+    """Judge the gate on the verdicts in a private record (None: unavailable) of a run of that day.
+
+    For a withheld release nothing else is available.
+    """
     if record is None:
         return ReplayedGate(rule, measure.reads, None, UNTOLD)
     own = recorded_verdict(rule, record)
@@ -98,17 +102,17 @@ def gate_on_recorded(rule: GateRule, measure: Measure, record: Sequence[GateFiel
 
 
 def confidential_gate(rule: GateRule, measure: Measure) -> ReplayedGate:
-    """A gate on confidential figures where nobody looks at them."""
+    """Return a gate on confidential figures without accessing them."""
     return ReplayedGate(rule, measure.reads, None, UNSEEN)
 
 
 def _same_measurement(rule: GateRule, own: GateFields) -> bool:
-    """Whether the gate was judged then by the same number, with the same limit."""
+    """Return whether the recorded gate has the same limit."""
     return (rule.at_most, rule.at_least) == (own.at_most, own.at_least)
 
 
 def _unmeasurable(rule: GateRule, measure: Measure, shown: ReleaseEvidence, own: GateFields | None) -> str | None:
-    """Why the gate can't be judged on what the release shows; None where it can."""
+    """Return why the gate can't be judged on the release; None if it can."""
     released, counted = shown.candidate.static.levels, shown.static.levels
     if measure.shape not in shown.kind.shapes:
         return "it does not speak of such a release"
@@ -129,13 +133,13 @@ def _unmeasurable(rule: GateRule, measure: Measure, shown: ReleaseEvidence, own:
 
 
 def _at_recorded_charge(rule: GateRule, own: GateFields | None) -> GateRule:
-    """The gate at the price that its number was drawn for."""
+    """Return the gate with the privacy cost at which its number was measured."""
     charge = None if own is None else own.rule.charge
     return rule if rule.charge is None else rule.model_copy(update={"charge": charge})
 
 
 def _measurement(shown: WrittenMeasurement | None) -> Measurement | None:
-    """A measurement that was written down: its ends were rounded outwards."""
+    """Return a recorded measurement; its confidence limits were rounded outwards."""
     return None if shown is None else Measurement(*map(_figure, (shown.value, shown.low, shown.high)))
 
 

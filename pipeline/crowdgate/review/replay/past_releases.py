@@ -1,4 +1,4 @@
-"""Past releases, and what the gates of a policy say of them."""
+"""Past releases, and the verdicts of a policy's gates on them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 
 CRASHED = "crashed"
-"""Of a run that read data and has not ended, all that is told: it may run still."""
+"""The public state of a run that read data and has not ended; it may still be running."""
 
 
 @dataclass(frozen=True)
 class PastRelease:
-    """A past release: its id, how it ended, and what each gate of today says of it; or why it was refused. `opened`:
-    its private record was opened, which the ledger holds."""
+    """A past release: its id, its outcome, and the verdicts of the current gates, or why it was refused.
+
+    `opened`: its private record was opened, which the ledger records.
+    """
 
     release_id: str
     ended: str
@@ -31,7 +33,7 @@ class PastRelease:
 
     @property
     def now(self) -> str:
-        """What would become of it under the policy as it stands."""
+        """The outcome of the release under the current policy."""
         blocking = [each.withholds for each in self.gates if each.rule.severity == "block"]
         if True in blocking:
             return "withheld"
@@ -45,7 +47,7 @@ class PastRelease:
 
 @dataclass(frozen=True)
 class GateTally:
-    """How many of the past releases, of which that can be told, a gate would have withheld or advised against."""
+    """How many past releases a gate would have withheld or advised against, among those where that is known."""
 
     rule: GateRule
     against: int
@@ -59,7 +61,7 @@ class GateTally:
 
     @property
     def short_text(self) -> str:
-        """The same without the gate's words."""
+        """The tally in words, without those of the gate."""
         verb = "withheld" if self.rule.severity == "block" else "advised against"
         rest = f"; of {self.unknown} it can't be told" if self.unknown else ""
         if not self.judged:
@@ -83,7 +85,7 @@ class PolicyReplay:
 
     @property
     def all_readable(self) -> bool:
-        """Whether all that was published could be read."""
+        """True if all published releases could be read."""
         return not any(each.refused for each in self.past)
 
     def to_json(self) -> dict[str, Any]:
@@ -94,7 +96,7 @@ class PolicyReplay:
 
 
 def tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
-    """Tally of each gate of the policy, in the order of its gates."""
+    """Return the tally of each gate of the policy, in order."""
     made = []
     for at, (rule, _) in enumerate(plan.gates):
         said = [each.gates[at].withholds for each in past if each.gates]

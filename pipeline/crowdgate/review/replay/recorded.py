@@ -1,5 +1,7 @@
-"""Judge the gates of a policy on the figures that its last releases recorded of the same measures when they ended: no
-file of a release but its manifest is read, whose digest the ledger committed to."""
+"""Judge the gates of a policy on the figures in the manifests of its last releases.
+
+No other file of a release is read; the ledger committed to the digest of the manifest.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 
 
 def recent(plan: Plan, ledger: Ledger, ids: Sequence[str]) -> PolicyReplay:
-    """The gates of the policy on these past releases. Raises what the ledger raises; a release whose record can't be
-    read is refused."""
+    """Judge the gates of the policy on these past releases. Raises what the ledger raises; an unreadable release is
+    refused.
+    """
     found = (ledger.entry(each) for each in ids)
     past = tuple(_judge_recorded(plan, ledger, each) for each in found if each is not None)
     return PolicyReplay(plan.bundle.policy.metadata.name, ledger.id, past, tuple(tallies(plan, past)))

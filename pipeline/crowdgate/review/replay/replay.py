@@ -1,9 +1,8 @@
-"""Judge the gates of a policy again on what its past releases recorded.
+"""Judge the gates of a policy again on the records of its past releases.
 
-What is published is read after it verifies; it is free, as anything is that is computed of a release. Of a withheld
-release everybody was told its public verdicts when it ended, and they are all that is taken of its record. What only a
-private record tells is looked at if that is asked for, and each look is recorded first: what is decided after it is
-informed by confidential data.
+A published release is read after verification; that is free, as postprocessing is. The public verdicts of a withheld
+release were published when it ended; nothing else of its record is read. Private records are accessed only on request,
+and each access is recorded first: a policy that is decided after it is informed by confidential data.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ from crowdgate.verification.steps import Verification
 
 
 def replay(policy: Path, ledger_url: str | None = None, private: bool = False) -> PolicyReplay:
-    """The gates of the policy as it stands on all releases of its name that the ledger knows.
+    """Judge the gates of the current policy on all releases of its name that the ledger knows.
 
-    Raises ConfigurationError for wrong files, and what the ledger raises. A release that does not verify is refused.
+    Raises ConfigurationError for faulty files, and what the ledger raises. A release that does not verify is refused.
     """
     plan = plan_release(bundle_of(policy))
     ledger = ledger_at(plan.bundle.root, ledger_url, plan.bundle.budget.spec.ledger)
@@ -81,15 +80,17 @@ def _replay_gate(
 
 
 def _withheld_verdicts(ledger: Ledger, entry: Entry) -> tuple[GateFields, ...] | None:
-    """Of a withheld release what everybody was told when it ended; None where its record is not at hand. Raises
-    VerificationFailed for a record that is not the committed one."""
+    """Return the public verdicts of a withheld release; None if its record is unavailable.
+
+    Raises VerificationFailed for a record that is not the committed one.
+    """
     if entry.state is not State.WITHHELD or not has_private_record(ledger.path, ledger.id, entry.release_id):
         return None
     return parse_verdicts(public_part_of_record(ledger, entry)["verdicts"])
 
 
 def _published_evidence(plan: Plan, ledger: Ledger, entry: Entry) -> ReleaseEvidence:
-    """What a published release shows, if it is the one that the ledger committed to, and verifies."""
+    """Return the evidence of a published release that verifies and is the one that the ledger committed to."""
     if entry.destination is None or entry.state is not State.PUBLISHED:
         raise VerificationFailed("it was committed and not moved to its destination; run `crowdgate release` again")
     found = Verification(plan.bundle.root / entry.destination, KINDS, ATTACHMENTS, ledger=ledger)
@@ -99,7 +100,7 @@ def _published_evidence(plan: Plan, ledger: Ledger, entry: Entry) -> ReleaseEvid
 
 
 def _private_verdicts(ledger: Ledger, entry: Entry, there: bool) -> tuple[GateFields, ...]:
-    """The verdicts of its private record; the look is recorded before. Raises VerificationFailed."""
+    """Return the verdicts of a private record after recording the access. Raises VerificationFailed."""
     if not there:
         raise VerificationFailed("its private record is not there")
     found = open_record(entry.release_id, ledger)

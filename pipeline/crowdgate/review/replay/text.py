@@ -1,4 +1,4 @@
-"""Past releases in lines for a terminal."""
+"""Text of past releases, in lines for a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKED = (
 
 
 def lines(found: PolicyReplay) -> Iterator[str]:
-    """All of it."""
+    """Yield all lines."""
     yield f"{found.policy}: {len(found.past)} past releases in the ledger {found.ledger}"
     for each in found.past:
         yield from _of_release(each)

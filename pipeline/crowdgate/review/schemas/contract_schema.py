@@ -1,5 +1,7 @@
-"""The JSON Schema of what a data contract states for Crowdgate: its custom properties, for editors. What else a
-contract holds is the Open Data Contract Standard's, which has a schema of its own."""
+"""The JSON Schema of Crowdgate's custom properties of a data contract, for editors.
+
+The rest of a contract is the Open Data Contract Standard's, which has its own schema.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +14,7 @@ ABOUT = "What Crowdgate reads of a data contract. All else is the Open Data Cont
 
 
 def contract_schema() -> dict[str, Any]:
-    """The schema."""
+    """Return the schema."""
     defs: dict[str, Any] = {}
     column = _element("A column.", _custom(PROPERTY_FACTS, defs))
     table = _element("The table.", _custom(TABLE_FACTS, defs))
@@ -27,7 +29,7 @@ def _element(words: str, custom: Any) -> dict[str, Any]:
 
 
 def _custom(facts: Mapping[str, CustomProperty], defs: dict[str, Any]) -> Any:
-    """A list of custom properties, of which those of another vendor are not looked at."""
+    """Return the schema of a list of custom properties; those of another vendor are ignored."""
     values = {name: _value(fact, defs) for name, fact in facts.items()}
     cases = [
         {"if": {"properties": {"property": {"const": name}}}, "then": {"properties": {"value": value}}}

@@ -1,7 +1,7 @@
-"""JSON Schemas that say what each property means, and of each measure what a gate on it may state.
+"""JSON Schemas with a description of each property, and for each measure what a gate on it may state.
 
-The description of a property is the docstring below its field. It is read from the source, and only here: pydantic
-would read it whenever the models are imported, which every command would wait for.
+The description of a property is the docstring below its field. Only this module reads it from the source: pydantic
+would read it whenever the models are imported, which would slow down every command.
 """
 
 import ast
@@ -23,7 +23,7 @@ NUMBER = ["number", "string"]
 
 
 def field_description(model: type[Any], field: str) -> str | None:
-    """The docstring of a field in its model, or in the first of its bases that has one."""
+    """Return the docstring of a field in its model, or in the first of its bases that has one."""
     models = (each for each in model.__mro__ if issubclass(each, BaseModel))
     found = (_field_docstrings(each.__module__).get((each.__name__, field)) for each in models)
     return next(filter(None, found), None)
@@ -31,7 +31,7 @@ def field_description(model: type[Any], field: str) -> str | None:
 
 @cache
 def _field_docstrings(module: str) -> Mapping[tuple[str, str], str]:
-    """The docstrings of fields in a module, by class and field, each on one line."""
+    """Return the docstrings of fields in a module, by class and field, each on one line."""
     source = ast.parse(inspect.getsource(sys.modules[module]))
     models = (each for each in source.body if isinstance(each, ast.ClassDef))
     return {(each.name, field): text for each in models for field, text in _docstrings(each)}
@@ -45,10 +45,10 @@ def _docstrings(model: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 class SchemaGenerator(GenerateJsonSchema):
-    """Properties with the description of their type, or the docstring of their field."""
+    """Schema generator that describes properties by their type, or by the docstring of their field."""
 
     def model_schema(self, schema: Any) -> Any:
-        """The schema of a model."""
+        """Return the schema of a model."""
         made, model = super().model_schema(schema), schema["cls"]
         for name, field in model.model_fields.items():
             words = field_description(model, name)
@@ -58,7 +58,7 @@ class SchemaGenerator(GenerateJsonSchema):
 
 
 def _with_measures(rule: Any) -> Any:
-    """Of a gate: which measures there are, and what it may state on each: `with`, `of`, `over` and `charge`."""
+    """Return a gate's schema with all measures, and what it may state on each: `with`, `of`, `over` and `charge`."""
     rule["properties"]["measure"]["enum"] = list(MEASURES)
     cases = [
         {"if": {"properties": {"measure": {"const": name}}, "required": ["measure"]}, "then": _of_measure(measure)}

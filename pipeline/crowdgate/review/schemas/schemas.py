@@ -1,5 +1,4 @@
-"""JSON Schemas: of the policy files, for editors that check a file while it is written, and of the manifest, for those
-who read releases with programs of their own.
+"""JSON Schemas of the policy files, for editors, and of the manifest, for programs that read releases.
 
 They are files of their own because editors read files: `python -m crowdgate.review.schemas.schemas policies/schema`
 writes them.
@@ -33,7 +32,9 @@ _MODELS: dict[str, Any] = {
 
 
 def schemas() -> dict[str, str]:
-    """The text of every file of policies/schema/, by its name. `check` is stricter: it knows the contract as well."""
+    """Return the text of every file of policies/schema/, by name. `check` is stricter, as it knows the contract as
+    well.
+    """
     made = {name: _of_model(model) for name, model in _MODELS.items()}
     return {name: _text(schema) for name, schema in {**made, "data-contract.json": contract_schema()}.items()}
 
@@ -47,7 +48,7 @@ def _text(schema: dict[str, Any]) -> str:
 
 
 def _with_conditions(schema: Any) -> Any:
-    """The schema with "of this kind, these keys" in place of "one of these": an editor then points at the mistake."""
+    """Return the schema with "of this kind, these keys" in place of "one of these", so editors mark the mistake."""
     if isinstance(schema, list):
         return [_with_conditions(each) for each in schema]
     if not isinstance(schema, dict):

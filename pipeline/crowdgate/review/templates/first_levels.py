@@ -1,4 +1,4 @@
-"""What a new policy publishes of a contract: first columns at coarse levels, for the owner to change."""
+"""First levels of a new policy: columns of a contract at coarse levels, for the owner to change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +11,12 @@ from crowdgate.hierarchy import ANY, Level
 
 @dataclass(frozen=True)
 class TemplateScope:
-    """How much a template takes of a contract: columns (at least `least`) and values of each, at the coarsest level if
-    `coarse`, else at the finest that fits; and, of rows of real people, classes of all together: at most `classes`, one
-    for so many `people`."""
+    """How much of a contract a template publishes.
+
+    `least` is the least number of columns, `columns` and `values` the greatest numbers of columns and of values of
+    each. Levels are the coarsest if `coarse`, else the finest that fit. For rows of real people there are at most
+    `classes` classes, one per `people` people.
+    """
 
     least: int
     columns: int
@@ -24,7 +27,7 @@ class TemplateScope:
 
 
 def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: list[str] | None) -> dict[str, str]:
-    """Levels by column: of the columns that are named, or of the first ones that fit. Raises ConfigurationError."""
+    """Return levels by column, for the named columns or the first ones that fit. Raises ConfigurationError."""
     levels = {each.name: each.hierarchy.levels
               for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
     if names is None:
@@ -47,13 +50,16 @@ def _level(levels: tuple[Level, ...], reach: TemplateScope) -> Level:
 
 
 def _most_classes(reach: TemplateScope, people: int) -> int | None:
-    """How many classes there may be; None where nothing bounds them."""
+    """Return the greatest number of classes; None without a limit."""
     return None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
 
 
 def _coarsen_to_fit(levels: dict[str, tuple[Level, ...]], reach: TemplateScope, room: int | None) -> dict[str, str]:
-    """The named columns at levels of at most `room` classes together: the column with most groups is made coarser until
-    they are. Raises ConfigurationError where the coarsest levels have more."""
+    """Return levels of the named columns with at most `room` classes: the column with most groups is coarsened
+    repeatedly.
+
+    Raises ConfigurationError if the coarsest levels have more.
+    """
     found = {name: _level(each, reach) for name, each in levels.items()}
     while room is not None and prod(len(level) for level in found.values()) > room:
         coarser = {name: level for name in found if (level := _next(levels[name], found[name])) is not None}
@@ -68,7 +74,7 @@ def _coarsen_to_fit(levels: dict[str, tuple[Level, ...]], reach: TemplateScope, 
 
 
 def _next(levels: tuple[Level, ...], level: Level) -> Level | None:
-    """The next coarser level with fewer groups; None behind the last one that still tells values apart."""
+    """Return the next coarser level with fewer groups; None after the last one with more than one group."""
     coarser = [each for each in levels[levels.index(level) + 1 :] if each.name != ANY and len(each) < len(level)]
     return coarser[0] if coarser else None
 

@@ -35,8 +35,11 @@ _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 @dataclass(frozen=True)
 class NewPolicyRequest:
-    """What a policy is made by. `people` bounds the population, where it has no budget yet; `attributes` are the
-    columns to publish (None: a first guess)."""
+    """The request for a new policy.
+
+    `people` bounds the population, if it has no budget yet; `attributes` are the columns to publish (None: a first
+    guess).
+    """
 
     template: str
     contract: str
@@ -48,19 +51,19 @@ class NewPolicyRequest:
 
 @dataclass(frozen=True)
 class NewPolicy:
-    """The files that were written, the policy first, and what `check` says of it."""
+    """The files that were written, the policy first, and the result of `check`."""
 
     files: tuple[Path, ...]
     checked: PolicyCheck
 
 
 def contract_ids(root: Path) -> list[str]:
-    """The ids of the working copy's contracts."""
+    """Return the ids of the working copy's contracts."""
     return [name for _, name in contract_files(root)]
 
 
 def read_contract_by_id(root: Path, name: str) -> Contract:
-    """The contract of that id. Raises ConfigurationError where there is none, or it is wrong."""
+    """Return the contract of that id. Raises ConfigurationError if it is missing or faulty."""
     known = {stated: path for path, stated in contract_files(root)}
     if name not in known:
         expected = f"one of {', '.join(known)}" if known else "a contract in data_contracts/"
@@ -69,15 +72,17 @@ def read_contract_by_id(root: Path, name: str) -> Contract:
 
 
 def budget_of(root: Path, contract: Contract) -> BudgetSpec | None:
-    """The budget of the contract's population, None where there is none. Raises ConfigurationError for a wrong file."""
+    """Return the budget of the contract's population, None if there is none. Raises ConfigurationError for a faulty
+    file.
+    """
     found = [path for path, name in budget_files(root) if name == contract.population]
     return parse(PrivacyBudget, read_document(found[0])).spec if found else None
 
 
 def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
-    """Write the files, and check the policy. Where it is wrong nothing is left of them.
+    """Write the files, and check the policy. A faulty policy leaves no files.
 
-    Raises ConfigurationError for what can't be made, EnvironmentFault for a file that is there already.
+    Raises ConfigurationError for an impossible request, EnvironmentFault for a file that exists.
     """
     contract = read_contract_by_id(root, wanted.contract)
     budget = budget_of(root, contract)
@@ -134,24 +139,24 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
 
 
 def _classes(contract: Contract, levels: Mapping[str, str]) -> int:
-    """How many combinations of values there can be."""
+    """Return the number of possible combinations of values."""
     found = [(each.name, each.hierarchy.levels) for each in contract.attributes if each.hierarchy is not None]
     return prod(len(level) for name, those in found for level in those if level.name == levels.get(name))
 
 
 def _most_rows(contract: Contract, people: int) -> int:
-    """Rows that there can be, by the contract and by how many people there are."""
+    """Return the greatest number of rows, by the contract and the number of people."""
     most = people * contract.unit.rows
     return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
 
 
 def _ledger_id(root: Path) -> str:
-    """Of the ledger that the working copy's settings name. Raises ConfigurationError, LedgerRefused."""
+    """Return the id of the ledger that the working copy's settings name. Raises ConfigurationError, LedgerRefused."""
     return open_ledger(ledger_url(root, None, placed), None, trusted=trusted_keys(root), reading=True).id
 
 
 def _refused_values(rules: list[GateRule]) -> Iterator[tuple[str, str]]:
-    """For every gate that blocks a number that it refuses."""
+    """Yield each blocking gate with a limit, and a number that it refuses."""
     for rule in rules:
         if rule.severity == "block" and rule.at_most is not None:
             yield rule.measure, exact_text(2 * rule.at_most or Fraction(1))
@@ -160,7 +165,7 @@ def _refused_values(rules: list[GateRule]) -> Iterator[tuple[str, str]]:
 
 
 def scalar(text: str) -> str:
-    """Text as YAML takes it for text."""
+    """Return text as a YAML scalar that is read as text."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text, ensure_ascii=False)
 
@@ -170,7 +175,7 @@ def _file_name(name: str) -> str:
 
 
 def _refuse_used(root: Path, name: str) -> None:
-    """Releases, and what the ledger knows of them, go by the policy's name."""
+    """Raise ConfigurationError for a used policy name, as releases and the ledger identify policies by it."""
     used = [path.name for path, stated in policy_files(root) if stated == name]
     if used:
         raise _wrong("--name", f"{name!r}, as {used[0]} is called", "a name that no policy has")

@@ -1,4 +1,4 @@
-"""The templates of policies, and what each takes of a contract."""
+"""The templates of policies, and how much of a contract each publishes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,8 +9,11 @@ from crowdgate.review.templates.first_levels import TemplateScope
 
 @dataclass(frozen=True)
 class Template:
-    """A file `NAME.yaml.j2` beside this one; `epsilon` is that of one release, `summary` says what it is for,
-    `of_samples` whether it can be made of a table that is a sample already."""
+    """A template, the file `NAME.yaml.j2` next to this one.
+
+    `epsilon` is that of one release, `summary` the purpose. With `of_samples` it works for a table that is a sample
+    already.
+    """
 
     summary: str
     epsilon: Fraction
