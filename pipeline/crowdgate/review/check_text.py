@@ -88,7 +88,7 @@ def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _gate_remarks(gate: GateNote, found: PolicyCheck) -> Iterator[str]:
-    """What noise and waivers do to a gate, how many records of a register count, and what it did to past releases."""
+    """Yield the effect of noise and waivers on a gate, the records of a register that count, and its past verdicts."""
     if gate.register:
         yield gate.register
     yield from gate.remarks
