@@ -73,7 +73,7 @@ class Measure:
 
     name: str
     summary: str
-    """What the number is, as the reference in policies/README.md has it."""
+    """What the number is, as policies/reference/measures.md has it."""
     sentence: str
     """What a gate on it does, for a policy owner who is no programmer: of the options, and of `of` and `over` where it
     has them, each stands in braces."""

@@ -249,10 +249,8 @@ class InferenceSpec(Strict):
 
     releases: Annotated[Releases, _PLAYED] = 300
     """How many releases of one table are attacked."""
-    coverage: Annotated[Probability, ValueField("at how many of the targets inference is audited", any_change)] = (
-        Fraction(1)
-    )
-    """The share of the people for whom guesses are made."""
+    coverage: Annotated[Rate, ValueField("at how many of the targets inference is audited", any_change)] = Fraction(1)
+    """The share of the people for whom guesses are made: 1, 0.1, 0.01 or 0.001."""
     limit: Annotated[
         Probability,
         ValueField(

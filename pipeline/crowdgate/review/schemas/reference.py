@@ -44,10 +44,10 @@ def updated(text: str, made: dict[str, str]) -> str:
     """Return a page with the tables between its marks replaced."""
     for name, table in made.items():
         begin, end = f"<!-- table {name} -->\n", "<!-- end of table -->"
-        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
-        text, count = pattern.subn(lambda _, whole=f"{begin}\n{table}\n{end}": whole, text)
-        if count != 1:
-            raise ValueError(f"the marks of table {name} must be there once, not {count} times")
+        parts = re.split(f"{re.escape(begin)}.*?{re.escape(end)}", text, flags=re.DOTALL)
+        if len(parts) != 2:
+            raise ValueError(f"the marks of table {name} must be there once, not {len(parts) - 1} times")
+        text = f"{begin}\n{table}\n{end}".join(parts)
     return text
 
 
