@@ -39,7 +39,7 @@ def test_no_docstring_opens_with_a_fragment(folder: str) -> None:
     assert {place: each for place, each in found.items() if each} == {}
 
 
-def test_check_of_a_good_policy_is_short(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_a_good_policy_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     for policy in ("census_income", "census_income_tables", "census_income_synthetic"):
         assert crowdgate("check", ROOT / "policies" / f"{policy}.yaml") == 0
         lines = capsys.readouterr().out.replace(f"{ROOT}/", "").splitlines()

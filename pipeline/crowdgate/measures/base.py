@@ -73,7 +73,7 @@ class Measure:
 
     name: str
     summary: str
-    """Description of the number, as in the reference in policies/README.md."""
+    """Description of the number, as in policies/reference/measures.md."""
     sentence: str
     """Effect of a gate on it, for a policy owner who is no programmer; the options, and `of` and `over` if it has them,
     are in braces."""

@@ -258,10 +258,8 @@ class InferenceSpec(Strict):
 
     releases: Annotated[Releases, _PLAYED] = 300
     """The number of releases of one table that are attacked."""
-    coverage: Annotated[Probability, ValueField("at how many of the targets inference is audited", any_change)] = (
-        Fraction(1)
-    )
-    """The share of the people that the attacker makes guesses for."""
+    coverage: Annotated[Rate, ValueField("at how many of the targets inference is audited", any_change)] = Fraction(1)
+    """The share of the people that the attacker makes guesses for: 1, 0.1, 0.01 or 0.001."""
     limit: Annotated[
         Probability,
         ValueField(

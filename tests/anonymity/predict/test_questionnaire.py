@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from datetime import date
 from fractions import Fraction
 from itertools import product
@@ -28,6 +27,7 @@ from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.singletons import expected
 from tests.anonymity.predict.forms import Text, form_of, forms, written
 from tests.examples import examples
+from tests.policy.pages import code_blocks
 from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate
 
@@ -131,8 +131,7 @@ def _rows(rows: Any) -> list[dict[str, Any]]:
 
 
 def test_the_readmes_questionnaire_is_one(tmp_path: Path) -> None:
-    readme = bundled("policies").joinpath("README.md").read_text(encoding="utf-8")
-    (block,) = (each for each in re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL) if "kind: Questionnaire" in each)
+    (block,) = (each for each in code_blocks("yaml") if "kind: Questionnaire" in each)
     (tmp_path / "form.yaml").write_text(block, encoding="utf-8")
     form = parse(Questionnaire, read_document(tmp_path / "form.yaml"))
     assert [question.name for question in form.spec.questions] == [

@@ -16,6 +16,7 @@ from crowdgate.releases.working_copy import bundled
 from tests.anonymity.predict.forms import text_of
 from tests.anonymity.predict.test_group import margins
 from tests.forecast.test_plan_from import public, released
+from tests.policy.pages import code_blocks
 from tests.workshop import Workshop, crowdgate
 
 OTHER = "Warning: counts are of the population clinic-patients, not of town, the contract's"
@@ -130,12 +131,11 @@ def test_who_counts_his_own_answers_reads_whose_shares_they_are(
 
 @pytest.mark.thorough
 def test_the_form_in_the_readme_is_for_the_people_of_its_contract(tmp_path: Path) -> None:
-    text = (bundled("policies") / "README.md").read_text(encoding="utf-8")
-    (block,) = [each for each in text.split("```yaml\n")[1:] if "kind: Questionnaire" in each.split("```")[0]]
+    (block,) = [each for each in code_blocks("yaml") if "kind: Questionnaire" in each]
     for folder in ("policies", "data_contracts"):
         (tmp_path / folder).symlink_to(bundled(folder))
     path = tmp_path / "form.yaml"
-    path.write_text(block.split("```")[0], encoding="utf-8")
+    path.write_text(block, encoding="utf-8")
     notes = predict_questionnaire(path, None, PredictionTargets()).to_json()["notes"]
     assert not any("Warning" in note for note in notes)
     assert "Public margins of age are of the population us-cps-1994-95." in notes
