@@ -497,7 +497,7 @@ def test_a_forged_list_is_found_even_when_the_manifest_is_resealed(copy: Path, n
         verify(copy)
 
 
-# what is refused before anything is read
+# policies that are refused before anything is read
 
 
 def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | None]]:
@@ -508,7 +508,7 @@ def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | 
 
 LINES = POLICY.splitlines()
 WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
-    # what the policy says, what it says instead; where, what is found, the right word
+    # text of the policy, its replacement; place, text found, correct word
     "level": ("levels: {age: 10 years,", "levels: {age: 10 yers,", "levels.age", "unknown level '10 yers'",
               "10 years"),
     "attribute": ("levels: {age: 10 years, ward", "levels: {age: 10 years, wad", "levels.wad",

@@ -196,7 +196,7 @@ def test_drawn_verdicts_are_as_likely_as_the_exact_law_says() -> None:
         assert low <= passes(counts, of) <= high
 
 
-# --- what is told ---
+# --- reported numbers ---
 
 
 @pytest.mark.thorough

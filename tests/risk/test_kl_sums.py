@@ -195,7 +195,7 @@ def test_the_chance_of_failing_among_published_ends_is_what_is_stated(rows: int,
     reach, law = laplace_quantile(1, epsilon / 3, 0.05 / 3), math.exp(-float(epsilon) / 3)
 
     def published(rows: int) -> float:
-        """P(noise >= 1000 + reach - rows): a tail of the discrete Laplace law."""
+        """P(noise >= 1000 + reach - rows): a tail of the discrete Laplace distribution."""
         short = 1000 + reach - rows
         return law**short / (1 + law) if short > 0 else 1 - law ** (1 - short) / (1 + law)
 

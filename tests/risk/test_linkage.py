@@ -34,7 +34,7 @@ def test_matches_are_those_of_every_row_with_every_person(release: Rows, registe
     assert found.people_within == tuple(
         sum(person in hit and own[person] <= most for person in register) for most in AT_MOST
     )
-    # people of a cell take its rows one after another, each at most so many
+    # people of a cell take its rows one after another, each up to the limit
     right, alone = Fraction(0), 0
     for cell, rows in hit.items():
         if own[cell]:

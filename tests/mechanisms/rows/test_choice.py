@@ -32,7 +32,7 @@ from tests.mechanisms.rows.choosing import (
 )
 
 Rule = Callable[[SafeK, Histogram], list[float]]
-SLACK = 1 + 1e-9  # laws are computed in float64
+SLACK = 1 + 1e-9  # distributions are computed in float64
 TENTH = Fraction(1, 10)
 
 
@@ -127,7 +127,7 @@ def test_one_private_bit_about_the_same_sample_breaks_the_addition_too(
     assert exact_delta_of(full, rows, Fraction(2), told_apart(start)) <= full.delta * SLACK
 
 
-# --- the implemented scores and the implemented selection's law ---
+# --- the implemented scores and the implemented selection's distribution ---
 
 BREAKING: list[tuple[list[Row], int, str, str, str, float]] = [
     # rows (the first is the one more), k, beta, price, total, how many times the added delta is reached
