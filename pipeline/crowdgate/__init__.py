@@ -71,7 +71,7 @@ _PLACES = {
     "write_table": "api",
 }
 
-if not TYPE_CHECKING:  # a name that is missing is an error for type checkers
+if not TYPE_CHECKING:  # so that type checkers report missing names
     __getattr__ = exported(__name__, _PLACES)
 
 

@@ -47,7 +47,7 @@ class Grid:
 
     @property
     def last(self) -> Fraction:
-        """Lower end of the last cell."""
+        """Lower limit of the last cell."""
         return self.first + self.step * (self.size - 1)
 
     @property

@@ -104,9 +104,8 @@ def replace_one(epsilon: Number, delta: Number, beta: Number) -> tuple[float, fl
     D' has row j; C is their common part. For each set S of releases
 
     1. P(M(D) in S) <= e^epsilon P(M(C) in S) + delta: i is removed;
-
     2. P(M(D') in S) >= (1 - beta) P(M(C) in S): with that probability j is not sampled, independently of the other
-    rows, and then M reads a sample of C.
+       rows, and then M reads a sample of C.
 
     So P(M(D) in S) <= e^epsilon / (1 - beta) P(M(D') in S) + delta: the cost of a replacement is that of a removal and
     one sampling decision, less than the (2 epsilon, (1 + e^epsilon) delta) of any mechanism. This holds for epsilon

@@ -80,7 +80,7 @@ def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, inv
         split = first_split(finer, coarser)
         if split is not None:
             raise ValueError(f"level {name!r} does not nest in {finer_name!r}: it splits {split!r}")
-    # a cell outside the domain has the code behind all others, and at every level but `any` the value behind all others
+    # a cell outside the domain has the last code, and at each level but `any` the last value
     codes = np.append(domain.values, np.int32(len(domain))) if invalid_level else domain.values
     values = [[*labels, *(extra if name != ANY else extra and [ANY_LABEL])] for name, labels in columns]
     levels = tuple(_level(name, labels, codes) for (name, _), labels in zip(columns, values, strict=True))

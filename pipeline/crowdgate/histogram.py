@@ -337,13 +337,13 @@ def _select(histogram: Histogram, counts: Integers, least: int) -> Histogram:
 
 def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
     """Yield the histogram in consecutive parts of at most `rows` rows."""
-    # row r is of the first class that ends above r
+    # row r belongs to the first class with a cumulated count above r
     ends = np.cumsum(histogram.counts)
     for start in range(0, histogram.rows, rows):
         stop = min(start + rows, histogram.rows)
         first, last = np.searchsorted(ends, [start, stop - 1], side="right")
         inside = slice(first, last + 1)
-        # of each class as many rows as lie between start and stop
+        # the rows of each class that lie between start and stop
         counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
         codes = tuple(column[inside] for column in histogram.codes)
         yield Histogram(histogram.names, histogram.sizes, codes, counts)

@@ -83,10 +83,10 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
         return tuple(words), counts
     order = in_order(words)
     for i in range(len(words)):
-        words[i] = words[i][order]  # one after another: two copies of a word at a time
+        words[i] = words[i][order]  # one after another, so that only one word exists twice at a time
     counts = counts[order]
     del order
-    # the first of each run of equal tuples: some word differs from the one before
+    # first tuple of each run of equal ones: some word differs from the tuple before
     new = np.ones(len(counts), dtype=np.bool_)
     new[1:] = words[0][1:] != words[0][:-1]
     for word in words[1:]:
@@ -112,7 +112,7 @@ def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:
     tied = np.zeros(len(order), dtype=np.bool_)
     tied[1:] = first[1:] == first[:-1]
     tied[:-1] |= tied[1:]
-    # these, ordered by all words, fill the same places: runs of equal first words stay where they are
+    # these tuples, ordered by all words, fill the places of the ties, as runs of equal first words do not move
     places = np.flatnonzero(tied)
     among = order[places]
     order[places] = among[np.lexsort([word[among] for word in reversed(words)])]

@@ -170,7 +170,7 @@ def _settings(path: Path) -> dict[str, object]:
     unknown = [name for name in settings if name not in NAMES]
     if unknown:
         hint = nearest(unknown[0], NAMES)
-        # a name may be a key that was put in the wrong place
+        # the name may be a key that was written in the wrong place
         shown = unknown[0] if hint or len(unknown[0]) <= LONGEST_NAME else "a name"
         raise ConfigurationError(
             Problem(str(path), None, shown, "unknown setting", " or ".join(NAMES), hint, Code.SETTING)

@@ -1,9 +1,10 @@
 # ruff: noqa: ARG001, ARG005 - all functions of a line take the same arguments
-"""Every public function that makes numbers of guarantees: on which side of the truth it must stay, and its truth.
+"""All public functions that compute numbers of guarantees: the side of the truth on which each must stay, and its
+truth.
 
 A function without a line here fails test_directions.py. `up`: never below (epsilon, delta, k, success of attacks);
-`down`: never above (greatest rates, rho, what a row may spend); `near`: an estimate or an intermediate value, within a
-stated relative distance. What answers with the greatest or least number for which something holds is a `Solver`.
+`down`: never above (greatest rates, rho, the guarantee of a row); `near`: an estimate or an intermediate value, within
+a stated relative distance. A function that returns the greatest or least number with a property is a `Solver`.
 """
 
 import math
@@ -55,7 +56,7 @@ Arguments = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Values:
-    """Values of one argument: fixed ones with their extremes, and how to draw others."""
+    """Values of one argument: fixed ones with their extremes, and a strategy for others."""
 
     fixed: Sequence[Any]
     drawn: st.SearchStrategy[Any]
@@ -63,8 +64,9 @@ class Values:
 
 @dataclass(frozen=True)
 class Line:
-    """A function. `truth` gives its figures from the same arguments as numbers of mpmath's; `defined` says for which
-    they are; `apart` is how far a figure may be from the truth, relatively (None: anywhere on its safe side)."""
+    """A function. `truth` computes its figures from equal arguments as numbers of mpmath; `defined` states for which
+    arguments they exist; `apart` is the largest relative distance of a figure from the truth (None: anywhere on its
+    safe side)."""
 
     call: Callable[..., Any]
     sides: tuple[Side, ...]
@@ -76,8 +78,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Solver:
-    """A function whose answer must meet `holds(answer, ...)`, and `beyond(answer)`, a better one, must not (where there
-    is one: else None). `limit` is the place of the argument that is the limit: a tie with it may go either way."""
+    """A function whose answer must satisfy `holds(answer, ...)`, while `beyond(answer)`, a better one, must not
+    (None if there is none). `limit` is the place of the argument that is the limit: a tie with it may be decided
+    either way."""
 
     call: Callable[..., Any]
     holds: Callable[..., bool]
@@ -88,17 +91,17 @@ class Solver:
 
 
 def grid(line: Line | Solver) -> list[Arguments]:
-    """All fixed cases."""
+    """Return all fixed cases."""
     return [case for case in product(*(each.fixed for each in line.values)) if line.defined(*case)]
 
 
 def drawn(line: Line | Solver) -> st.SearchStrategy[Arguments]:
-    """Further cases."""
+    """Return a strategy for further cases."""
     return st.tuples(*(each.drawn for each in line.values)).filter(lambda case: line.defined(*case))
 
 
 def as_real(argument: Any) -> Any:
-    """An argument as the truth takes it: whole numbers and words as they are, others exactly."""
+    """Return an argument for the truth: whole numbers and words unchanged, others exactly."""
     return argument if isinstance(argument, int | str | tuple | type) else real(argument)
 
 
@@ -129,7 +132,7 @@ TRIPLES = _values(
         max_size=40,
     ).map(tuple),
 )
-"""(right, predicted, right of the base), release by release."""
+"""(right, predicted, right by the base), release by release."""
 
 
 Lines = Sequence[tuple[float, float, float]]
@@ -140,9 +143,8 @@ def _at(lines: Lines, column: int) -> list[float]:
 
 
 def betting(found: tuple[float, float], lines: Lines, alpha: Any, *, mean: bool) -> bool:
-    """Whether who bets against both limits ends with 1/alpha at least; a limit at the end of its range is not bet on.
-
-    `mean`: of a ratio, whose base is 0 and which lies in [0, 1]."""
+    """Return whether a bettor against both limits reaches a capital of at least 1/alpha; a limit at the end of its
+    range is not bet on. `mean`: for a ratio whose base is 0 and which lies in [0, 1]."""
     lower, upper = found
     exact = [tuple(map(mp.mpf, line)) for line in lines]
 
@@ -156,7 +158,7 @@ def betting(found: tuple[float, float], lines: Lines, alpha: Any, *, mean: bool)
 
 
 def nearer(found: tuple[float, float]) -> tuple[float, float] | None:
-    """Limits that are closer to each other by a little: none where one is at the end of its range."""
+    """Return limits that are slightly closer to each other; None if one is at the end of its range."""
     lower, upper = found
     if lower in (0.0, -math.inf) or upper == 1.0:
         return None
@@ -208,18 +210,18 @@ LEVEL = _values(_exactly("1e-6", "0.003", "0.05", "0.47"), _powers(-9, -0.2))
 
 
 def kl_steps(grid: kl_sums.SumGrid) -> tuple[Fraction, Fraction, Fraction]:
-    """The sensitivities of the three sums in rows, nats and squares."""
+    """Return the sensitivities of the three sums in rows, nats and squares."""
     step = grid.sensitivities
     return Fraction(step.rows), Fraction(step.logs, grid.log_steps), step.squares / grid.square_steps
 
 
 def has_passing(limit: Any, rows: int, alpha: Any) -> bool:
-    """Zero successes pass."""
+    """Return whether zero successes pass."""
     return rows * math.log1p(-float(limit)) < math.log(float(alpha))
 
 
 def has_refuting(rate: Any, rows: int, alpha: Any) -> bool:
-    """All successes refute."""
+    """Return whether all successes refute."""
     return rows * math.log(float(rate)) < math.log(float(alpha))
 
 
@@ -236,7 +238,7 @@ def baseline(n: int, w: Real) -> Real:
 
 
 def point_of(point: pso_curve.WeightBounds) -> tuple[float, float, float, float]:
-    """Both bounds, and the first beside the baseline."""
+    """Return both bounds, and the first relative to the baseline."""
     return point.bound, point.in_sample, point.ratio, point.excess
 
 
@@ -264,7 +266,7 @@ def spend_of(noise: str, spend: Real, inner: Real) -> Real:
 
 
 def within(found: tables_plan.TablesBudget, eps: Real, delta: Real, noise: str, beta: Real) -> bool:
-    """What the noise spends, converted and amplified, is within the budget and within what is stated."""
+    """Return whether the noise's spend, converted and amplified, is within the budget and the stated guarantee."""
     inner = min(delta / beta, 1 - mp.mpf(10) ** -9) if noise == "gaussian" else mp.mpf(0)
     costs = amplified(spend_of(noise, real(found.spend), inner), beta)
     return bool(
@@ -278,7 +280,7 @@ def more_spend(found: tables_plan.TablesBudget) -> tables_plan.TablesBudget:
 
 
 NEARLY = 1 - Fraction(1, 10**12)
-"""Power bounds nothing: it is reached up to a rounding."""
+"""Slack for power, which is reached up to rounding and bounds nothing."""
 
 
 def refutes(found: tuple[int, int], limit: Real, true: Real, alpha: Real, power: Real) -> bool:
@@ -309,13 +311,15 @@ def precision_ends(one: Real, other: Real, first: Real, second: Real, skew: Real
 
 
 def shows_precision(found: int, wanted: Real, hits: Real, skew: Real, alpha: Real) -> bool:
-    """Without a claim of so many, at a false positive rate that would allow no more than the precision."""
+    """Return whether this many non-members without a claim refute a false positive rate that permits no more than the
+    precision."""
     limit = min(mp.mpf(1), hits * (1 - wanted) / (wanted * skew))
     return bool(limit == 1 or found * mp.log1p(-limit) <= mp.log(alpha * (1 + NEAR)))
 
 
 def excess_holds(found: float | None, base: Real, rows: int, alpha: Real, power: Real) -> bool:
-    """At so much above the baseline the least number that refutes it has the power; none where nothing refutes it."""
+    """Return whether, at this excess over the baseline, the least refuting number has the power; None is right if
+    nothing refutes the baseline."""
     s = truth.refuting(base, rows, alpha)
     if found is None or s is None:
         return found is s
@@ -323,7 +327,7 @@ def excess_holds(found: float | None, base: Real, rows: int, alpha: Real, power:
 
 
 def alone_holds(found: Fraction, kind: type[Any], parameter: Real) -> bool:
-    """So many standard errors hold 95 % of one noise alone."""
+    """Return whether this many standard errors contain one noise with 95 % probability."""
     if kind is DiscreteLaplace:
         variance = 2 * mp.exp(-1 / parameter) / mp.expm1(-1 / parameter) ** 2
     else:
@@ -344,7 +348,7 @@ def replaced(epsilon: Any, delta: Any, beta: Any, rows: int) -> tuple[Fraction, 
 
 
 def replaced_truth(eps: Real, delta: Real, beta: Real, rows: int) -> tuple[Real, Real]:
-    """Row by row: a row was granted what `per_row` says (rounded down, by 1e-12) and costs -ln(1 - beta) more, m of
+    """Row by row: each row has the guarantee of `per_row` (rounded down, by 1e-12) and costs -ln(1 - beta) more, m of
     them together."""
     step, each = -mp.log1p(-beta), eps / rows
     granted = mp.mpf(1) if rows == 1 else mp.expm1(each) / mp.expm1(eps) * (1 - mp.mpf("2e-12"))
@@ -361,7 +365,7 @@ def _numbers(found: Guarantee) -> tuple[Fraction, Fraction]:
 
 
 def _speaks(k: int, beta: Any, epsilon: Any, *_: Any) -> bool:
-    """Where Theorem 5 does."""
+    """Return whether Theorem 5 applies."""
     return float(epsilon) >= -math.log1p(-float(beta)) * (1 + 1e-9)
 
 
@@ -745,4 +749,4 @@ ESTIMATES = {
     "risk.widths": "tests/risk/test_widths.py",
     "risk.zeta": "tests/risk/test_zeta.py",
 }
-"""Modules whose numbers have no safe side, only an error that is stated, and where they are tested."""
+"""Modules whose numbers have no safe side, only a stated error, and where they are tested."""

@@ -1,4 +1,4 @@
-"""Divergences by listing every outcome of both distributions; nothing of the library is used."""
+"""Divergences by listing all outcomes of both distributions, without using the library."""
 
 from collections.abc import Callable
 from itertools import product
@@ -33,13 +33,13 @@ def together(*laws: Law) -> Law:
 
 
 def divergence(left: Law, right: Law, epsilon: Any) -> Any:
-    """sup over events of left(event) - e^epsilon right(event)."""
+    """Return sup over events of left(event) - e^epsilon right(event)."""
     ratio = mp.exp(mp.mpf(epsilon))
     return mp.fsum(max(mass - ratio * right.get(outcome, 0), 0) for outcome, mass in left.items())
 
 
 def deltas(n: int, k: int, beta: float, epsilon: float) -> tuple[Any, Any]:
-    """(forward, reverse) for a class of n rows against n - 1."""
+    """Return (forward, reverse) for a class of n rows against n - 1."""
     with mp.workdps(60):
         b = mp.mpf(beta)
         more, less = suppressed(binomial(n, b), k), suppressed(binomial(n - 1, b), k)

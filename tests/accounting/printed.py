@@ -1,7 +1,7 @@
-"""Every number that commands and releases tell, by its place: of the bundled policies and a small clinic's table.
+"""All numbers that commands and releases report, by place: for the bundled policies and a small clinic's table.
 
-The clinic's working copies are those of other tests: they tell what the bundled policies do not (a public table,
-a register, recorded audits, synthetic rows, entries of a KL repository).
+The clinic's working copies are those of other tests: they report what the bundled policies do not (a public table, a
+register, recorded audits, synthetic rows, entries of a KL repository).
 """
 
 import json
@@ -28,7 +28,7 @@ from tests.workshop import Workshop, good_rows, make_workshop
 Field = tuple[str, ...]
 """The keys down to a number; a list adds none."""
 Fields = Mapping[str, set[Field]]
-"""The fields of every document."""
+"""The fields of each document."""
 
 SLOT = "2020-01-01"
 BUNDLED = ("census_income", "census_income_tables", "census_income_synthetic")
@@ -40,7 +40,7 @@ ROC = "fpr,tpr\n0,0.002\n0.001,0.01\n0.01,0.08\n0.1,0.4\n0.5,0.9\n"
 
 
 def leaves(said: Any, above: Field = ()) -> Iterator[Field]:
-    """Where numbers stand, also those that are text."""
+    """Yield the places of numbers, including numbers as text."""
     if isinstance(said, dict):
         for name, inside in said.items():
             yield from leaves(inside, (*above, name))
@@ -52,14 +52,14 @@ def leaves(said: Any, above: Field = ()) -> Iterator[Field]:
 
 
 def is_number(said: Any) -> bool:
-    """A number, or a text that is nothing else."""
+    """Return whether a value is a number, or a text that is only a number."""
     if isinstance(said, str):
         return NUMBER.fullmatch(said) is not None
     return isinstance(said, int | float) and not isinstance(said, bool)
 
 
 def printed_fields(root: Path) -> Fields:
-    """The fields of everything that the commands print, in working copies below a folder."""
+    """Return the fields of all output of the commands, in working copies below a folder."""
     found: dict[str, set[Field]] = defaultdict(set)
     with pytest.MonkeyPatch.context() as patch:
         for name, tell in COPIES.items():
@@ -71,24 +71,24 @@ def printed_fields(root: Path) -> Fields:
 
 
 Told = Iterator[tuple[str, Any]]
-"""Documents and what they hold."""
+"""Documents and their content."""
 
 
 def told(*arguments: object, code: int = 0) -> Any:
-    """What a command prints."""
+    """Return the output of a command."""
     said = say(*arguments, "--json")
     assert said.code == code, said.out + said.err
     return said.json()
 
 
 def of_release(workshop: Workshop, slot: str = SLOT) -> Told:
-    """What a release publishes beside its data."""
+    """Return the files of a release other than its data."""
     told("release", workshop.policy, "--as-of", slot)
     return of_folder(workshop.release_dir(slot))
 
 
 def of_folder(folder: Path) -> Told:
-    """The manifest, and the records of audits."""
+    """Yield the manifest, and the records of audits."""
     for path in folder.glob("*.json"):
         yield path.name, json.loads(path.read_text(encoding="utf-8"))
 
@@ -112,7 +112,7 @@ def synthetic(root: Path) -> Told:
 
 
 def changed(root: Path) -> Told:
-    """A policy with other numbers than the one that was released."""
+    """Yield the comparison of a policy with a released one that has other numbers."""
     workshop = make_workshop(root / "copy")
     told("release", workshop.policy, "--as-of", SLOT)
     old = root / "copy" / "policies" / "old.yaml"
@@ -123,7 +123,7 @@ def changed(root: Path) -> Told:
 
 
 def public(root: Path) -> Told:
-    """A table that the clinic says is public: its anonymity sets, beside a register, and KL entries."""
+    """Yield reports on a table that the clinic declares public: its anonymity sets, a register, and KL entries."""
     workshop = make_workshop(root / "copy")
     workshop.edit(workshop.contract, PUBLIC, f"{PUBLIC}\n      - {{property: public, value: true}}")
     workshop.edit(workshop.budget, "people: 1000", "people: 5000")
@@ -161,7 +161,7 @@ def of_entries(workshop: Workshop) -> Told:
 
 
 def audited(root: Path) -> Told:
-    """Three recorded audits, and a release whose gates read them: it holds what they print as their `record`."""
+    """Yield three recorded audits, and a release whose gates read them: it contains their printed `record`."""
     with only_few_controls(), five_blocks():
         town = audited_clinic(root / "copy")
         town.edit(town.policy, "    population: towns\n", f"    population: towns\n{SINGLED_OUT}")
@@ -177,7 +177,7 @@ def audited(root: Path) -> Told:
 
 
 def attack(root: Path) -> Told:
-    """Of somebody else's attack, as it was published."""
+    """Yield the report on a published attack."""
     path = root / "roc.csv"
     path.write_text(ROC, encoding="utf-8")
     yield "membership", told("membership", "--roc", path, "--members", 1000, "--non-members", 5000)

@@ -1,4 +1,4 @@
-"""What trials of an attack can show, beside sums over all outcomes."""
+"""Power of trials of an attack, compared with sums over all outcomes."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Limits from bets hold as often as they say, whatever the law: by enumeration of all outcomes of small laws."""
+"""Coverage of limits from bets, for any distribution: by enumeration of all outcomes of small distributions."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ Limits = Callable[[Any], tuple[float, float]]
 
 
 def missed(law: tuple[float, ...], limits: Limits, truth: float, outcomes: Sequence[Any]) -> tuple[float, float]:
-    """The probability that the truth is below the lower limit, and that it is above the upper one."""
+    """Return the probabilities that the truth is below the lower limit, and that it is above the upper one."""
     low = high = 0.0
     for outcome in product(range(len(law)), repeat=N):
         chance = prod(law[at] for at in outcome)
@@ -44,7 +44,7 @@ def missed(law: tuple[float, ...], limits: Limits, truth: float, outcomes: Seque
 @pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_a_mean_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
-    """Of all 3^5 outcomes of five numbers."""
+    """For all 3^5 outcomes of five numbers."""
     assert max(missed(law, mean_of, expected(law), VALUES)) <= ALPHA
 
 
@@ -59,7 +59,7 @@ def expected(law: tuple[float, ...]) -> float:
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("least", [-0.05, -1.0, -30.0])
 def test_a_mean_that_is_not_above_0_is_seldom_taken_for_one(law: tuple[float, ...], least: float) -> None:
-    """Of all 3^5 outcomes of five numbers, the least of which is `least` and whose mean is 0."""
+    """For all 3^5 outcomes of five numbers, the least of which is `least` and whose mean is 0."""
     high = 1.0 - (law[0] * least + law[1] * 0.5 * least + law[2]) / max(law[2], 1e-9)
     values = (least, 0.5 * least, high)
     assert sum(p * x for p, x in zip(law, values, strict=True)) == pytest.approx(0)
@@ -84,7 +84,7 @@ TRIPLES = ((1.0, 1.0, 0.5), (0.5, 1.0, 0.8), (0.0, 0.25, 0.25))
 @pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_an_improvement_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
-    """Also where all that the base can be wrong of is known."""
+    """Also if a bound on the base's errors is known."""
     means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
     truth = (means[0] - means[2]) / (means[1] - means[2])
     for wrong in (1.0, 0.5):
@@ -125,7 +125,7 @@ def test_a_precision_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) ->
 
 
 def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever bets all his capital eight times over is wrong too often."""
+    """A bettor who stakes the whole capital eight times over is wrong too often."""
     honest = bets._log_capital
     monkeypatch.setattr(bets, "_log_capital", lambda gains: honest(gains) + np.log(8))
     assert any(max(missed(law, mean_of, expected(law), VALUES)) > ALPHA for law in LAWS)
@@ -145,7 +145,7 @@ def test_limits_enclose_the_average_and_do_not_depend_on_order(values: list[floa
 
 @given(st.integers(1, 400), st.floats(0.05, 0.95))
 def test_certain_numbers_are_known_up_to_what_may_never_have_occurred(n: int, value: float) -> None:
-    """ln(8/alpha)/(.95 n) is the most that eight bets cost where nothing varies."""
+    """ln(8/alpha)/(.95 n) is the largest cost of eight bets if nothing varies."""
     lower, upper = mean_limits([value] * n, 0.05)
     cost = np.expm1(np.log(8 / 0.05) / n) / 0.95
     assert lower >= value / (1 + cost) * (1 - 1e-6)

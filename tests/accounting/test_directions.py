@@ -1,4 +1,4 @@
-"""Every number of a guarantee lies on its safe side of the truth in 50 digits."""
+"""All numbers of guarantees lie on their safe side of the truth in 50 digits."""
 
 import importlib
 import inspect
@@ -28,11 +28,11 @@ from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 MOST = 25
-"""Fixed cases of a function that every run tries, evenly taken from its grid; `soak` tries all."""
+"""Number of fixed cases of a function in each run, evenly spaced in its grid; `soak` tests all."""
 
 
 def faults(line: Line | Solver, case: Arguments) -> list[str]:
-    """What is wrong with the answer to one case: wrong side, or too far from the truth."""
+    """Return the faults of the answer to one case: wrong side, or too far from the truth."""
     found = line.call(*case)
     with mp.workdps(truth.DIGITS):
         many = [as_real(argument) for argument in case]
@@ -66,7 +66,7 @@ def _fault(value: Any, true: Any, side: str, apart: float | None) -> str | None:
 
 
 def public(module: ModuleType, inside: str) -> Iterator[str]:
-    """Functions, and methods and properties of classes, that the module itself defines under public names."""
+    """Yield functions, and methods and properties of classes, that the module itself defines under public names."""
     for name, thing in vars(module).items():
         if name.startswith("_") or getattr(thing, "__module__", "") != module.__name__:
             continue

@@ -1,4 +1,4 @@
-"""The laws of the noise: masses add up, tails and widths are what summing term by term gives."""
+"""Noise distributions: masses add up; tails and widths equal sums term by term."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""How much of the members can be found where they are sampled and their number is public: by enumeration."""
+"""Success of membership attacks on a sample when the number of members is public: by enumeration."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -21,7 +21,8 @@ def mass(n: int, b: Fraction) -> list[Fraction]:
 
 
 def by_size(n: int, b: Fraction, claims: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """The rates of who claims whoever is in the sample, and everybody if its size is one of `claims`."""
+    """Return the rates of an attacker who claims all sampled units, and everybody if the sample size is one of
+    `claims`."""
     others = sum((p * claims[t] for t, p in enumerate(mass(n - 1, b))), Fraction(0))
     return b + (1 - b) * others, sum((p * claims[t] for t, p in enumerate(mass(n, b))), Fraction(0))
 
@@ -42,8 +43,8 @@ def test_no_claims_by_the_size_of_the_sample_are_above_the_lines_and_some_attain
 
 
 def test_what_holds_of_one_unit_more_or_less_does_not_hold_where_the_number_is_public() -> None:
-    """Of two members at rate 1/2: whoever claims everybody where at most one is sampled finds
-    all of them, and claims three non-members of four."""
+    """Two members at rate 1/2: an attacker who claims everybody if at most one is sampled finds all of them, and claims
+    three non-members of four."""
     tpr, fpr = by_size(2, Fraction(1, 2), (1, 1, 0))
     assert Fraction(1, 2) + Fraction(1, 2) * fpr < tpr
     assert tpr <= lowest(fpr, true_positive_lines("0.5", 2))
@@ -55,7 +56,7 @@ PEOPLE, MEMBERS = 4, 2
 
 
 def releases(table: frozenset[int], b: Fraction, lie: Fraction) -> Iterator[tuple[Outcome, Fraction]]:
-    """The sample as it is, and beside it whether unit 0 is in the table, wrong with probability `lie`."""
+    """Yield the exact sample, with a bit on whether unit 0 is in the table, wrong with probability `lie`."""
     for size in range(len(table) + 1):
         for kept in combinations(sorted(table), size):
             chance = b**size * (1 - b) ** (len(table) - size)
@@ -67,7 +68,7 @@ def releases(table: frozenset[int], b: Fraction, lie: Fraction) -> Iterator[tupl
     st.integers(0, 2**32), st.sampled_from(RATES), st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(1, 10)])
 )
 def test_no_attack_is_above_what_is_told_beside_the_sample_allows(seed: int, b: Fraction, lie: Fraction) -> None:
-    """All tables of two of four units, all releases; an attacker who claims at random, but whoever is in the sample."""
+    """All tables of two of four units, all releases; an attacker who claims at random, but always the sampled units."""
     tpr, fpr = rates(b, lie, np.random.default_rng(seed).integers(0, 2, (16, 2, PEOPLE)))
     ratio: Number = Fraction(np.log(float((1 - lie) / lie))).limit_denominator(10**12) + Fraction(1, 10**9)
     lines = true_positive_lines(b, MEMBERS, ratio if lie < Fraction(1, 2) else 0)

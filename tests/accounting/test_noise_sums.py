@@ -1,4 +1,4 @@
-"""Intervals of so many standard errors hold every weighted sum of noise: against exact distributions of sums."""
+"""Coverage of intervals of stated width for each weighted sum of noise: compared with exact distributions of sums."""
 
 import math
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ def law(kind: str, scale: str) -> Law:
 
 
 def masses(own: Law) -> Floats:
-    """Of -q, ..., q, up to 1e-12."""
+    """Return the masses of -q, ..., q, up to 1e-12."""
     q = own.half_width(1 - 1e-12)
     found: Floats = np.array([own.mass(abs(x)) for x in range(-q, q + 1)])
     return found
 
 
 def coverage(laws: Sequence[Law], weights: Sequence[int], half: float) -> float:
-    """P(|sum of weights times noise| <= half), exactly, for whole weights."""
+    """Return P(|sum of weights times noise| <= half), exactly, for whole weights."""
     total = np.ones(1)
     for own, weight in zip(laws, weights, strict=True):
         wide = np.zeros((len(masses(own)) - 1) * weight + 1)
@@ -64,7 +64,7 @@ def test_one_noise_alone_is_held_and_some_is_missed_by_1_96(kind: str, scale: st
 
 
 def test_the_width_falls_to_that_of_continuous_noise() -> None:
-    """2.17 covers any symmetric log-concave law; Laplace noise alone needs ln(20) / sqrt(2) = 2.118."""
+    """2.17 covers any symmetric log-concave distribution; a single Laplace noise needs ln(20) / sqrt(2) = 2.118."""
     laplace = [width([DiscreteLaplace(Fraction(s))], 1000) for s in (1, 10, 100, 10_000)]
     gaussian = [width([DiscreteGaussian(Fraction(s * s))], 1000) for s in (1, 10, 100, 10_000)]
     assert laplace == sorted(laplace, reverse=True)
@@ -102,7 +102,7 @@ def test_no_symmetric_log_concave_law_has_a_greater_quantile(
 
 
 def test_the_worst_law_is_met_and_the_grid_misses_less_than_its_slack() -> None:
-    """An exponential law cut off at 2.8 to 4.5 rates has the greatest quantile at .05: 2.16907."""
+    """An exponential distribution cut off at 2.8 to 4.5 rates has the greatest quantile at .05: 2.16907."""
     rates = np.linspace(2.7, 2.9, 20_001)
     beyond = (np.exp(-rates) - 0.05) / 0.95
     end = -np.log(beyond)
@@ -112,7 +112,7 @@ def test_the_worst_law_is_met_and_the_grid_misses_less_than_its_slack() -> None:
 
 
 def score_coverage(n: int, beta: float, own: Law, multiple: float) -> float:
-    """P(|y - beta n| <= multiple times its standard deviation), y a binomial number and noise, exactly."""
+    """Return P(|y - beta n| <= multiple times its standard deviation), y a binomial number plus noise, exactly."""
     noise, coins = masses(own), binom.pmf(np.arange(n + 1), n, beta)
     total = np.convolve(coins, noise)
     y = np.arange(len(total)) - len(noise) // 2
@@ -124,7 +124,7 @@ def score_coverage(n: int, beta: float, own: Law, multiple: float) -> float:
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", ["1", "2", "5", "12", "40"])
 def test_counts_of_samples_are_held_whatever_their_size(kind: str, scale: str) -> None:
-    """A score interval: coins of any number of people, from none on, beside the noise. Not shown but enumerated."""
+    """A score interval: sampling of any number of people, from 0 on, with noise. Enumerated, not proved."""
     own = law(kind, scale)
     multiple = float(width([own], 1))
     for beta in (0.01, 0.1, 0.3, 0.5, 0.9):

@@ -1,4 +1,4 @@
-"""What a row is granted keeps what a person is promised."""
+"""The guarantee of each row keeps the guarantee of the person."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Baselines beside enumerations of tiny populations."""
+"""Baselines compared with enumerations of tiny populations."""
 
 import math
 from fractions import Fraction
@@ -41,7 +41,8 @@ def test_a_bound_on_the_rows_alone_does_not_bound_the_baseline() -> None:
 
 
 def played(shares: list[Fraction], n: int) -> Fraction:
-    """How often exactly one of n rows matches, over all samples: row r of the population matches with shares[r]."""
+    """Return the probability that exactly one of n rows matches, over all samples: row r of the population matches with
+    shares[r]."""
     samples = list(combinations(shares, n))
     alone = (
         share * math.prod(1 - other for j, other in enumerate(rows) if j != i)

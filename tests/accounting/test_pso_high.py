@@ -1,4 +1,4 @@
-"""The bound of high weights beside the best mechanism and attacker there are, found by linear programming."""
+"""The bound for high weights compared with the best mechanism and attacker, found by linear programming."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from crowdgate.accounting.pso import baseline, bound
 from tests.oracles.pso_high import high_baseline, high_bound
 
 Table = tuple[int, ...]
-"""How many rows have each value."""
+"""Number of rows with each value."""
 
 
 def tables(rows: int, values: int) -> list[Table]:
@@ -33,11 +33,12 @@ def neighbours(table: Table) -> Iterator[Table]:
 
 
 def best_success(shares: tuple[float, ...], n: int, epsilon: float, delta: float, low: float, high: float) -> float:
-    """The greatest success of a mechanism that answers every table of n - 1 or n rows with a predicate of weight in
-    [low, high] or with none, among all (epsilon, delta)-differentially private ones: the optimum of a linear program.
+    """Return the greatest success of a mechanism that answers each table of n - 1 or n rows with a predicate of weight
+    in [low, high] or with none, among all (epsilon, delta)-differentially private ones: the optimum of a linear
+    program.
 
-    Its unknowns are the probabilities of the answers, and how far each exceeds e^epsilon times its neighbour's: those
-    add up to at most delta for each pair of neighbours and each direction.
+    Its unknowns are the probabilities of the answers, and their excess over e^epsilon times the neighbour's: these add
+    up to at most delta for each pair of neighbours and each direction.
     """
     values = len(shares)
     every = product((0, 1), repeat=values)
@@ -90,7 +91,8 @@ def test_no_private_mechanism_singles_out_more_by_light_predicates(
 
 
 def test_the_bound_without_epsilon_would_be_beaten() -> None:
-    """So the enumeration can fail: at epsilon .2 the best mechanism has .0176, a binomial law of weight w .0107."""
+    """So the enumeration can fail: at epsilon .2 the best mechanism has .0176, a binomial distribution of weight w
+    .0107."""
     best = best_success((0.5, 0.5), 10, 0.2, 0, 0.5, 1)
     assert high_bound(10, 0.5, 0, 0) < 0.011 < 0.017 < best <= high_bound(10, 0.5, 0.2, 0)
 

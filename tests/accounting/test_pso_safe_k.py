@@ -1,4 +1,4 @@
-"""Singling out against safe k-anonymity at fixed levels, beside complete enumerations."""
+"""Singling out against safe k-anonymity at fixed levels, compared with complete enumerations."""
 
 import math
 from collections import defaultdict
@@ -20,14 +20,14 @@ def mass(j: int, n: int, beta: float) -> float:
 
 
 def published(size: int, k: int, beta: float) -> list[float]:
-    """The law of what is seen of a class: 0, or k and more rows."""
+    """Return the distribution of the published size of a class: 0, or at least k."""
     law = [mass(j, size, beta) for j in range(size + 1)]
     return [sum(law[:k]), *([0.0] * (k - 1)), *law[k:]]
 
 
 def gained(sizes: Sizes, k: int, beta: float, epsilon: float) -> float:
-    """The most, over all attackers, by which isolation exceeds e^epsilon times what they have without the row: they see
-    all classes and name one row, whose class then has one row less."""
+    """Return the largest excess, over all attackers, of isolation over e^epsilon times the isolation without the row:
+    they observe all classes and name one row, whose class then has one row less."""
     with_all = [published(size, k, beta) for size in sizes]
     without = [[*published(size - 1, k, beta), 0.0] for size in sizes]
     total = 0.0
@@ -50,15 +50,18 @@ def test_what_attackers_gain_on_any_table_is_within_classes_times_theorem_5(size
 
 
 def test_one_class_alone_would_not_be_enough() -> None:
-    """So the enumeration can fail: three classes gain nearly three times what Theorem 5 says of one."""
+    """So the enumeration can fail: three classes gain nearly three times the bound of Theorem 5 for one."""
     d = math.exp(log_theorem5(2, 0.1, 1))
     assert gained((2, 2, 2), 2, 0.1, 1) > 2.9 * d
 
 
 def attack(shares: Sizes, classes: Sizes, n: int, k: int, beta: float, told: float = 0) -> tuple[float, float]:
-    """The greatest success, in the table and in the sample, of an attacker who sees the release of n rows and names one
-    value or none; `shares` in hundredths. It is also told whether the first value is in the table: the truth, with
-    probability e^told / (1 + e^told)."""
+    """Return the greatest success, in the table and in the sample, of an attacker who observes the release of n rows
+    and names one value or none; `shares` in hundredths.
+
+    The attacker also gets a bit on whether the first value is in the table: the truth, with probability e^told / (1 +
+    e^told).
+    """
     won: dict[tuple[int, ...], list[list[float]]] = defaultdict(lambda: [[0.0] * len(shares) for _ in range(2)])
     for table in product(range(n + 1), repeat=len(shares)):
         if sum(table) != n:

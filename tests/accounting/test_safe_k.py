@@ -1,4 +1,4 @@
-"""The solvers: what they return holds, and nothing better does."""
+"""The solvers: their results are valid, and no better number is."""
 
 import math
 import re

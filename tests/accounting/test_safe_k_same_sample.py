@@ -13,7 +13,7 @@ from tests.examples import examples
 
 
 def chasing_choice(groups: int, k: int, beta: float, side_epsilon: float, epsilon: float) -> mp.mpf:
-    """Delta when the scheme is chosen, side_epsilon-DP, on the sample it is applied to.
+    """Return delta if the scheme is chosen, side_epsilon-DP, on the sample to which it is applied.
 
     The person can join any of `groups` groups of k - 1 rows; scheme i joins group i, and is the likelier the more of
     group i was sampled. The outcome is the scheme and the published size of the joined group; the other groups stay

@@ -13,7 +13,7 @@ from tests.examples import examples
 
 
 def listed(k: int, beta: float, epsilon: float, sizes: int) -> mp.mpf:
-    """Theorem 5 as printed, for n up to `sizes`."""
+    """Return Theorem 5's delta as printed, for n up to `sizes`."""
     with mp.workdps(60):
         b = mp.mpf(beta)
         share = 1 - (1 - b) * mp.exp(-mp.mpf(epsilon))

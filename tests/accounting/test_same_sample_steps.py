@@ -19,13 +19,13 @@ ONE = Fraction(1)
 CLASSES = [{"t": "ta", "a": "ta", "b": "b"}, {"t": "tb", "b": "tb", "a": "a"}]
 """Two schemes: t is in one class with a, or with b."""
 LEVELS = (Fraction(1, 7), Fraction(2, 7), Fraction(4, 7))
-"""Of the first scheme. A choice that moves by one level where a row is added or removed is 2-DP (e^e1 = 2): neither
-scheme gets more than twice as likely. In two steps one can get four times as likely."""
+"""Probabilities of the first scheme. A choice that changes by one level when a row is added or removed is 2-DP (e^e1 =
+2): neither scheme gets more than twice as likely. In two steps one can get four times as likely."""
 SIDE = Fraction(2)
 
 
 def choices() -> Iterator[Mapping[Table, Fraction]]:
-    """All such choices: the probability of the first scheme for every sample."""
+    """Yield all such choices: the probability of the first scheme for each sample."""
     samples = list(subsets(frozenset("tab")))
     near = [(i, j) for i, one in enumerate(samples) for j, other in enumerate(samples) if len(one ^ other) == 1]
     for at in product(range(len(LEVELS)), repeat=len(samples)):
@@ -34,7 +34,7 @@ def choices() -> Iterator[Mapping[Table, Fraction]]:
 
 
 def released(scheme: int, sample: Table, k: int) -> Hashable:
-    """The scheme and the sizes of its classes of at least k rows."""
+    """Return the scheme and the sizes of its classes of at least k rows."""
     own = [CLASSES[scheme][row] for row in sample]
     return scheme, tuple(sorted((name, own.count(name)) for name in set(own) if own.count(name) >= k))
 
@@ -51,7 +51,7 @@ def chosen(choice: Mapping[Table, Fraction], table: Table, k: int, beta: Fractio
 
 
 def size_of_t(out: Hashable) -> int:
-    """Of the published class of t, or 0."""
+    """Return the size of the published class of t, or 0."""
     assert isinstance(out, tuple)
     sizes: dict[str, int] = dict(out[1])
     return sizes.get(("ta", "tb")[out[0]], 0)
@@ -64,7 +64,7 @@ CASES = [("1/4", "3/2"), ("1/4", "3"), ("1/4", "5"), ("1/2", "2"), ("1/2", "6"),
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize(("beta", "growth"), CASES)
 def test_no_choice_exceeds_the_four_steps(k: int, beta: str, growth: str) -> None:
-    """Head of accounting/safe_k_same_sample.py, step by step, for all choices."""
+    """Docstring of accounting/safe_k_same_sample.py, step by step, for all choices."""
     b, g = Fraction(beta), Fraction(growth)
     x = (g / (1 - b) - 1) / SIDE**2
     left = share_left(k, b, x / (1 + x), 2)
@@ -88,7 +88,7 @@ def test_one_step_less_of_the_choice_or_the_published_addition_would_be_seen() -
 
 
 def laws_of_choices(k: int, beta: Fraction) -> Iterator[tuple[Law, Law]]:
-    """Of every choice: what is released without t, and with t."""
+    """Yield for each choice the distributions of the output without t, and with t."""
     for choice in choices():
         yield chosen(choice, frozenset("ab"), k, beta), chosen(choice, frozenset("tab"), k, beta)
 
@@ -98,19 +98,19 @@ def exceeding(without: Law, law: Law, growth: Fraction) -> set[Hashable]:
 
 
 def steps_leave(out: Hashable, k: int, x: Fraction) -> bool:
-    """Whether an output may exceed e^epsilon: the class of t, of two rows, is published and too large."""
+    """Return whether an output may exceed e^epsilon: the class of t, of two rows, is published and too large."""
     return size_of_t(out) >= k and size_of_t(out) > 2 * x / (1 + x)
 
 
 def share_left(k: int, beta: Fraction, share: Fraction, rows: int) -> Fraction:
-    """P(Bin(rows, beta) >= max(k, floor(rows share) + 1))."""
+    """Return P(Bin(rows, beta) >= max(k, floor(rows share) + 1))."""
     least = max(k, math.floor(rows * share) + 1)
     return sum((math.comb(rows, j) * coins(rows, j, beta) for j in range(least, rows + 1)), Fraction(0))
 
 
 def apart(one: Law, other: Law, growth: Fraction) -> Fraction:
-    """The least delta of one direction: the supremum over all sets of outputs is that of the outputs that are likelier
-    by more than the growth."""
+    """Return the least delta of one direction: the supremum over all sets of outputs is that of the outputs that are
+    likelier by more than the growth."""
     return sum((max(Fraction(0), mass - growth * other.get(out, 0)) for out, mass in one.items()), Fraction(0))
 
 
@@ -131,7 +131,7 @@ def coins(rows: int, kept: int, beta: Fraction) -> Fraction:
 
 
 def above(growth: Fraction) -> float:
-    """Its logarithm, rounded up."""
+    """Return the logarithm of the growth, rounded up."""
     return math.nextafter(math.log(growth), math.inf) if growth > 1 else 0.0
 
 

@@ -48,7 +48,7 @@ EPSILONS = st.one_of(POWERS, st.fractions(0, 40), st.floats(40, 10**6), st.float
 def test_what_sampling_leaves_is_never_rounded_down(
     epsilon: float | Fraction, delta: float | Fraction, beta: float | Fraction
 ) -> None:
-    """Not by half a last bit: beside forty digits, without slack. Where floats are sparse, not to 0 either."""
+    """Not by half a last bit: compared with forty digits, without slack. If floats are sparse, not to 0 either."""
     found, spent = amplify(epsilon, delta, beta)
     with mp.workdps(700):  # e^epsilon - 1 and ln(1 + x) down to 1e-640
         e, b = (mp.mpf(Fraction(each).numerator) / Fraction(each).denominator for each in (epsilon, beta))
@@ -79,7 +79,7 @@ def test_amplification_by_keeping_everything_or_nothing_is_exact() -> None:
 @example(epsilon=650.3, share=Fraction(1, 3), tenfold=2, bits=Fraction(1))
 @example(epsilon=690.0, share=Fraction(0), tenfold=0, bits=Fraction(7, 5))
 def test_amplification_is_never_rounded_down(epsilon: float, share: Fraction, tenfold: int, bits: Fraction) -> None:
-    """Part of the last bit counts of epsilon where beta e^epsilon is about 1, and of beta where floats have few."""
+    """A part of the last bit of epsilon matters if beta e^epsilon is about 1, and of beta if floats are sparse."""
     exact = Fraction(epsilon) + share * Fraction(math.ulp(epsilon)) / 2
     for beta in (Fraction(math.exp(-epsilon)) / 10**tenfold, bits * Fraction(math.ulp(0.0))):
         found, delta = amplify(exact, share, beta)

@@ -1,4 +1,4 @@
-"""What a workload costs: sensitivities by brute force, exact splits, and sampling that amplifies once."""
+"""Privacy cost of a workload: sensitivities by brute force, exact splits, and sampling that amplifies once."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ totals = st.fractions(Fraction(1, 1000), 10)
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make(rows: int) -> None:
-    """Two tables of 2 and 3 cells and a sum over {-1, 0, 2}: every way to place that many rows, enumerated."""
+    """Two tables of 2 and 3 cells and a sum over {-1, 0, 2}: all ways to place `rows` rows, enumerated."""
     worst_l1, worst_l2 = 0, 0
     kinds = [(a, b, v) for a, b, v in product(range(2), range(3), (-1, 0, 2))]
     for count in range(rows + 1):

@@ -1,4 +1,4 @@
-"""Thresholds on unknown keys: delta by enumeration of how a person's rows lie, strictly above, never off by one."""
+"""Thresholds on unknown keys: delta by enumeration of the keys of a person's rows, strictly above, never off by one."""
 
 import math
 from collections.abc import Iterator
@@ -23,7 +23,8 @@ def partitions(rows: int, largest: int) -> Iterator[tuple[int, ...]]:
 
 
 def enumerated(threshold: int, epsilon: Fraction, rows: int, strictly: bool = True) -> float:
-    """The greatest probability that a key of one person appears, over all ways to spread the rows over keys."""
+    """Return the greatest probability that a key of one person appears, over all ways to distribute the rows over
+    keys."""
     law = DiscreteLaplace(Fraction(rows) / epsilon)
     limit = threshold if strictly else threshold - 1
     return max(
@@ -41,11 +42,11 @@ def test_delta_is_the_worst_way_to_spread_the_rows(rows: int, above: int, epsilo
 
 
 Counts = tuple[int, int]
-"""Of two keys; a key that nobody holds can't appear."""
+"""Counts of two keys; a key without rows can't appear."""
 
 
 def released(count: int, threshold: int, a: Fraction, far: int) -> dict[int, Fraction]:
-    """What is released of a key: 0 is nothing, else the noisy count, those from `far` on as one."""
+    """Return the output distribution of a key: 0 is nothing, else the noisy count, with all from `far` on as one."""
     if count == 0:
         return {0: Fraction(1)}
 
@@ -58,7 +59,7 @@ def released(count: int, threshold: int, a: Fraction, far: int) -> dict[int, Fra
 
 
 def beyond(of: Counts, other: Counts, threshold: int, a: Fraction, growth: Fraction) -> Fraction:
-    """The least delta at e^epsilon = `growth`, over all pairs of outcomes of two keys."""
+    """Return the least delta at e^epsilon = `growth`, over all pairs of outcomes of two keys."""
     far = threshold + 6
     law, than = ([released(count, threshold, a, far) for count in counts] for counts in (of, other))
     return sum(

@@ -1,4 +1,4 @@
-"""Every printed number leads to a function, every public function of the room to a line of its README."""
+"""Each printed number leads to a function, each public function of the room to a line of its README."""
 
 import importlib
 import re
@@ -17,14 +17,14 @@ ROOM = ROOT / "pipeline" / "crowdgate" / "accounting"
 FIELDS = (ROOM / "FIELDS.md").read_text(encoding="utf-8")
 README = (ROOM / "README.md").read_text(encoding="utf-8")
 PROOFS = sorted({*ROOM.glob("*.py"), ROOM / "README.md", ROOM.parent / "guarantee.py"})
-"""What names tests."""
+"""Files that name tests."""
 TEST = re.compile(r"(tests/(?:[\w/]*/)?)?((?:test_)\w+\.py)(?:::(\w+))?")
 NAMED = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of FIELDS.md: of which documents, which fields, and by which files and functions."""
+    """A row of FIELDS.md: its documents, its fields, and the files and functions that compute them."""
 
     documents: tuple[str, ...]
     pattern: Field
@@ -68,7 +68,7 @@ def test_every_row_is_of_a_printed_number(printed: Fields) -> None:
 
 
 def named(cell: str) -> Iterator[tuple[str, str]]:
-    """Files and functions: names that follow a file are its."""
+    """Yield files and functions: names that follow a file belong to it."""
     file = ""
     for each in NAMED.findall(cell):
         if each.endswith(".py"):
@@ -78,7 +78,7 @@ def named(cell: str) -> Iterator[tuple[str, str]]:
 
 
 def is_there(file: str, name: str) -> bool:
-    """Whether the file itself defines the function, class, method or property."""
+    """Return whether the file itself defines the function, class, method or property."""
     path = f"crowdgate.{file.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}"
     try:
         module = importlib.import_module(path)
@@ -116,13 +116,13 @@ def test_every_public_function_of_the_room_stands_in_its_readme() -> None:
 
 
 def placed(function: str) -> tuple[str, str]:
-    """The file of a public function, and its name there."""
+    """Return the file of a public function, and its name there."""
     first, second, *rest = function.split(".")
     return (first, ".".join([second, *rest])) if first == "guarantee" else (f"{first}/{second}", ".".join(rest))
 
 
 def named_tests(text: str) -> Iterator[tuple[str, str]]:
-    """Files of tests, and functions in them: a name without a folder is of the one before."""
+    """Yield files of tests, and functions in them: a name without a folder belongs to the one before."""
     folder = ""
     for found in TEST.finditer(text):
         folder = found[1] or folder

@@ -18,7 +18,7 @@ def at_least(s: int, trials: int, rate: float) -> float:
 
 
 def first_refutation(limit: float, rate: float, alpha: float, power: float) -> tuple[int, int]:
-    """(T, s) by trying every T from 1."""
+    """Return (T, s) by trying each T from 1."""
     least = ((trials, next(s for s in count() if at_least(s, trials, limit) <= alpha)) for trials in count(1))
     return next((trials, s) for trials, s in least if s <= trials and at_least(s, trials, rate) >= power)
 

@@ -44,7 +44,7 @@ def test_the_greatest_rho_is_within_the_budget_and_a_little_more_is_not(epsilon:
 
 
 def test_known_values() -> None:
-    """rho = .5 at delta 1e-6 costs 5.2215 (Bun and Steinke: 5.757); (1, 1e-9) holds a rho of .014973."""
+    """rho = .5 at delta 1e-6 costs 5.2215 (Bun and Steinke: 5.757); (1, 1e-9) permits a rho of .014973."""
     assert zcdp_epsilon("0.5", "1e-6") == pytest.approx(5.221534444530, rel=1e-11)
     assert float(greatest_rho(1, "1e-9")) == pytest.approx(0.01497305767, rel=1e-9)
     assert zcdp_epsilon(0, "1e-9") == 0
@@ -66,14 +66,14 @@ def test_the_discrete_gaussian_stays_within_its_zcdp_curve(squared: Fraction, sh
 @settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(squared=variances, shift=st.integers(1, 6), order=st.integers(2, 12))
 def test_at_whole_orders_the_curve_is_met(squared: Fraction, shift: int, order: int) -> None:
-    """With half of the rho the curve is violated: the test would see a wrong sensitivity."""
+    """With half of the rho the curve is violated: the test would find a wrong sensitivity."""
     curve = order * float(gaussian_rho(shift, squared))
     assert summed_renyi(squared, shift, order) == pytest.approx(curve, rel=1e-10)
     assert summed_renyi(squared, shift, order) > order * float(gaussian_rho(shift, squared) / 2)
 
 
 def summed_renyi(squared: Fraction, shift: int, order: float) -> float:
-    """From the masses alone, term by term."""
+    """Return the divergence from the masses alone, term by term."""
     law = DiscreteGaussian(squared)
     middle = round(order * shift)
     reach = int(30 * law.sigma) + 3 * shift + middle

@@ -1,4 +1,4 @@
-"""Any mechanism at all on tables of up to three rows, with three outcomes, in whole fractions. Rows are bits."""
+"""Any mechanism on tables of up to three rows, with three outcomes, in whole fractions. Rows are bits."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 Laws = dict[int, list[Fraction]]
-"""Of each table the probabilities of the outcomes."""
+"""The probabilities of the outcomes for each table."""
 TABLES = range(8)
 
 
@@ -19,7 +19,7 @@ MECHANISMS = st.lists(st.integers(1, 20), min_size=24, max_size=24).map(_laws)
 
 
 def on_a_sample(laws: Laws, beta: Fraction) -> Laws:
-    """The mechanism on a Bernoulli sample."""
+    """Return the mechanism on a Bernoulli sample."""
     return {table: _sum(_parts(laws, table, beta)) for table in TABLES}
 
 
@@ -34,7 +34,8 @@ def _parts(laws: Laws, table: int, beta: Fraction) -> Iterator[list[Fraction]]:
 
 
 def least_delta(laws: Laws, growth: Fraction, replaced: bool = False) -> Fraction:
-    """At e^epsilon = `growth`, over all tables of which one has a row more, or another row instead of one."""
+    """Return the least delta at e^epsilon = `growth`, over all tables of which one has a row more, or another row
+    instead of one."""
     pairs = ((a, b) for a in TABLES for b in TABLES if (a ^ b).bit_count() == 1 + replaced)
     alike = ((a, b) for a, b in pairs if not replaced or a.bit_count() == b.bit_count())
     return max(_apart(laws[a], laws[b], growth) for a, b in alike)

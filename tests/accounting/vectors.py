@@ -1,4 +1,4 @@
-"""Reference values in tests/vectors, by the function that they are of."""
+"""Reference values in tests/vectors, by function."""
 
 import json
 from pathlib import Path
@@ -10,16 +10,16 @@ FOLDER = Path(__file__).parents[1] / "vectors"
 NEAREST = 4e-16
 
 Entry = dict[str, Any]
-"""One reference value: function, inputs, expected and where it comes from."""
+"""One reference value: function, inputs, expected value and source."""
 
 
 def of(function: str, file: str = "accounting.json") -> pytest.MarkDecorator:
-    """The entries of one function as pytest parameters."""
+    """Return the entries of one function as pytest parameters."""
     entries = [entry for entry in json.loads((FOLDER / file).read_text()) if entry["function"] == function]
     assert entries, function
     return pytest.mark.parametrize("entry", entries, ids=[entry["id"] for entry in entries])
 
 
 def is_rounded_up(value: float, expected: float, most: float = 3e-9) -> bool:
-    """Whether value is at least expected, up to expected's own last digit, and hardly more."""
+    """Return whether value is at least expected, up to expected's own last digit, and hardly more."""
     return expected * (1 - NEAREST) <= value <= expected * (1 + most)

@@ -1,4 +1,4 @@
-"""What is known beforehand: fits, what they rest on, and their ranges."""
+"""Public knowledge of a population: fits, their bases, and their ranges."""
 
 from dataclasses import replace
 

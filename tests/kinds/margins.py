@@ -1,4 +1,4 @@
-"""A clinic that buys margins: a workshop whose policy has them."""
+"""A clinic with margins: a workshop whose policy has them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A clinic whose policy compares its release with a public register, and takes expectations from joint counts."""
+"""A clinic whose policy compares its release with a public register, and has expectations from joint counts."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -56,7 +56,7 @@ TOWN: tuple[tuple[int, str], ...] = (
     *((99, "east"),) * 9,
     (3, "nowhere"),
 )
-"""Of 16 people one is dropped: one matches alone (50+, north), two are alike (0 to 49, south)."""
+"""16 people of whom one is dropped: one matches alone (50+, north), two are alike (0 to 49, south)."""
 
 
 def people(of: Iterable[tuple[int, str]] = TOWN) -> list[Row]:

@@ -30,11 +30,11 @@ RICH = """\
     model_cells: 2000
     pair_error: 0.1
 """
-"""What more a policy may say."""
+"""Further lines that a policy may have."""
 
 
 def synthetic_workshop(root: Path, further: str = "") -> Workshop:
-    """The clinic's working copy, whose policy says further things; its marked notes are all invalid."""
+    """Return the clinic's working copy, with further lines in its policy; its marked notes are all invalid."""
     workshop = make_workshop(root)
     workshop.edit(workshop.contract, NOTE, NOTES)
     text = workshop.policy.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The limits of a certificate hold as often as they say: sums over all outcomes of noise and coins."""
+"""Coverage of a certificate's limits: sums over all outcomes of noise and sampling."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +20,7 @@ def certificate(distances: tuple[int, ...], sigma: Fraction, beta: Fraction = Fr
 
 
 def outcomes(truth: tuple[int, ...], sigma: Fraction, stated: Fraction) -> Iterator[tuple[Certificate, float]]:
-    """Every certificate of these distances with its probability; `stated` is the squared sigma that it believes in."""
+    """Yield each certificate of these distances with its probability; `stated` is the squared sigma that it states."""
     law = DiscreteGaussian(sigma)
     reach = range(-int(7 * law.sigma) - 1, int(7 * law.sigma) + 2)
     masses = {noise: law.mass(noise) for noise in reach}
@@ -67,7 +67,7 @@ def test_pairs_are_trustworthy_by_their_upper_limit() -> None:
 @pytest.mark.parametrize("beta", [Fraction(1, 2), Fraction(1, 5), Fraction(9, 10)])
 @pytest.mark.parametrize("counts", [(10, 10, 10, 10), (37, 1, 1, 1), (20, 20, 0, 0)])
 def test_coins_take_the_sample_no_farther_from_the_table_than_is_added(beta: Fraction, counts: tuple[int, ...]) -> None:
-    """Half the sum of |sample - beta table|, in parts of the expected number of rows: exactly, over all samples."""
+    """Half the sum of |sample - beta table|, divided by the expected number of rows: exactly, over all samples."""
     rate, rows = float(beta), float(beta) * sum(counts)
     found = replace(certificate((0,), Fraction(1), beta), rows=round(rows))
     law = {0.0: 1.0}

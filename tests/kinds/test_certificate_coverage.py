@@ -1,7 +1,7 @@
-"""The certificates of drawn releases hold the truth as often as they say: pair by pair, and in what gates read.
+"""Coverage of the certificates of drawn releases: pair by pair, and in the summary that gates read.
 
-The truth is counted from codes alone. What is estimated is half the sum of absolute differences between the rows' table
-and the people's, in parts of the rows, also where rows are more or fewer than people.
+The true values are counted from codes alone. The estimand is half the sum of absolute differences between the rows'
+table and the people's, divided by the number of rows, also if there are more or fewer rows than people.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ Bools = npt.NDArray[np.bool_]
 SEED = 20301115
 SIZES = dict(zip("abcdefghij", (2, 2, 3, 3, 4, 5, 6, 8, 12, 20), strict=True))
 PEOPLE = {300: "8", 20_000: "1"}
-"""Of each number of people the epsilon; delta is 1e-9."""
+"""The epsilon for each number of people; delta is 1e-9."""
 
 
 def contract() -> Contract:
@@ -63,7 +63,7 @@ def plan(epsilon: str, beta: str = "1") -> SyntheticPlan:
 
 
 def people(number: int, rng: np.random.Generator) -> list[Codes]:
-    """Each column takes after the one before it, more or less."""
+    """Return people whose columns depend on the column before, more or less."""
     codes = [rng.integers(0, 2, number)]
     for at, size in enumerate([*SIZES.values()][1:]):
         alike = rng.random(number) < (0.1, 0.9, 0.5)[at % 3]
@@ -77,7 +77,7 @@ def counted(codes: list[Codes]) -> Histogram:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A certificate with the true distances of its pairs, and which of these were measured."""
+    """A certificate with the true distances of its pairs, and whether each pair was measured."""
 
     certificate: Certificate
     truth: Floats
@@ -110,13 +110,13 @@ def apart(rows: tuple[Codes, ...], codes: list[Codes], pair: tuple[int, int], be
 
 
 def covered(found: Sequence[Drawn]) -> Bools:
-    """Whether the limits of each pair of each release hold the truth."""
+    """Return for each pair of each release whether its limits contain the truth."""
     ends = np.array([[each.certificate.lower, each.truth, each.certificate.upper] for each in found])
     return np.asarray((np.diff(ends, axis=1) >= 0).all(axis=1))
 
 
 def strata(found: Sequence[Drawn]) -> Mapping[str, Bools]:
-    """Kinds of pairs."""
+    """Return kinds of pairs."""
     truth = np.array([each.truth for each in found])
     small = truth < np.median(truth, axis=1, keepdims=True)
     measured = np.array([each.measured for each in found])
@@ -129,7 +129,7 @@ def strata(found: Sequence[Drawn]) -> Mapping[str, Bools]:
 
 
 def missed_by_gates(found: Sequence[Drawn], noise: Seeded, times: int) -> dict[str, int]:
-    """How often either end of what gates read is on the wrong side of the truth, with noise drawn so many times."""
+    """Return how often each limit of the summary is on the wrong side of the truth, with noise drawn `times` times."""
     out = dict.fromkeys(("greatest above", "greatest below", "mean above", "mean below"), 0)
     for each in found:
         far = np.rint(each.truth * 2 * each.certificate.rows).astype(np.int64)
@@ -145,13 +145,13 @@ def missed_by_gates(found: Sequence[Drawn], noise: Seeded, times: int) -> dict[s
 
 
 def stated_as(certificate: Certificate, part: Fraction) -> Certificate:
-    """As if noise had only a part of its variance."""
+    """Return a certificate that states only a part of its noise variance."""
     return replace(certificate, squared_sigma=certificate.squared_sigma * part)
 
 
 @pytest.fixture
 def few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How good the rows are is no matter here."""
+    """Reduce rounds and steps, as the quality of the rows is irrelevant here."""
     for name, value in {"PRICES": 2, "STEPS": 2, "LAST_STEPS": 4}.items():
         monkeypatch.setattr(fitting if "STEPS" in name else rounds, name, value)
 

@@ -95,7 +95,7 @@ def test_a_fixed_release_says_nothing_of_a_choice(workshop: Workshop) -> None:
 
 
 def test_the_release_is_at_the_selected_levels_and_nothing_else_of_the_choice_leaves(workshop: Workshop) -> None:
-    """Selects each scheme in turn; scores reach the selector with their sensitivity and the price."""
+    """Select each scheme in turn; scores reach the selector with their sensitivity and the privacy cost."""
     choosing(workshop)
     run = prepare(Request(workshop.policy, SLOT))
     assert isinstance(run, Run)
@@ -257,7 +257,7 @@ def _drop(claims: Claims, name: str) -> None:
 
 
 def _free(claims: Claims) -> None:
-    """A choice that costs nothing, and a part that says so."""
+    """Forge a choice that costs nothing, with a part that states it."""
     claims["mechanism"]["choice"].update(epsilon="0")
     (part,) = (part for part in claims["guarantee"]["parts"] if part["name"] == "choice of levels")
     part.update(epsilon="0")
@@ -338,7 +338,7 @@ def test_a_forged_choice_on_the_sample_is_found(workshop: Workshop, name: str) -
 
 
 def test_a_further_part_beside_the_joint_one_is_found(workshop: Workshop) -> None:
-    """The mechanism on its own sample is one part with the choice, and no other one."""
+    """The mechanism on its own sample is one part with the choice; a further part is an error."""
     choosing(workshop, SAMPLE)
     path = job.release(Request(workshop.policy, SLOT), draw_key).path
     assert path is not None

@@ -1,5 +1,8 @@
-"""What README and manifest of tables say that they estimate is what they hold: worked out again from raw rows by the
-rules that stand there, where people have several rows, numbers are clamped and rounded, and cells are invalid."""
+"""Estimands of tables: README and manifest state the quantity that the tables estimate.
+
+The truth is recomputed from raw rows by the stated rules, where people have several rows, numbers are clamped and
+rounded, and cells are invalid.
+"""
 
 import csv
 import json
@@ -39,12 +42,12 @@ FORMS = {
     "rounded to the nearest, dropped where invalid": ("step: 10, precision: 0.5", "drop", 2),
     "taken for their interval, invalid ones kept": ("step: 10", "level", 3),
 }
-"""Domain of the numbers, what becomes of an invalid one, rows of a person."""
+"""Domain of the numbers, treatment of an invalid one, rows of a person."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """A row of the source table; `age` and `ward` are None where the cell is none that the contract knows."""
+    """A row of the source table; `age` and `ward` are None if the cell is outside the contract's domain."""
 
     patient: str
     age: Fraction | None
@@ -52,8 +55,8 @@ class Raw:
 
 
 def raw_rows() -> list[Raw]:
-    """Up to five equal rows of a person, so that the choice among them does not matter; every tenth age and ward is
-    invalid, and some people of few rows have one more whose age is. A row in forty names nobody."""
+    """Return up to five equal rows of a person, so that the choice among them does not matter. Every tenth age and ward
+    is invalid, and some people of few rows have one more with an invalid age. One row in forty names nobody."""
     rows: list[Raw] = []
     for i in range(300):
         age = None if i % 10 == 3 else Fraction(i * 37 % 1210, 10)
@@ -93,7 +96,7 @@ def working_copy(root: Path, form: str) -> Workshop:
 
 
 def staged(root: Path, form: str) -> Path:
-    """A release without noise, as it would be published."""
+    """Return a release without noise, as it would be published."""
     reserved = job.reserve(job.prepare(Request(working_copy(root, form).policy, "2030-01-01")))  # type: ignore[arg-type]
     key = SecretKey(bytes(32), injected=True)
     counted = job.read(reserved, key, serial())  # type: ignore[arg-type]
@@ -105,7 +108,7 @@ def staged(root: Path, form: str) -> Path:
 # the rules, as README and manifest state them
 
 Rules = tuple[int, set[str], dict[str, Said]]
-"""Rows of a person, columns that drop a row, and how the numbers of each table are taken."""
+"""Rows of a person, columns that drop a row, and the treatment of the numbers of each table."""
 
 
 def rules_of_manifest(folder: Path) -> Rules:
@@ -143,7 +146,8 @@ def taken(age: Fraction, numbers: Said) -> Fraction:
 
 
 def kept(rows: Sequence[Raw], rules: Rules) -> list[Raw]:
-    """Rows that count: named, no cell of a dropping column invalid, at most so many of a person."""
+    """Return the rows that count: with a name, without an invalid cell in a dropping column, at most so many of a
+    person."""
     most, dropped, _ = rules
     out: list[Raw] = []
     for row in rows:
@@ -154,7 +158,7 @@ def kept(rows: Sequence[Raw], rules: Rules) -> list[Raw]:
 
 
 def truth(table: Said, cell: Said, rows: Sequence[Raw], rules: Rules) -> object:
-    """What a number of a table should be."""
+    """Return the true value of a number of a table."""
     inside = [row for row in rows if cell.get("ward") in (None, row.ward or INVALID)]
     if table["kind"] == "count":
         return sum(cell.get("age") in (None, interval(row.age, rules)) for row in inside)
@@ -169,7 +173,7 @@ def truth(table: Said, cell: Said, rows: Sequence[Raw], rules: Rules) -> object:
 
 
 def rounded(age: Fraction, rules: Rules) -> Fraction:
-    """A number as sums and means say that it is rounded, before they clamp it."""
+    """Return a number rounded as sums and means state it, before clamping."""
     stated = next(each for each in rules[2].values() if each.get("rounding"))
     return taken(age, {**stated, "low": 0, "high": 100})
 
@@ -209,7 +213,7 @@ def test_every_number_is_what_readme_and_manifest_say_that_it_estimates(form: st
 def test_a_number_that_is_taken_otherwise_than_stated_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted: means around another middle than the manifest's offset."""
+    """Planted fault: means around another middle than the manifest's offset."""
 
     def moved(grid: sums.IntegerGrid) -> sums.IntegerGrid:
         centred = sums.centred(grid)

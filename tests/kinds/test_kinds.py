@@ -1,4 +1,4 @@
-"""Every kind has every member of `Kind`; methods import what they call; kinds travel to other processes."""
+"""Each kind has each member of `Kind`; methods import what they call; kinds can be pickled to other processes."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Releases of rows with bought margins: what stands in them adds up, and what is forged is found."""
+"""Releases of rows with margins: sums agree, and forgeries are found."""
 
 import json
 import shutil
@@ -225,7 +225,7 @@ def says(change: Callable[[Claims], object]) -> Forge:
 
 
 def margins(change: Callable[[dict[str, Any]], dict[str, Any]], at: int = 1) -> Forge:
-    """One line of the margins in all formats."""
+    """Return a forgery of one line of the margins in all formats."""
 
     def forge(folder: Path) -> None:
         rewrite_table(folder, "margins", lambda lines: [*lines[:at], change(lines[at]), *lines[at + 1 :]])
@@ -235,7 +235,7 @@ def margins(change: Callable[[dict[str, Any]], dict[str, Any]], at: int = 1) -> 
 
 
 def weights(factor: float, only: str = "") -> Forge:
-    """Other weights of rows with that label, on the grid."""
+    """Return a forgery of the weights of rows with a label, on the grid."""
 
     def forge(folder: Path) -> None:
         rewrite_rows(

@@ -1,4 +1,4 @@
-"""A column that is called as one of the release's own is refused before the charge, or released like any other."""
+"""A column named like one of the release's own is refused before the charge, or released like any other."""
 
 import pyarrow.parquet as pq
 import pytest
@@ -32,7 +32,7 @@ def of_kind(workshop: Workshop, kind: str) -> None:
 
 
 def called(workshop: Workshop, name: str) -> None:
-    """The column `ward` has that name in all files."""
+    """Rename the column `ward` in all files."""
     for path in (workshop.contract, workshop.policy):
         text = path.read_text(encoding="utf-8").replace("ward", name).replace(f"{name}.csv", "ward.csv")
         path.write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ PLAIN: Any = SimpleNamespace(suppress=False)
 
 
 def problems(lower_end: float) -> list[str]:
-    """What is found of sums whose lower ends are multiplied by this."""
+    """Return the problems of sums whose lower limits are multiplied by `lower_end`."""
     cells = exact_cells(np.array([3, 900, 12_345]), LAW, Fraction(1), BETA, Fraction(1, 10), 7)
     columns = {"value": cells.value, "standard_error": cells.error}
     ends = {"lower": cells.lower * lower_end, "upper": cells.upper}

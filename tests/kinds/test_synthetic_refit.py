@@ -1,4 +1,4 @@
-"""Synthetic rows made again of their noisy tables and their seed: the same rows, and no forged ones."""
+"""Synthetic rows recomputed from their noisy tables and their seed: equal rows, and no forged ones."""
 
 import shutil
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def sealed(folder: Path) -> None:
-    """Everything that is stated of rows and noisy tables made to fit them."""
+    """Adjust all statements about rows and noisy tables to the files."""
     reseal(folder)
     kind = KINDS["dp_synthetic"]
     said = manifest.parsed(kind.manifest_class(), (folder / NAME).read_bytes())
@@ -38,7 +38,7 @@ def sealed(folder: Path) -> None:
 
 
 def _another_row(folder: Path) -> None:
-    """A row of the greatest class becomes one of the class after it."""
+    """Replace a row of the greatest class by one of the class after it."""
 
     def change(rows: Lines) -> Lines:
         at = max(range(len(rows)), key=lambda at: rows.count(rows[at]))
@@ -50,7 +50,7 @@ def _another_row(folder: Path) -> None:
 
 
 def _moved(folder: Path) -> None:
-    """A person more in one cell of a noisy table and one less in the next: as many in all."""
+    """Add a person to one cell of a noisy table and remove one from the next: the total is unchanged."""
 
     def change(lines: Lines) -> Lines:
         count = lines[0].index("count")
@@ -67,7 +67,7 @@ def _seed(claims: Claims) -> None:
 
 
 def _one_round_less(folder: Path) -> None:
-    """The first two rounds, of one table each, are said to be one."""
+    """State the first two rounds, of one table each, as one."""
     late = [each["round"] for each in stated(folder)["mechanism"]["measured"]].index(2)
 
     def change(claims: Claims) -> None:
@@ -82,7 +82,7 @@ def _one_round_less(folder: Path) -> None:
 
 
 def _impossible(claims: Claims) -> None:
-    """What the policy forbids is not said: rows are without it still."""
+    """Remove an impossible combination from the manifest: no row has it anyway."""
     claims["mechanism"]["impossible"].pop()
 
 
@@ -131,6 +131,6 @@ def test_the_command_says_what_it_made_again(copy: Path, capsys: pytest.CaptureF
 @needs_features
 @pytest.mark.parametrize("kind", ["dp_synthetic", "dp_tables", "safe_k_anonymity"])
 def test_a_release_holds_on_a_plain_processor(kind: str) -> None:
-    """Synthetic rows are made again there; weights and intervals are computed again."""
+    """A release verifies on a processor without extensions: synthetic rows, weights and intervals are recomputed."""
     words = "import sys, pathlib, crowdgate.verification.release as v; v.verify(pathlib.Path(sys.argv[1]), refit=%s)"
     on_a_plain_processor(words % (kind == "dp_synthetic"), str(KEPT / "2" / kind))

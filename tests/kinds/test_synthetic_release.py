@@ -1,4 +1,4 @@
-"""A release of synthetic rows from its policy file to its end: published, verified, withheld, refused, forged."""
+"""A release of synthetic rows from its policy file to its outcome: published, verified, withheld, refused, forged."""
 
 import csv
 import json
@@ -32,7 +32,7 @@ def workshop(tmp_path: Path) -> Workshop:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A published release, for those who read or copy it."""
+    """Return a published release, for tests that read or copy it."""
     return path_of(run(synthetic_workshop(tmp_path_factory.mktemp("synthetic") / "w", RICH)))
 
 
@@ -212,7 +212,7 @@ def test_an_attribute_of_too_many_values_names_the_level_above_it(workshop: Work
 
 
 def _columns(workshop: Workshop, number: int, values: int) -> None:
-    """That many further attributes with so many values."""
+    """Add `number` further attributes with `values` values each."""
     column = """\
       - name: c{at}
         logicalType: integer
@@ -242,23 +242,23 @@ def _later(claims: Claims) -> list[Claims]:
 
 
 def _move(claims: Claims) -> None:
-    """rho from one table to another: their sum stays."""
+    """Move rho from one table to another: their sum is unchanged."""
     one, other = claims["mechanism"]["measured"][0], _later(claims)[0]
     one["rho"], other["rho"] = other["rho"], one["rho"]
 
 
 def _unpaid(claims: Claims) -> None:
-    """The certificate's rho is not spent, or is said to be less."""
+    """State less rho for the certificate than its share."""
     claims["mechanism"]["certificate"] = str(Fraction(claims["mechanism"]["certificate"]) / 2)
 
 
 def _free(claims: Claims) -> None:
-    """A choice for nothing."""
+    """Remove the privacy cost of a choice."""
     del _later(claims)[0]["selection"]
 
 
 def _richer(claims: Claims) -> None:
-    """More rho than epsilon and delta allow, every part of it."""
+    """Double each part of rho, beyond epsilon and delta."""
     said = claims["mechanism"]
     for each in (said, *said["measured"]):
         each["rho"] = str(2 * Fraction(each["rho"]))
@@ -268,7 +268,7 @@ def _richer(claims: Claims) -> None:
 
 
 def _together(claims: Claims) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two tables, of one price, as if they were of one round: of three columns one is measured in each."""
+    """State two tables of equal cost as tables of one round: for three columns one is measured in each."""
     one, other = _later(claims)[:2]
     for each in _later(claims)[1:]:
         each["round"] -= 1
@@ -276,14 +276,14 @@ def _together(claims: Claims) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _uneven(claims: Claims) -> None:
-    """rho from one table of a round to another."""
+    """Move rho from one table of a round to another."""
     one, other = _together(claims)
     half = Fraction(one["rho"]) / 2
     one["rho"], other["rho"] = str(half), str(Fraction(other["rho"]) + half)
 
 
 def _cheap(claims: Claims) -> None:
-    """Nearly all of a choice's rho measures instead."""
+    """Move nearly all of a choice's rho to the measurement."""
     _, last = _together(claims)
     all_of_it = Fraction(last["rho"]) + Fraction(last["selection"])
     last["selection"], last["rho"] = "1e-30", str(all_of_it - Fraction(1, 10**30))
@@ -332,7 +332,7 @@ def _copy(folder: Path, into: Path) -> Path:
 
 
 def _cell(name: str, by: int) -> Callable[[Path], None]:
-    """Another number in the first line of a listing."""
+    """Return a forgery of a number in the first line of a listing."""
 
     def change(lines: Lines) -> Lines:
         at = lines[0].index(name)

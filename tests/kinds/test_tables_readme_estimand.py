@@ -1,4 +1,4 @@
-"""A README of tables says whose rows its numbers estimate. Releases of before verify: see `ledger/test_kept.py`."""
+"""The README of tables states whose rows its numbers estimate. Earlier releases verify: see `ledger/test_kept.py`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A release of tables from its policy file to its end: published, verified, withheld, refused; forgeries found."""
+"""A release of tables from its policy file to its outcome: published, verified, withheld, refused; forgeries found."""
 
 import csv
 import json
@@ -225,7 +225,7 @@ Rows = list[Claims]
 
 
 def moved(rows: Rows, by: float = 1) -> Rows:
-    """The first cell and its whole interval, larger."""
+    """Increase the first cell and its whole interval."""
     names = [name for name in ("value", "unbiased", "lower", "upper") if name in rows[0]]
     return [{**rows[0], **{name: rows[0][name] + by for name in names}}, *rows[1:]]
 
@@ -295,7 +295,7 @@ def test_a_resealed_copy_without_changes_verifies_and_a_changed_byte_is_found(co
 
 @pytest.mark.parametrize("stem", [WARDS, f"{WARDS}-raw", QUANTILES])
 def test_files_that_differ_are_found(copy: Path, stem: str) -> None:
-    """The first format is read, and the other one is not what is written of it."""
+    """The first format is read, and the other one does not hold equal tables."""
     rewrite_table(copy, stem, lambda rows: rows[1:], "csv")
     reseal(copy)
     with pytest.raises(VerificationFailed, match=rf"^step 6, contents: {stem}.csv: it is not what is written[^\n]*$"):
@@ -303,7 +303,7 @@ def test_files_that_differ_are_found(copy: Path, stem: str) -> None:
 
 
 def _as_laplace(claims: Claims) -> None:
-    """What was spent as rho, said to be epsilon: at the same numbers that promises more."""
+    """State the spent rho as epsilon: with equal numbers that is a stronger guarantee."""
     mechanism = claims["mechanism"]
     for each in (mechanism, *mechanism["queries"]):
         each["epsilon"] = each.pop("rho")
@@ -311,7 +311,7 @@ def _as_laplace(claims: Claims) -> None:
 
 
 def _half_grid(claims: Claims) -> None:
-    """A row adds half as much to the sum as it does."""
+    """Halve the stated contribution of a row to the sum."""
     query = claims["mechanism"]["queries"][5]
     query["grid"]["high"] //= 2
     query["sensitivity"] //= 2
@@ -319,7 +319,7 @@ def _half_grid(claims: Claims) -> None:
 
 
 def _for_less(claims: Claims) -> None:
-    """Half of the epsilon that was spent."""
+    """State half of the spent epsilon."""
     for each in (claims["guarantee"], *claims["guarantee"]["parts"]):
         each["epsilon"] = "1"
     reword(claims, None)
@@ -480,7 +480,7 @@ LISTS: dict[str, tuple[int, str]] = {
     "dictionary.csv": (3, "levels.csv: it does not tell the levels of dictionary.csv"),
     "levels.csv": (4, "it does not add up to 5-count-by-age-50-years|not that of the noise"),
 }
-"""The column whose first cell is changed, and how that is found."""
+"""The column whose first cell is changed, and the expected problem."""
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -497,7 +497,7 @@ def test_a_forged_list_is_found_even_when_the_manifest_is_resealed(copy: Path, n
         verify(copy)
 
 
-# what is refused before anything is read
+# policies that are refused before anything is read
 
 
 def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | None]]:
@@ -508,7 +508,7 @@ def problems(workshop: Workshop) -> list[tuple[str, int | None, str, str, str | 
 
 LINES = POLICY.splitlines()
 WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
-    # what the policy says, what it says instead; where, what is found, the right word
+    # text of the policy, its replacement; place, text found, correct word
     "level": ("levels: {age: 10 years,", "levels: {age: 10 yers,", "levels.age", "unknown level '10 yers'",
               "10 years"),
     "attribute": ("levels: {age: 10 years, ward", "levels: {age: 10 years, wad", "levels.wad",

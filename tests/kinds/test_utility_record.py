@@ -1,4 +1,4 @@
-"""The curator's figures are in the private record of every run that read data, and nowhere else."""
+"""The custodian's figures are in the private record of each run that read data, and nowhere else."""
 
 import json
 import re

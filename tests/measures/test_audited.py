@@ -1,4 +1,4 @@
-"""Measures of a recorded audit: judged at the unfavourable end, and by nothing where there is no audit to rely on."""
+"""Measures of a recorded audit: judged at the unfavourable limit, and inconclusive without a reliable audit."""
 
 from fractions import Fraction
 
@@ -69,7 +69,7 @@ def kept(rows: int, audit: AuditFigures | NoAudit) -> Measurement | None:
 
 @given(rows=st.integers(1, 100))
 def test_the_share_of_the_audit_counts_where_this_release_keeps_nearly_as_much(rows: int) -> None:
-    """Of 100 people half are sampled; the audit kept half of these."""
+    """Half of 100 people are sampled; the audit retained half of these."""
     near = abs(Fraction(rows, 50) - Fraction(1, 2)) <= Fraction(1, 10)
     assert kept(rows, figures()) == (Measurement.exact(0.5) if near else None)
     assert kept(rows, figures(kept=None)) is kept(rows, figures(age=11)) is kept(rows, NoAudit()) is None

@@ -1,4 +1,4 @@
-"""Conditions on classes, against listing every class in fractions."""
+"""Conditions on classes, compared with listing all classes in fractions."""
 
 import math
 from collections import Counter, defaultdict
@@ -31,7 +31,7 @@ cells = st.tuples(*(st.integers(0, size - 1) for size in SIZES))
 whole_tables = st.lists(st.integers(K, 40), min_size=8, max_size=8).map(
     lambda counts: dict(zip(product(range(2), range(2), range(2)), counts, strict=True))
 )
-"""Every class holds every value that occurs."""
+"""Each class holds each value that occurs."""
 tables = whole_tables | st.dictionaries(cells, st.one_of(st.integers(K, 6), st.integers(K, 10**6)), max_size=12)
 NAMED, NUMERIC = categories([*"abcd"], "book"), numbers(Fraction(0), Fraction(3), Fraction(1), "book")
 
@@ -66,7 +66,7 @@ def measured(name: str, found: Candidate) -> Any:
 
 
 def listed(table: Table) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """The distribution of s in every class of (x, y), and in the whole table, in fractions."""
+    """Return the distribution of s in each class of (x, y), and in the whole table, in fractions."""
     by_class: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for (x, s, y), count in table.items():
         by_class[x, y][s] += count
@@ -102,7 +102,7 @@ def _apart(shares: list[Fraction], whole: list[Fraction]) -> list[Fraction]:
 
 
 def _moved(apart: list[Fraction]) -> Fraction:
-    """Earth moved greedily from left to right, which is best on a line: section 4 of Li, Li, Venkatasubramanian."""
+    """Move earth greedily from left to right, which is optimal on a line: section 4 of Li, Li, Venkatasubramanian."""
     work, carried = Fraction(0), Fraction(0)
     for difference in apart:
         carried += difference

@@ -1,4 +1,4 @@
-"""Expectations from public figures: against listing every way in which people can fall into classes."""
+"""Expectations from public figures: compared with listing all ways in which people can fall into classes."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -41,8 +41,8 @@ def facts(*joint: Histogram, margins: dict[str, tuple[int, ...] | None] = MARGIN
 
 
 def listed(shares: Shares, people: int, size: int) -> tuple[Fraction, Fraction, Fraction]:
-    """The expected number of singletons, the probability of one at least, and the expected share of people in classes
-    of at most `size`, over every way in which the people can fall into the classes."""
+    """Return the expected number of singletons, the probability of at least one, and the expected share of people in
+    classes of at most `size`, over all ways in which the people can fall into the classes."""
     cells = [share for share in shares.values() if share]
     total = [Fraction(0)] * 3
     for places in product(range(len(cells)), repeat=people):
@@ -62,7 +62,7 @@ def independent(names: str) -> Shares:
 
 
 def with_joint() -> Shares:
-    """x and y as counted together, z independent of them."""
+    """Return x and y as counted together, z independent of them."""
     return {(*cell, z): Fraction(count, 10) * Fraction((3, 1)[z], 4) for cell, count in XY.items() for z in range(2)}
 
 
@@ -104,7 +104,8 @@ def test_two_joint_tables_are_fitted_and_an_attribute_between_them_relates_the_o
 
 
 def sparse() -> Static:
-    """Three two-way tables of a table of 8 x 8 x 8 with 100,000 people, most of whose cells are empty."""
+    """Return facts with three two-way tables of a table of 8 x 8 x 8 with 100,000 people, most of whose cells are
+    empty."""
     draws = np.random.default_rng(9)
     shares = draws.gamma(0.05, 1, (8, 8, 8))
     table = draws.multinomial(10**5, (shares / shares.sum()).ravel()).reshape(8, 8, 8)
@@ -117,7 +118,7 @@ def sparse() -> Static:
 
 
 def test_ends_of_a_fit_hold_what_fitting_for_long_comes_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a thousand people. 60 rounds of fitting, as it is for plans, are outside them."""
+    """With a thousand people. The limits exclude 60 rounds of fitting, as used for plans."""
     given: dict[str, Any] = {"with": {"people": "1000"}}
     found = of_static("expected_singletons", sparse(), **given)
     assert found is not None
@@ -143,7 +144,7 @@ def test_joint_counts_that_contradict_each_other_are_inconclusive_and_named() ->
 
 
 def test_of_two_counts_of_the_same_attributes_the_first_holds() -> None:
-    """Also of those that are the same once other attributes are summed over."""
+    """Also for those with equal attributes once other attributes are summed over."""
     other = counts(("x", "z"), {(0, 0): 1, (1, 1): 8})
     both = facts(counts(("x", "y"), XY), other, counts(("y", "x"), {(0, 0): 1, (1, 2): 1}))
     for over, joint in ((["x"], both.joint), (["x", "y"], both.joint[::2])):

@@ -1,4 +1,4 @@
-"""Charged gates on what comes in: their privacy loss on every small table, and what they let through."""
+"""Charged gates at ingestion: their privacy loss on all small tables, and their verdicts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from tests.sources.test_ingested import Lines, Row, contract, task, total
 EPSILON = Fraction(1, 4)
 GOOD, BAD = (b"10", b"north"), (b"x", b"east")
 OWN = [own for size in range(4) for own in combinations_with_replacement((GOOD, BAD), size)]
-"""What one person can bring: up to three rows, good or bad; nothing is to be absent."""
+"""The rows that one person can have: up to three, good or bad; none means absent."""
 SHARES = [Fraction(share) for share in ("0", "0.02", "0.25", "0.5", "0.9", "1")]
 RULES = [
     *(gate("invalid_share", of="age", limit=str(float(share)), charge={"epsilon": "0.25"}) for share in SHARES),
@@ -32,14 +32,14 @@ Drawn = tuple[int, int, Fraction]
 
 
 def came_in(people: Sequence[Sequence[tuple[bytes, bytes]]], most: int | None) -> Input:
-    """What is counted of a table whose persons bring these rows."""
+    """Return the counts of a table whose persons have these rows."""
     rows: list[Row] = [(bytes([97 + i]), *row) for i, own in enumerate(people) for row in own]
     of = contract(most)
     return units(total(of, Lines(rows)), task(of))
 
 
 def drawn(found: Input, rule: GateRule) -> Drawn:
-    """What a gate asks the noise for: a number, its sensitivity, and epsilon."""
+    """Return the request of a gate to the noise source: a number, its sensitivity, and epsilon."""
     asked: list[Drawn] = []
 
     def noise(*arguments: object) -> int:
@@ -58,7 +58,8 @@ def measured(found: Input, rule: GateRule, noise: object) -> Measurement | None:
 
 
 def neighbours() -> Iterator[tuple[Input, Input]]:
-    """All tables of up to two persons and a third one who is there or not; or of up to three rows and a fourth."""
+    """Yield all tables of up to two persons with and without a third one; or of up to three rows with and without a
+    fourth."""
     for others in combinations_with_replacement(OWN, 2):
         without = came_in(others, 2)
         for own in OWN:
@@ -71,13 +72,13 @@ def neighbours() -> Iterator[tuple[Input, Input]]:
 
 @cache
 def pairs() -> list[tuple[Input, Input]]:
-    """The pairs that differ in what is counted of them."""
+    """Return the pairs with different counts."""
     return list({str(pair): pair for pair in neighbours()}.values())
 
 
 def losses(rule: GateRule) -> Iterator[Fraction]:
-    """The exact privacy loss of the noisy number for every pair, over all that can be drawn: of two discrete Laplace
-    laws of one scale it is the distance of what they are centred on, in that scale."""
+    """Yield the exact privacy loss of the noisy number for each pair, over all outcomes: for two discrete Laplace
+    distributions of one scale it is the distance of their centres, divided by the scale."""
     for without, beside in pairs():
         (number, sensitivity, epsilon), other = drawn(without, rule), drawn(beside, rule)
         assert other[1:] == (sensitivity, epsilon)
@@ -87,12 +88,12 @@ def losses(rule: GateRule) -> Iterator[Fraction]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.measure} {rule.at_most}")
 def test_the_loss_of_a_gate_is_its_epsilon_at_most_and_somewhere(rule: GateRule) -> None:
-    """On every table of up to three persons with up to three rows each, and of up to four rows."""
+    """On all tables of up to three persons with up to three rows each, and of up to four rows."""
     assert max(losses(rule)) == EPSILON
 
 
 def test_the_loss_is_that_of_the_law_of_the_noise() -> None:
-    """Mass by mass, with the scale of what is asked for."""
+    """Mass by mass, with the scale of the request."""
     number, sensitivity, epsilon = drawn(Input(3, 1, {"age": 1}, 0), RULES[1])
     other, *_ = drawn(Input(4, 2, {"age": 2}, 0), RULES[1])
     law = DiscreteLaplace(sensitivity / epsilon)
@@ -102,7 +103,7 @@ def test_the_loss_is_that_of_the_law_of_the_noise() -> None:
 
 @pytest.mark.thorough
 def test_a_sensitivity_of_1_would_lose_more_than_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault that the enumeration is for: q count - p all moves by up to max(p, q - p)."""
+    """The fault that the enumeration must find: q count - p all changes by up to max(p, q - p)."""
     monkeypatch.setattr(ingestion, "share_sensitivity", lambda _: 1)
     worst = {share: max(losses(rule)) for share, rule in zip(SHARES, RULES, strict=False)}
     assert worst == {share: EPSILON * max(share.numerator, share.denominator - share.numerator) for share in SHARES}
@@ -110,7 +111,7 @@ def test_a_sensitivity_of_1_would_lose_more_than_is_paid(monkeypatch: pytest.Mon
 
 
 def passes(found: Input, rule: GateRule) -> float:
-    """The exact probability that a gate passes."""
+    """Return the exact probability that a gate passes."""
     number, sensitivity, epsilon = drawn(found, rule)
     law = DiscreteLaplace(sensitivity / epsilon)
     margin = laplace_quantile(sensitivity, epsilon, ALPHA)

@@ -1,4 +1,4 @@
-"""Measures on small candidates, against listing every case."""
+"""Measures on small candidates, compared with listing all cases."""
 
 import math
 from collections.abc import Iterator
@@ -107,7 +107,7 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
 
 
 def facts_of(reads: MeasureClass) -> dict[str, Any]:
-    """All that a measure of this class must state."""
+    """Return all properties that a measure of this class must state."""
     read = "of_static" if reads is MeasureClass.STATIC else "of_candidate"
     return {
         "name": "new", "summary": "a number", "sentence": "It limits a number.", "reads": reads,
@@ -120,7 +120,7 @@ def facts_of(reads: MeasureClass) -> dict[str, Any]:
 
 @pytest.mark.parametrize("reads", list(MeasureClass))
 def test_a_measure_that_leaves_a_fact_out_is_not_made(reads: MeasureClass) -> None:
-    """Nor one that could not be asked: its gate would have no verdict, and nothing would block."""
+    """Nor is one without its function: its gate would have no verdict, and nothing would block."""
     facts = facts_of(reads)
     assert Measure(**facts).reads is reads
     for left_out in facts:
@@ -156,11 +156,11 @@ MAY_JUMP = {
     "population_uniques", "sample_uniques", "smallest_class", "smallest_trusted_cell", "suppressed_share",
     "t_closeness", "trusted_pairs", "trusted_share",
 }  # fmt: skip
-"""Measures of data whose next value the spread of past ones does not bound: the worst of many, or a share of few."""
+"""Measures of data for which past values do not bound the next one: the maximum of many, or a share of few."""
 
 
 def test_of_every_measure_the_better_side_is_the_one_that_protects_or_serves() -> None:
-    """A wrong side turns the linter's advice (CG214) round: it would advise to let through what is bad."""
+    """A wrong side inverts the linter's advice (CG214): it would recommend limits that pass bad values."""
     sides = {BetterSide.LARGER: LARGER_IS_BETTER, BetterSide.EITHER: EITHER_SIDE}
     sides[BetterSide.SMALLER] = MEASURES.keys() - LARGER_IS_BETTER - EITHER_SIDE
     assert {side: {each.name for each in MEASURES.values() if each.better is side} for side in BetterSide} == sides
@@ -171,7 +171,7 @@ def test_past_values_speak_for_the_next_one_only_where_it_can_not_jump() -> None
 
 
 def test_what_a_measure_can_be_lies_in_its_range() -> None:
-    """An excess, which is judged against 0, has the range of its limit."""
+    """An excess, which is compared with 0, has the range of its limit."""
     facts = static()
     for name, measure in MEASURES.items():
         low, high = measure.range
@@ -202,7 +202,7 @@ def test_a_measure_has_its_value_on_a_candidate_and_on_an_empty_one(name: str, v
 
 @given(full=tables, quartile=st.integers(1, 3))
 def test_a_quartile_of_the_anonymity_sets_is_between_order_statistics(full: Any, quartile: int) -> None:
-    """Linear between them, as R's `summary` has it."""
+    """Linear between them, as in R's `summary`."""
     found = of_candidate("anonymity_set_quartile", candidate(full, NONE), **{"with": {"quartile": str(quartile)}})
     sizes = sorted(full.values())
     if not sizes:
@@ -350,7 +350,7 @@ def test_without_a_charge_singletons_are_not_measured_and_no_noise_is_drawn() ->
 
 
 def listed_expectation(shares: list[list[Fraction]], people: int) -> Fraction:
-    """The expected number of singletons over every way in which the people can fall into the classes."""
+    """Return the expected number of singletons over all ways in which the people can fall into the classes."""
     classes = [math.prod(cell, start=Fraction(1)) for cell in product(*shares)]
     total = Fraction(0)
     for places in product(range(len(classes)), repeat=people):
@@ -439,7 +439,7 @@ def test_the_bound_in_the_sample_takes_the_rate_of_the_coins_and_counts_people_o
 
 
 def test_the_bound_on_membership_claims_replaces_a_unit_in_this_release_and_doubles_earlier_ones() -> None:
-    """Of epsilon .75 on a sample at rate 1/4 and .25 beside it, after 2 and 1e-6 that were spent before."""
+    """Epsilon .75 on a sample at rate 1/4 and .25 for other output, after 2 and 1e-6 that were spent before."""
     facts = replace(static(people=1000, spent=("3", "2e-6")), beta=Fraction("0.25"))
     given = {"with": {"skew": "240", "recall": "0.1"}}
     epsilon = 0.75 - math.log(0.75) + 2 * 0.25 + 2 * 2

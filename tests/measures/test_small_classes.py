@@ -1,4 +1,5 @@
-"""Charged numbers of small classes: their privacy loss on every small table, and the law of their gates' verdicts."""
+"""Charged numbers of small classes: their privacy loss on all small tables, and the distribution of their gates'
+verdicts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -59,7 +60,7 @@ def measured(counts: Sequence[int], of: GateRule, noise: CountNoise | None, rows
 
 
 def drawn(counts: Sequence[int], of: GateRule, rows: int = 1) -> Drawn:
-    """What a gate asks the noise for: a number, its sensitivity, and epsilon."""
+    """Return the request of a gate to the noise source: a number, its sensitivity, and epsilon."""
     asked: list[Drawn] = []
 
     def noise(*arguments: int | Fraction) -> int:
@@ -76,8 +77,8 @@ def drawn(counts: Sequence[int], of: GateRule, rows: int = 1) -> Drawn:
 
 @cache
 def neighbours(own: int) -> tuple[tuple[Counts, Counts], ...]:
-    """Every table of up to six rows over four cells beside the same with a person more, who has `own` rows. Which cell
-    is which makes no difference."""
+    """Return each table of up to six rows over four cells with its neighbour with a further person of `own` rows. The
+    order of cells makes no difference."""
     found = set()
     for size in range(ROWS + 1):
         for rows in combinations_with_replacement(range(CELLS), size):
@@ -88,8 +89,8 @@ def neighbours(own: int) -> tuple[tuple[Counts, Counts], ...]:
 
 
 def losses(of: GateRule, own: int) -> Iterator[Fraction]:
-    """The exact privacy loss of the noisy number for every pair, over all that can be drawn: of two discrete Laplace
-    laws of one scale it is the distance of what they are centred on, in that scale."""
+    """Yield the exact privacy loss of the noisy number for each pair, over all outcomes: for two discrete Laplace
+    distributions of one scale it is the distance of their centres, divided by the scale."""
     for without, beside in neighbours(own):
         (number, sensitivity, epsilon), other = drawn(without, of, own), drawn(beside, of, own)
         assert other[1:] == (sensitivity, epsilon)
@@ -98,7 +99,7 @@ def losses(of: GateRule, own: int) -> Iterator[Fraction]:
 
 @pytest.mark.parametrize("of", RULES, ids=named)
 def test_the_loss_of_a_gate_is_its_epsilon_at_most_and_somewhere(of: GateRule) -> None:
-    """For rows, and for persons with two rows: then two classes can leave the sizes that count."""
+    """For rows, and for persons with two rows: then two classes can leave the counted sizes."""
     assert max(losses(of, 1)) == EPSILON
     assert max(losses(of, 2)) == EPSILON
 
@@ -109,8 +110,8 @@ def test_the_loss_is_its_epsilon_for_persons_with_three_rows(of: GateRule) -> No
 
 
 def test_the_sensitivity_of_rows_with_a_property_would_lose_more_than_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault that the enumeration is for: max(p, q - p) is right of invalid cells. A singleton that gets company is
-    one less of them, and a row more."""
+    """The fault that the enumeration must find: max(p, q - p) is right for invalid cells. A singleton that gets company
+    reduces their number, and adds a row."""
     monkeypatch.setattr(small_classes, "share_sensitivity", lambda s, _: max(s.numerator, s.denominator - s.numerator))
     assert max(losses(rule("singleton_share", limit="0.02"), 1)) == EPSILON * Fraction(51, 49)
     assert max(losses(rule("share_in_classes_below", 4, "0.5"), 1)) == 7 * EPSILON
@@ -120,8 +121,8 @@ def test_the_sensitivity_of_rows_with_a_property_would_lose_more_than_is_paid(mo
 
 
 def passes(counts: Sequence[int], of: GateRule) -> float:
-    """The probability that a gate passes, by its law alone: the number with its noise and a margin is at most the
-    limit."""
+    """Return the probability that a gate passes, by its distribution alone: the number with its noise and a margin is
+    at most the limit."""
     number, sensitivity, epsilon = drawn(counts, of)
     most = Fraction(0) if MEASURES[of.measure].excess else of.at_most
     assert most is not None
@@ -131,7 +132,8 @@ def passes(counts: Sequence[int], of: GateRule) -> float:
 
 
 def enumerated(counts: Sequence[int], of: GateRule, most: int) -> float:
-    """The same by letting the code judge with every noise up to `most`, each as likely as its law says."""
+    """Return the probability that a gate passes by judging with each noise up to `most`, weighted by its
+    probability."""
     _, sensitivity, epsilon = drawn(counts, of)
     law = DiscreteLaplace(sensitivity / epsilon)
     found = 0.0
@@ -183,8 +185,9 @@ def test_a_share_above_the_limit_passes_once_in_twenty_at_most(share: str) -> No
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_drawn_verdicts_are_as_likely_as_the_exact_law_says() -> None:
-    """N = 1,500 draws of OpenDP's sampler a gate; exact intervals at 5e-7 a side, so a false alarm once in 500,000 runs
-    (2 gates). Half the noise, or twice, on both is missed once in 10^20 runs (chances of .77 or .98, not .90)."""
+    """N = 1,500 draws of OpenDP's sampler for each gate; exact intervals at 5e-7 on each side, so a false alarm once in
+    500,000 runs (2 gates). Half the noise, or twice, on both is missed once in 10^20 runs (probabilities of .77 or .98,
+    not .90)."""
     counts = (1, 1, 2, 5)
     for of in (rule("singletons", limit="5", epsilon="1"), rule("singleton_share", limit="0.5", epsilon="1")):
         found = sum(judge(of, measured(counts, of, discrete_laplace)) is Outcome.PASS for _ in range(1500))
@@ -193,7 +196,7 @@ def test_drawn_verdicts_are_as_likely_as_the_exact_law_says() -> None:
         assert low <= passes(counts, of) <= high
 
 
-# --- what is told ---
+# --- reported numbers ---
 
 
 @pytest.mark.thorough

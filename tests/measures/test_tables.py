@@ -1,4 +1,4 @@
-"""Measures of published tables: their values, and what can't be measured."""
+"""Measures of published tables: their values, and cases without a value."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_a_gate_on_tables_that_cannot_fail_never_blocks(
 
 
 def test_what_a_candidate_has_not_is_not_measured() -> None:
-    """A measure whose shape a candidate lacks is inconclusive, which blocks."""
+    """A measure of a part that a candidate lacks is inconclusive, which blocks."""
     nothing = Candidate(static=NONE)
     for measure in MEASURES.values():
         if measure.of_candidate is not None:

@@ -1,4 +1,4 @@
-"""What a release is worth, against listing rows one by one."""
+"""Utility of a release, compared with listing rows one by one."""
 
 import json
 import math
@@ -41,7 +41,7 @@ def histogram(table: dict[Cell, int]) -> Histogram:
 
 
 def parts(case: Cases) -> tuple[dict[Cell, int], dict[Cell, int], dict[Cell, int]]:
-    """Release, sample and table, as counts of cells."""
+    """Return release, sample and table, as counts of cells."""
     full = {cell: n for cell, (n, _) in case.items()}
     sample = {cell: n for cell, (_, n) in case.items() if n}
     return {cell: n for cell, n in sample.items() if n >= K}, sample, full
@@ -135,7 +135,7 @@ def test_a_release_of_the_whole_table_has_no_error(case: Cases) -> None:
 
 
 def listed_prediction(rows: list[Cell], seen: Cell) -> list[float]:
-    """Posterior weight of both targets by the textbook, each probability with Laplace's correction."""
+    """Return the posterior weight of both targets by the textbook, each probability with Laplace's correction."""
     weights = []
     for target in range(2):
         mine = [row for row in rows if row[3] == target]

@@ -1,4 +1,4 @@
-"""What others compute again from a release is the same on their processors: a fit to the last bit, weights nearly."""
+"""Recomputation on other processors: a fit is bitwise equal, weights are nearly equal."""
 
 import hashlib
 import json
@@ -17,11 +17,12 @@ from tests.processors import needs_features, on_a_plain_processor
 
 SIZES = (7, 5, 4, 6)
 FIT = "ce5b69e28f4b1e3a"
-"""As it was before sums of products had their order here, too."""
+"""The digest from before sums of products had their order here, too."""
 
 
 def fitted() -> str:
-    """Digest of a model and of its rows: four attributes with coarser levels, two rounds, values that can't occur."""
+    """Return the digest of a model and of its rows: four attributes with coarser levels, two rounds, impossible
+    combinations."""
     variables = []
     for name, size in zip("abcd", SIZES, strict=True):
         codes = np.arange(size, dtype=np.int32)
@@ -49,7 +50,7 @@ def _measured(domain: ModelDomain) -> Iterator[MeasuredTable]:
 
 
 def weighted() -> list[int]:
-    """Weights of 300 classes by three margins, of which some can't be met."""
+    """Return weights of 300 classes by three margins, some of which can't be met."""
     draws = np.random.Generator(np.random.PCG64(2))
     ages, wards = np.indices((20, 15)).reshape(2, -1)
     counts = draws.integers(5, 200, 300)

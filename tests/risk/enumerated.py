@@ -1,4 +1,4 @@
-"""The exact law of people in bins, in fractions: every number of people in every bin."""
+"""The exact distribution of people in bins, in fractions: all numbers of people in all bins."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from math import factorial
 
 
 def law(probabilities: Sequence[Fraction], people: int, size: int) -> list[Fraction]:
-    """P(exactly s bins hold exactly `size`) for s from 0 to people // size."""
+    """Return P(exactly s bins hold exactly `size`) for s from 0 to people // size."""
     ways = {(0, 0): Fraction(1)}
     for p in probabilities:
         further: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
@@ -19,6 +19,6 @@ def law(probabilities: Sequence[Fraction], people: int, size: int) -> list[Fract
 
 
 def mean_and_variance(law: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """Of a law of whole numbers from 0 on."""
+    """Return mean and variance of a distribution of whole numbers from 0 on."""
     mean = sum((s * p for s, p in enumerate(law)), Fraction(0))
     return mean, sum((s * s * p for s, p in enumerate(law)), Fraction(0)) - mean**2

@@ -1,4 +1,4 @@
-"""Figure 10 of Francis and Wagner: points of two attacks on the Texas hospitals, as read from Carlini et al."""
+"""Figure 10 of Francis and Wagner: points of two attacks on the Texas hospitals, read from Carlini et al."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -32,14 +32,14 @@ PRECISIONS: tuple[Mapping[str, list[float]], Mapping[str, list[float]]] = (
         "1": [0.5000, 0.0323, 0.0041, 0.0004],
     },
 )
-"""Of Shokri et al. and Carlini et al. at 1:1, 1:30, 1:240 and 1:2400 by equation 11."""
+"""Precisions of Shokri et al. and Carlini et al. at 1:1, 1:30, 1:240 and 1:2400 by equation 11."""
 
 
 def curve(tprs: Mapping[str, str]) -> list[RocPoint]:
-    """The points of one attack."""
+    """Return the points of one attack."""
     return [RocPoint(Fraction(fpr), Fraction(tpr)) for fpr, tpr in tprs.items()]
 
 
 def as_csv(tprs: Mapping[str, str]) -> str:
-    """The points as a file."""
+    """Return the points as a CSV file."""
     return "fpr,tpr\n" + "".join(f"{fpr},{tpr}\n" for fpr, tpr in tprs.items())

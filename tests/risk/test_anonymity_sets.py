@@ -1,4 +1,4 @@
-"""Anonymity sets are what a plain group-by gives, for every subset at every level, whichever way they are counted."""
+"""Anonymity sets equal those of a plain group-by, for each subset at each level and each way of counting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from crowdgate.risk.anonymity_sets import (
 from tests.examples import examples
 
 CELLS = st.sampled_from([(1 << 17, 1 << 20), (8, 30), (4, 4), (1, 1)])
-"""Cells of a cube and of a dense subset: all dense, partly, hardly, everything sparse."""
+"""Cells of a cube and of a dense subset: all dense, some dense, few dense, all sparse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,14 @@ class Made:
         ]
 
     def at(self, chosen: Mapping[str, str]) -> pd.DataFrame:
-        """The columns at these levels."""
+        """Return the columns at these levels."""
         level = {name: next(e for e in self.levels[name] if e.name == chosen[name]) for name in chosen}
         return pd.DataFrame({name: level[name].codes[self.frame[name]] for name in chosen}, index=self.frame.index)
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> Made:
-    """One to four columns of up to six values, each with up to three levels that nest and are in no order."""
+    """Draw one to four columns of up to six values, each with up to three nested levels in no order."""
     names = ("a", "b", "c,a", "d")[: draw(st.integers(1, 4))]
     levels = {name: draw(nested()) for name in names}
     rows = draw(st.integers(0, 40))
@@ -77,7 +77,7 @@ def nested(draw: st.DrawFn) -> tuple[Level, ...]:
 
 
 def brute(table: Made, up_to: int) -> list[tuple[dict[str, str], pd.Series]]:
-    """Every grouping with its sizes, by pandas."""
+    """Return each grouping with its sizes, by pandas."""
     found = []
     for size in range(1, up_to + 1):
         for names in combinations(table.levels, size):
@@ -132,7 +132,7 @@ def test_a_cover_holds_every_subset_in_a_cube_that_is_not_too_wide(
 
 
 def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Codes of a coarser level that are added up without being put in order first."""
+    """Codes of a coarser level that are added up without being sorted first."""
     codes = [np.array(each, dtype=np.int32) for each in ([0, 1, 2, 3], [0, 1, 0, 1])]
     levels = Level("level 0", tuple("0123"), codes[0]), Level("level 1", tuple("01"), codes[1])
     table = Made({"a": levels}, pd.DataFrame({"a": [0, 1, 2, 2, 3]}))
@@ -164,7 +164,7 @@ def test_a_person_in_several_sets_counts_once_in_each_and_by_the_smallest(
 
 
 def of_persons(rows: pd.DataFrame) -> SizeSummary:
-    """Sets of distinct persons, and the persons by the smallest of theirs."""
+    """Return sets of distinct persons, with each person counted by the smallest set."""
     distinct, names = rows.drop_duplicates(), [name for name in rows if name]
     if not len(rows):
         return of_pandas(pd.Series(dtype=int))
@@ -174,7 +174,7 @@ def of_persons(rows: pd.DataFrame) -> SizeSummary:
 
 
 def at_front(entries: Histogram, name: str) -> Histogram:
-    """The person, this column, and then all columns."""
+    """Return the person, this column, and then all columns."""
     at = entries.names.index(name)
     names, sizes = ("", "by", *entries.names[1:]), (entries.sizes[0], entries.sizes[at], *entries.sizes[1:])
     return Histogram(names, sizes, (entries.codes[0], entries.codes[at], *entries.codes[1:]), entries.counts)

@@ -1,4 +1,5 @@
-"""At the edge of what a rule of `validity` accepts, no law is further off than the rule says; just beyond, some are."""
+"""At the edge of the range accepted by a rule of `validity`, no distribution exceeds the stated error; just beyond,
+some do."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ Formula = Callable[..., float]
 
 
 def edge(formula: Formula, name: str, most: float, **arguments: Any) -> float:
-    """The greatest value of an argument that is accepted, up to `most`."""
+    """Return the greatest value of an argument that is accepted, up to `most`."""
     return edge_of(lambda value: ours.validity(formula, **arguments, **{name: value}) is None, most)
 
 
@@ -44,8 +45,8 @@ def edge_of(accepted: Callable[[float], bool], most: float) -> float:
 
 
 def extremes(of_bin: Callable[[Floats], Floats], N: int, kappa: float, by_kl: bool) -> tuple[float, float]:
-    """The least and greatest sum over bins of a law with this distance: the excess of collisions of any law, or the
-    Kullback-Leibler distance of one without strong outliers."""
+    """Return the least and greatest sum over bins of a distribution with this distance: the excess of collisions of any
+    distribution, or the Kullback-Leibler distance of one without strong outliers."""
     alpha = np.unique(np.concatenate([[0.0], np.geomspace(1e-3, 4, 60), np.linspace(0, 4, 81), np.geomspace(4, N, 60)]))
     square = (alpha - 1) ** 2 / 2
     entropy = np.where(alpha > 0, alpha * np.log(np.maximum(alpha, 1e-300)) - alpha + 1, 1.0)
@@ -60,7 +61,7 @@ def extremes(of_bin: Callable[[Floats], Floats], N: int, kappa: float, by_kl: bo
 
 
 def of_people(j: int, k: int, N: int, alpha: Floats) -> Floats:
-    """A bin's part of the people in groups of j."""
+    """Return a bin's part of the people in groups of j."""
     return np.asarray(alpha * binom.pmf(j - 1, k - 1, alpha / N))
 
 
@@ -115,7 +116,7 @@ def test_shares_beyond_the_edge_are_further_off() -> None:
 
 
 def test_a_few_people_are_not_taken_for_many() -> None:
-    """Where a limit for many people is twice the truth or more, of shares and of the variance."""
+    """A limit for many people is then at least twice the truth, for shares and for the variance."""
     for j, k in ((2, 2), (3, 3), (8, 9)):
         assert ours.phi_j_kl(j, k, 10**6, 0) > 1.9 * share_in_groups_of(Bins.uniform(10**6), k, j)
         assert "j (j - 1) / (2 k)" in str(ours.validity(ours.phi_j_kl, j=j, k=k, N=10**6, kappa=0))
@@ -144,7 +145,7 @@ def one_likelier(N: int, chi: float) -> Bins:
 
 
 def one_less_likely(N: int, chi: float) -> Bins:
-    """Some bins alike, one less likely, all others empty."""
+    """Return bins of which some are equally likely, one is less likely, and all others are empty."""
     square = (1 + 2 * chi) / N
     some = math.floor(1 / square)
     less = (1 - math.sqrt(some * ((some + 1) * square - 1))) / (some + 1)
@@ -219,7 +220,7 @@ def test_even_uniqueness_is_as_is_said(formula: Formula) -> None:
 
 
 def test_two_people_of_two_bins() -> None:
-    """Both are in one bin with the probability sum p^2."""
+    """Both are in one bin with probability sum p^2."""
     for x in range(1, 50):
         p, groups = [x / 100, 1 - x / 100], [(x / 50, 1), (2 - x / 50, 1)]
         together = p[0] ** 2 + p[1] ** 2
@@ -238,7 +239,7 @@ def test_two_people_of_two_bins() -> None:
     ("spike", "wide"), [(0, 1), (0.1, 1), (0.1, 1e-2), (0.1, 1e-3), (1e-3, 1e-6), (1, 1), (1, 1e-2)]
 )
 def test_a_density_with_a_spike_is_within(k: int, spike: float, wide: float) -> None:
-    """Even but for a share of it in a spike, narrower than the width or not, which int f^2 does not tell."""
+    """Uniform except for a share in a spike, narrower than the width or not, which int f^2 does not show."""
     parts, lengths = np.array([1 - spike, 0.0, spike]), np.array([5.0, 1.0, wide])
     f2, f3 = (float(np.sum(parts**m / lengths ** (m - 1))) for m in (2, 3))
     width = edge(ours.ES_quadratic, "Delta", 10, k=k, f2=f2, f3=f3)

@@ -1,4 +1,4 @@
-"""The printed formulas of Koot's thesis that are wrong: what is printed, where it fails, and that ours holds there."""
+"""The formulas of Koot's thesis that are printed wrong: the printed form, where it fails, and the correct one there."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tests.risk.enumerated import law, mean_and_variance
 
 
 def tilted(gamma: float, bins: int) -> Bins:
-    """Bins of the density gamma (x - 1/2) + 1."""
+    """Return bins of the density gamma (x - 1/2) + 1."""
     at = (np.arange(bins) + 0.5) / bins
     return Bins.from_counts(gamma * (at - 0.5) + 1)
 
@@ -177,7 +177,7 @@ def test_12_the_distance_of_a_linear_density() -> None:
 
 
 def test_13_the_discrepancy_measure() -> None:
-    """4.3.2 printed: 1/2 sum (ai^2 fi - 1), which takes off 1 for every group."""
+    """4.3.2 printed: 1/2 sum (ai^2 fi - 1), which subtracts 1 for each group."""
     alpha, f = (0.5, 1.0, 2.0), (0.5, 0.25, 0.25)
     printed = sum(a**2 * share - 1 for a, share in zip(alpha, f, strict=True)) / 2
     assert printed < 0 < collision_excess(Bins.grouped(alpha, [2, 1, 1])) == pytest.approx(0.1875)
@@ -204,7 +204,7 @@ def test_15_how_many_groups_are_sampled() -> None:
 
 
 def test_16_the_limit_that_its_lemma_is_cited_for() -> None:
-    """4.3.1 cites "Lemma 4.1.(ii)" on (1 + a/sqrt N)^N; printed under that number is one on covariances."""
+    """4.3.1 cites "Lemma 4.1.(ii)" on (1 + a/sqrt N)^N; the printed lemma of this number is on covariances."""
     N, a = 10**12, 1.3
     assert ours.pi_u_poisson(round(a * 10**6), N) == pytest.approx(math.exp(-(a**2) / 2), rel=1e-5)
 
@@ -269,5 +269,5 @@ def test_21_what_is_left_after_the_income_question() -> None:
 
 
 def divided(people: int, factors: Sequence[float]) -> list[float]:
-    """What is left of the people after each question."""
+    """Return the number of people left after each question."""
     return list(accumulate(factors, truediv, initial=float(people)))

@@ -1,4 +1,4 @@
-"""How large groups must be for few to be alone, and the best for a cost of each."""
+"""Group sizes with few singletons, and the best size for a cost of each group."""
 
 from fractions import Fraction
 
@@ -27,5 +27,5 @@ def test_group_sizes_are_the_least_and_the_best_of_all(counts: list[int], share:
 
 @pytest.mark.parametrize(("cost", "best"), [(0, 1), (1, 10), (10, 37)])
 def test_the_best_group_size_is_that_of_example_5_6(cost: int, best: int) -> None:
-    """Koot prints 38 at cost 10, by exp(-k/N) for the share alone."""
+    """Koot prints 38 at cost 10, by exp(-k/N) for the share of singletons."""
     assert best_group_size(Bins.uniform(95), cost, 10**6) == best == approximations.optimal_k(95, cost)

@@ -1,4 +1,4 @@
-"""The expected kept share equals enumeration."""
+"""The expected retained share equals enumeration."""
 
 from fractions import Fraction
 from itertools import product
@@ -14,7 +14,7 @@ from tests.examples import examples
 
 
 def by_enumeration(shares: list[Fraction], people: int, k: int, beta: Fraction) -> Fraction:
-    """Every way to place people in classes, then every sample of each class."""
+    """Return the retained share over all ways to place people in classes, and all samples of each class."""
     kept = Fraction(0)
     for places in product(range(len(shares)), repeat=people):
         chance = Fraction(1)
@@ -46,7 +46,8 @@ def test_fewer_people_than_k_keep_nothing() -> None:
 
 
 def moments_by_enumeration(mean: float, k: int, beta: float) -> tuple[float, float]:
-    """Mean and variance of truth less estimate over every number of people up to 60, and every sample of them."""
+    """Return mean and variance of the truth minus the estimate over each number of people up to 60, and all samples of
+    them."""
     first = second = 0.0
     for people in range(61):  # of mean 12 at most: more than 60 people have probability below 1e-20
         chance = exp(-mean) * mean**people / factorial(people)
@@ -76,7 +77,7 @@ def test_without_suppression_the_error_is_that_of_sampling() -> None:
 
 
 def stay_by_enumeration(count: int, k: int, beta: float) -> tuple[float, float, float, float]:
-    """Of one class: mean of J 1(J >= k), P(J >= k), mean and variance of count - J 1(J >= k) / beta."""
+    """Return for one class: mean of J 1(J >= k), P(J >= k), mean and variance of count - J 1(J >= k) / beta."""
     first = stays = missed = square = 0.0
     for j in range(count + 1):
         chance = comb(count, j) * beta**j * (1 - beta) ** (count - j)

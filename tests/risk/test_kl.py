@@ -47,7 +47,7 @@ def test_strong_outliers_are_told() -> None:
     assert outliers(Bins.uniform(95)) is None
     assert outliers(Bins.grouped([0.5, 1.5], [50, 50])) is None
     assert "far likelier or far less likely" in str(outliers(Bins.grouped([0.1, 1.9], [50, 50])))
-    assert outliers(Bins.from_counts(np.ones(80), empty=15)) is not None  # ages that nobody has
+    assert outliers(Bins.from_counts(np.ones(80), empty=15)) is not None  # ages without people
     assert outliers(Bins.grouped([50, Fraction(950, 999)], [1, 999])) is not None  # one that many have
 
 

@@ -1,4 +1,4 @@
-"""Which figures go together: of every small table, where the ends are reached, and both ways through the curves."""
+"""Joint range of the figures: of all small tables, where limits are reached, and both ways through the curves."""
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement

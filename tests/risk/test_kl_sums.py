@@ -1,4 +1,4 @@
-"""The three charged sums: their sensitivities over all small tables, what is drawn, and how often its ends hold."""
+"""The three charged sums: their sensitivities over all small tables, their noise, and the coverage of their limits."""
 
 import math
 from collections import Counter
@@ -33,7 +33,7 @@ def apart(one: CellSums, other: CellSums) -> tuple[int, int, int]:
 @pytest.mark.thorough
 @pytest.mark.parametrize(("people", "rows_each"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (2, 2), (1, 3), (2, 3)])
 def test_no_person_moves_a_sum_further_than_its_sensitivity_in_any_small_table(people: int, rows_each: int) -> None:
-    """All tables of three cells, also those of more rows than the bound allows, and all ways to add a person."""
+    """All tables of three cells, also those with more rows than the bound allows, and all ways to add a person."""
     grid = SumGrid(people, rows_each)
     most, known = [0, 0, 0], {t: sums(grid, t) for t in product(range(grid.rows + 3 + rows_each), repeat=3)}
     persons = [c for m in range(1, rows_each + 1) for c in combinations_with_replacement(range(3), m)]
@@ -57,7 +57,7 @@ people = st.one_of(st.integers(1, 100), st.sampled_from([10**4, 3 * 10**5, 10**9
 @settings(max_examples=examples(150), deadline=None)
 @given(people, st.integers(1, 1000), st.data())
 def test_a_row_moves_a_cell_of_any_size_no_further(people: int, rows_each: int, data: st.DataObject) -> None:
-    """Near the bound, where terms move most and are largest against their rounding, and above it."""
+    """Near the bound, where terms change most and are largest relative to their rounding, and above it."""
     grid = SumGrid(people, rows_each)
     count = data.draw(st.integers(0, 2 * grid.rows) | st.integers(max(0, grid.rows - 3), grid.rows + 3))
     moved = apart(grid.sums([(count, 1)]), grid.sums([(count + 1, 1)]))
@@ -75,7 +75,7 @@ def test_every_sum_of_an_allowed_table_fits_into_64_bits_and_is_near_the_truth(p
 
 
 def test_a_planted_slope_above_the_bound_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """c^2 that goes on as it is above N moves further than the noise is made for."""
+    """c^2 without the linear continuation above N changes by more than the noise covers."""
     monkeypatch.setattr(SumGrid, "_square_term", lambda grid, count: int(grid.square_steps * count**2))
     grid = SumGrid(5)
     assert apart(sums(grid, (5,)), sums(grid, (6,)))[2] > grid.sensitivities.squares
@@ -155,7 +155,7 @@ parts = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
 
 @given(st.integers(1, 1000), parts, parts)
 def test_figures_of_a_model_are_made_possible_together(cells: int, one: list[float], other: list[float]) -> None:
-    """Of any two ranges: ends in order, each pair such that a table can have it, and a point stays a point."""
+    """For any two ranges: limits in order, each pair possible for a table, and a point stays a point."""
 
     def interval(parts: list[float], most: float) -> Interval:
         low, value, high = (part * most for part in parts)
@@ -172,7 +172,7 @@ def test_figures_of_a_model_are_made_possible_together(cells: int, one: list[flo
 
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=20), st.integers(0, 10**6))
 def test_what_a_table_has_stays_as_it_is_and_stays_between_the_ends(counts: list[int], empty: int) -> None:
-    """Of exact figures, and of ends that hold the true ones with room."""
+    """For exact figures, and for limits that contain the true ones with room."""
     bins = Bins.from_counts(np.array(counts, dtype=float), empty)
     cells, kl, collision = len(counts) + empty, kl_to_uniform(bins), collision_excess(bins)
     point = consistent(cells, Interval(kl, kl, kl), Interval(collision, collision, collision))
@@ -191,11 +191,11 @@ def test_what_a_table_has_stays_as_it_is_and_stays_between_the_ends(counts: list
 @settings(deadline=None)
 @given(st.integers(1000, 10**5), st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(5)]))
 def test_the_chance_of_failing_among_published_ends_is_what_is_stated(rows: int, epsilon: Fraction) -> None:
-    """Of fewer than 1,000 rows next to nothing is published; from two half widths more on nearly everything is."""
+    """With fewer than 1,000 rows almost nothing is published; from two half widths more on nearly everything is."""
     reach, law = laplace_quantile(1, epsilon / 3, 0.05 / 3), math.exp(-float(epsilon) / 3)
 
     def published(rows: int) -> float:
-        """P(noise >= 1000 + reach - rows): a tail of the discrete Laplace law."""
+        """P(noise >= 1000 + reach - rows): a tail of the discrete Laplace distribution."""
         short = 1000 + reach - rows
         return law**short / (1 + law) if short > 0 else 1 - law ** (1 - short) / (1 + law)
 
@@ -216,8 +216,8 @@ DRAWS, EPSILON = 1500, Fraction(1, 5)
 
 
 def outside(table: Table, cells: int, seed: int) -> dict[str, int]:
-    """How often each end fails by itself, and any of the upper or of the lower ones of KL and the collision quantity,
-    in DRAWS draws."""
+    """Return how often each limit fails individually, and any of the upper or of the lower ones of KL and the collision
+    quantity, in DRAWS draws."""
     grid, draws = SumGrid(300_000), np.random.default_rng(seed)
 
     def noise(count: int, sensitivity: int, epsilon: Fraction) -> int:
@@ -258,7 +258,7 @@ def test_the_ends_hold_each_by_itself_and_all_together(name: str) -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", ["uniform", "skew"])
 def test_ends_that_are_too_near_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted: quantiles of a fifth of the scale."""
+    """Planted fault: quantiles of a fifth of the scale."""
     monkeypatch.setattr(kl_sums, "laplace_quantile", lambda s, e, a: laplace_quantile(s, e * 5, a))
     cells, table = TABLES[name]
     assert max(outside(table, cells, seed=1).values()) > MOST_OUTSIDE

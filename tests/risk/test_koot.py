@@ -1,4 +1,4 @@
-"""Every reference value of the thesis's formulas, and that they refuse what they are not defined for."""
+"""All reference values of the thesis's formulas, and errors for arguments for which they are not defined."""
 
 import json
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ SIMULATED = "ES,VarS,P(S=0),P(unique)"
 
 
 def given(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments, with probabilities like 1/16 as fractions."""
+    """Return arguments, with probabilities like 1/16 as fractions."""
     return {name: [Fraction(p) for p in value] if name == "p" else value for name, value in inputs.items()}
 
 
 def near(entry: Entry) -> Any:
-    """The expected value with its tolerances, relative and absolute."""
+    """Return the expected value with its tolerances, relative and absolute."""
     tolerance = {name: size for name, size in entry["tolerance"].items() if size}
     return pytest.approx(entry["expected"], **{"rel": 0.0, "abs": 0.0, **tolerance})
 

@@ -1,4 +1,4 @@
-"""Matches of a release with a register are those of a comparison row by row."""
+"""Matches of a release with a register equal those of a comparison row by row."""
 
 from collections import Counter
 from fractions import Fraction
@@ -34,7 +34,7 @@ def test_matches_are_those_of_every_row_with_every_person(release: Rows, registe
     assert found.people_within == tuple(
         sum(person in hit and own[person] <= most for person in register) for most in AT_MOST
     )
-    # people of a cell take its rows one after another, each at most so many
+    # people of a cell take its rows one after another, each up to the limit
     right, alone = Fraction(0), 0
     for cell, rows in hit.items():
         if own[cell]:
@@ -66,8 +66,8 @@ PEOPLE, ROUNDS = 2000, 25
 def test_nobody_links_more_rows_rightly_than_is_said(
     share: float, coverage: float, wrong: float, cells: tuple[int, int]
 ) -> None:
-    """A register of the same people, of whom it lacks some and has some in another row; the adversary takes one of the
-    matching people at random, so of c people one is right with probability 1 / c."""
+    """A register of equal people that lacks some and has errors for others; the adversary chooses one of the matching
+    people at random, so of c people one is right with probability 1 / c."""
     draws = np.random.default_rng(7)
     right, said = [], 0.0
     for _ in range(ROUNDS):

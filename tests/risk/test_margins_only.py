@@ -1,4 +1,4 @@
-"""Bounds hold for every joint law with the margins; some laws reach them."""
+"""Bounds hold for each joint distribution with the margins; some distributions reach them."""
 
 from itertools import permutations
 
@@ -48,7 +48,7 @@ def test_extreme_joint_laws_lie_within(k: int) -> None:
 
 
 def corner(rows: list[float], columns: list[float]) -> Floats:
-    """A vertex of the joint laws with these margins: by the north-west corner rule."""
+    """Return a vertex of the joint distributions with these margins, by the north-west corner rule."""
     r, c, joint = list(rows), list(columns), np.zeros((len(rows), len(columns)))
     i = j = 0
     while i < len(r) and j < len(c):
@@ -73,7 +73,7 @@ def test_where_one_margin_varies_there_is_one_law(others: list[list[float]], mar
 
 
 def test_what_one_bin_holds_nearly_alone_is_not_above_the_truth() -> None:
-    """Of two people one is alone only beside the cell that both share: nothing is added for rounding."""
+    """For two people, one is alone only outside the cell that both share: rounding adds nothing."""
     near = 1 - 2.0**-50
     low, high = singletons_bounds([[near, 1 - near]] * 2, 2)
     together = 4 * near * (1 - near)

@@ -1,4 +1,4 @@
-"""Matches of a release with a register, against comparing every row with every record."""
+"""Matches of a release with a register, compared with matching each row with each record."""
 
 from collections import Counter
 

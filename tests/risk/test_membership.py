@@ -1,4 +1,4 @@
-"""Membership attacks at realistic base rates: equation 11, its tables, and what the paper says beside them."""
+"""Membership attacks at realistic base rates: equation 11, its tables, and the paper's statements about them."""
 
 import math
 from fractions import Fraction
@@ -120,7 +120,7 @@ def test_both_lower_ends_hold_together_and_both_upper_ends_do(tpr: float, fpr: f
 
 
 def best_of_all_pairs(points: list[RocPoint], wanted: Fraction, skew: Fraction) -> float | None:
-    """The greatest recall of any mixture of two of the points, claiming everybody and claiming nobody."""
+    """Return the greatest recall of any mixture of two of the points, claiming everybody and claiming nobody."""
     ratio = wanted * skew / (1 - wanted)
     all_points = [(point.fpr, point.tpr) for point in points] + [(Fraction(1), Fraction(1)), (Fraction(0), Fraction(0))]
     margin = {point: point[1] - ratio * point[0] for point in all_points}
@@ -158,7 +158,7 @@ def test_equation_11_on_figure_10(fpr: str) -> None:
 
 
 def per(recall: float | None, skew: int) -> float:
-    """Of how many targets one is a true positive."""
+    """Return the number of targets for each true positive."""
     assert recall is not None
     return (1 + skew) / recall
 

@@ -1,4 +1,4 @@
-"""Minimal uniques are those of the definition, and scores those that sdcMicro publishes."""
+"""Minimal uniques equal those of the definition, and scores those that sdcMicro publishes."""
 
 from itertools import combinations
 
@@ -33,7 +33,7 @@ BOOK = pd.DataFrame(
         "education": ["high"] * 4 + ["university", "high", "middle", "university"],
     }
 )
-"""M. Templ, Statistical disclosure control for microdata (2017), as sdcMicro's test_suda2.R has it."""
+"""M. Templ, Statistical disclosure control for microdata (2017), from sdcMicro's test_suda2.R."""
 THREE = pd.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})
 """From sdcMicro's test_suda2.R."""
 
@@ -46,7 +46,7 @@ def counted(frame: pd.DataFrame) -> Histogram:
 
 
 def by_row(frame: pd.DataFrame, values: np.ndarray, uniques: MinimalUniques) -> list[float]:
-    """Values of records, for every row of the frame."""
+    """Return values of records, for each row of the frame."""
     cells = counted(frame)
     names = {tuple(int(column[at]) for column in cells.codes): value
              for at, value in zip(uniques.records.tolist(), values.tolist(), strict=True)}  # fmt: skip
@@ -55,7 +55,7 @@ def by_row(frame: pd.DataFrame, values: np.ndarray, uniques: MinimalUniques) -> 
 
 
 def brute(frame: pd.DataFrame, up_to: int) -> dict[int, set[tuple[int, ...]]]:
-    """For each row the sets of columns in which nobody is like it, though somebody is without any one of them."""
+    """Return for each row the sets of columns in which it is unique, but not in any proper subset."""
     alone = {
         subset: ~frame.duplicated(list(frame.columns[list(subset)]), keep=False)
         for size in range(1, up_to + 1)
@@ -96,8 +96,8 @@ def test_the_scores_of_the_guide(up_to: int) -> None:
 
 
 def test_the_dis_suda_scores_of_the_guide_are_of_the_older_scores() -> None:
-    """The guide prints .0051, .0107, .0051 and .0088 beside scores of 6, 12, 6 and 10. They follow from the scores of
-    before version 5.0.3 (1.75, 3.25, 1.75, 2.75); from those beside them they would be .0050, .0114, .0050, .0092."""
+    """The guide prints .0051, .0107, .0051 and .0088 beside scores of 6, 12, 6 and 10. They follow from the scores
+    before version 5.0.3 (1.75, 3.25, 1.75, 2.75); from the printed scores they would be .0050, .0114, .0050, .0092."""
     uniques = minimal_uniques(counted(GUIDE), 4)
     older, newer = suda(uniques, scores="ihsn"), suda(uniques)
     assert by_row(GUIDE, older.scores, uniques)[2:8:2] == [1.75, 3.25, 1.75]

@@ -1,4 +1,4 @@
-"""The law that tables mean: where it is known in closed form, beside fitting that goes on for long, and refused."""
+"""The distribution that tables determine: known in closed form, compared with long fitting, and refused."""
 
 from itertools import combinations
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def pairs(table: Floats) -> list[KnownMargin]:
-    """Every two-way table of a three-way one."""
+    """Return each two-way table of a three-way one."""
     found = []
     for way in combinations(range(3), 2):
         counts = table.sum(axis=({0, 1, 2} - {*way}).pop())
@@ -25,7 +25,7 @@ def pairs(table: Floats) -> list[KnownMargin]:
 
 
 def independent(table: Floats) -> Floats:
-    """Independent attributes, and a little everywhere."""
+    """Return independent attributes, with a little probability everywhere."""
     first, second, third = (table.sum(axis=tuple({0, 1, 2} - {at})) / table.sum() for at in range(3))
     law = first[:, None, None] * second[:, None] * third
     return np.asarray(table.sum() * (law * (1 - 1e-9) + 1e-9 / table.size))
@@ -49,7 +49,7 @@ def test_it_is_the_law_that_fitting_for_long_comes_to(shape: tuple[int, int, int
 
 
 def test_sixty_rounds_of_fitting_alone_do_not_come_to_it() -> None:
-    """Sparse two-way tables, where .1 % of the people were in other cells."""
+    """Sparse two-way tables, for which .1 % of the people were in other cells."""
     draws = np.random.default_rng(9)
     shares = draws.gamma(0.05, 1, (8, 8, 8))
     table = draws.multinomial(10**5, (shares / shares.sum()).ravel()).reshape(8, 8, 8).astype(float)
@@ -62,7 +62,7 @@ def test_sixty_rounds_of_fitting_alone_do_not_come_to_it() -> None:
 
 
 def test_cells_that_no_table_shows_to_be_empty_are_empty() -> None:
-    """Six of eight cells hold 5 each: a change that keeps the two-way tables takes from one of the empty cells."""
+    """Six of eight cells hold 5 each: a change that keeps the two-way tables would take from one of the empty cells."""
     table = np.full((2, 2, 2), 5.0)
     table[0, 0, 0] = table[1, 1, 1] = 0
     found = nearest.nearest(independent(table), pairs(table))
@@ -91,7 +91,7 @@ def test_of_tables_that_contradict_each_other_there_is_none() -> None:
 
 
 def test_a_planted_bound_that_is_always_small_lets_an_unfinished_fit_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the bound keeps out: the first fit is far from the law that has the tables."""
+    """The fit that the bound rejects: the first one is far from the distribution with these tables."""
     table = np.full((2, 2, 2), 5.0)
     table[0, 0, 0] = table[1, 1, 1] = 0
     monkeypatch.setattr(nearest, "_distance_bound", lambda *_: 0.0)

@@ -1,4 +1,4 @@
-"""Means, variances and laws of bins with exactly j people, against all ways to fall and against simulation."""
+"""Means, variances and distributions of bins with exactly j people, compared with enumeration and with simulation."""
 
 from fractions import Fraction
 from math import comb, inf, log, sqrt
@@ -97,8 +97,8 @@ def lost(apart: list[float], counts: list[int]) -> GroupingLoss:
 
 @pytest.mark.parametrize("apart", [Fraction(1, 50), Fraction(1, 7), Fraction(2, 5), Fraction(1, 2)])
 def test_the_bound_of_a_pair_is_never_exceeded_and_hardly_above_the_greatest_change(apart: Fraction) -> None:
-    """Exactly: two bins given their mean. Three people change the logarithm most where nobody is alone, and two where
-    all are unique; the bound rounds `apart` up to a sixteenth of an octave."""
+    """Exactly: two bins given their mean. Three people change the logarithm most for no singletons, and two for all
+    unique; the bound rounds `apart` up to a sixteenth of an octave."""
     pair, mean = [(1 - apart) / 2, (1 + apart) / 2], [Fraction(1, 2)] * 2
     own = lost([float(apart)], [2])
     for people in range(2, 9):
@@ -116,7 +116,7 @@ def test_grouped_bins_are_paired_once_less_than_there_are_and_single_ones_never(
 
 
 def test_bins_that_are_far_apart_are_bounded_by_the_factor_to_their_mean() -> None:
-    """One bin is 50 times as likely as 20 others. Of three people nobody is alone where all fall into one bin."""
+    """One bin is 50 times as likely as 20 others. Of three people nobody is alone if all fall into one bin."""
     shares = [Fraction(50, 70), *[Fraction(1, 70)] * 20]
     change = log(sum(share**3 for share in shares) * 21**2)
     own = lost([49 / 51], [21])

@@ -1,4 +1,4 @@
-"""Population uniques: ARX's own figures, populations that were drawn from the models, and never a NaN."""
+"""Population uniques: ARX's own figures, populations drawn from the models, and never a NaN."""
 
 import math
 import tracemalloc
@@ -19,7 +19,7 @@ ADULT = {
     15: 15, 16: 9, 17: 11, 18: 10, 19: 10, 20: 5, 21: 3, 22: 4, 23: 3, 24: 2, 25: 1, 26: 3, 27: 5, 29: 1, 30: 2, 32: 1,
     34: 1, 35: 1, 36: 1, 45: 1,
 }  # fmt: skip
-"""How many classes of each size the nine columns of data/adult.csv of ARX make: 30,162 people."""
+"""Number of classes of each size, for the nine columns of data/adult.csv of ARX: 30,162 people."""
 COUNTS = np.repeat(list(ADULT), list(ADULT.values())).astype(np.int64)
 PEOPLE = 30162
 
@@ -32,7 +32,7 @@ def share(uniques: float | None, fraction: float) -> float:
 @pytest.mark.parametrize(("fraction", "arx"), [(0.01, 0.1446083531167384), (0.1, 0.27684993883653597)])
 def test_pitman_is_that_of_arx_but_for_its_limit(fraction: float, arx: float) -> None:
     """TestRiskMetrics.testDecisionRule2 of ARX. With its formula for large N our parameters give its figures; the exact
-    expectation is less by theta (1 - alpha) / N of itself: .03 % and .3 %."""
+    expectation is smaller by a share of theta (1 - alpha) / N: .03 % and .3 %."""
     found = pitman(SampleClasses.of(COUNTS), fraction)
     theta, alpha = (value for _, value in found.parameters)
     people = PEOPLE / fraction
@@ -59,7 +59,7 @@ def test_zayatz_of_large_classes_is_hypergeometric(fraction: str, monkeypatch: p
 
 
 def test_zayatz_of_a_very_large_class_needs_little_memory() -> None:
-    """All factors of the largest class would be 8 GB; the other classes alone are almost the same."""
+    """All factors of the largest class would be 8 GB; the other classes determine almost the whole result."""
     few = np.array([1, 1, 2, 10**9])
     tracemalloc.start()
     found = zayatz(SampleClasses.of(few), 0.1).uniques
@@ -70,7 +70,7 @@ def test_zayatz_of_a_very_large_class_needs_little_memory() -> None:
 
 
 def test_the_rule_takes_snb_where_arx_has_none() -> None:
-    """At .2 ARX takes Zayatz's model, since its SNB does not converge: two of its brackets stand elsewhere."""
+    """At .2 ARX uses Zayatz's model, since its SNB does not converge: two of its brackets are placed differently."""
     found = population_uniques(COUNTS, "0.2")
     assert found.chosen.model == "SNB"
     assert share(found.chosen.uniques, 0.2) < 0.3577099234829125
@@ -98,7 +98,7 @@ def test_snb_gives_the_sample_its_classes_of_one_and_of_two(fraction: float) -> 
 
 
 def drawn(theta: float, alpha: float, people: int, seed: int) -> np.ndarray:
-    """Classes of a population by Pitman's urn."""
+    """Return classes of a population by Pitman's urn."""
     random, sizes = np.random.default_rng(seed), [1]
     owner = [0]
     for n in range(1, people):
@@ -115,9 +115,9 @@ def drawn(theta: float, alpha: float, people: int, seed: int) -> np.ndarray:
 
 @pytest.mark.statistical
 def test_pitman_finds_what_its_own_law_draws() -> None:
-    """One population of 20,000 people and a sample of a tenth of it; the estimate misses the true number by at most 25
-    %. Over 40 other seeds its mean was 1.00 times the truth with a standard deviation of .11: of unseeded runs 2 %
-    would fail. A fit without alpha gives .21 times the truth, and is always found."""
+    """One population of 20,000 people and a sample of a tenth of it; the error of the estimate is at most 25 %. Over 40
+    other seeds its mean was 1.00 times the truth with a standard deviation of .11: of unseeded runs 2 % would fail. A
+    fit without alpha gives .21 times the truth, and is always found."""
     owner = drawn(50, 0.6, 20_000, 7)
     random = np.random.default_rng(8)
     sample = np.bincount(owner[random.random(len(owner)) < 0.1])

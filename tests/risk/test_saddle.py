@@ -1,4 +1,4 @@
-"""Probabilities of no singleton and of all unique, each within the error that it states."""
+"""Probabilities of no singleton and of all unique, each within its stated error."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def test_both_ends_of_the_law_are_those_of_all_ways_to_fall(given: list[int], pe
 
 
 def coefficients(groups: list[tuple[Fraction, int]], people: int, unique: bool) -> float:
-    """The logarithm of the probability, by products of polynomials in 60 digits."""
+    """Return the logarithm of the probability, by products of polynomials in 60 digits."""
     with mp.workdps(60):
         product = [mp.mpf(1)] + [mp.mpf(0)] * people
         for p, many in groups:
@@ -124,7 +124,7 @@ def test_no_node_is_left_out_where_the_integrand_is_more_than_nothing(
 def test_a_trillion_people_take_few_nodes(
     n: int, k: int, within: Callable[..., LogProbability], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All of them would be 20 million."""
+    """All nodes would be 20 million."""
     seen, alive = [], saddle._relevant_nodes
 
     def looked_at(*given: Any) -> Iterator[NDArray[np.int64]]:

@@ -1,4 +1,4 @@
-"""Approximations are refused where they are far from the truth, and near it where they are not refused."""
+"""Approximations are refused where they are far from the truth, and accurate elsewhere."""
 
 import math
 from collections.abc import Callable

@@ -12,7 +12,7 @@ from tests.oracles.zeta import singletons_distribution
 from tests.risk.enumerated import law
 
 PRINTED: dict[str, str] = json.loads((FOLDER / "koot_table_a1.json").read_text())
-"""Of each column N of Table A.1 the entries that can be read (779 of 1,000), from k = 1 on."""
+"""The readable entries of each column N of Table A.1 (779 of 1,000), from k = 1 on."""
 
 
 def test_table_a1_is_what_the_thesis_prints() -> None:

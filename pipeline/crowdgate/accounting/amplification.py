@@ -7,10 +7,9 @@ without it M0. For each s, P(A(s + t) in S) <= e^e P(A(s) in S) + d and vice ver
 and M0.
 
 1. From without to with. M1 <= e^e M0 + d, so M <= (1 + b (e^e - 1)) M0 + b d.
-
 2. From with to without. M1 >= e^-e (M0 - d), so M >= q M0 - b e^-e d with q = 1 - b + b e^-e, and M0 <= M / q + b e^-e
-d / q. Here 1 / q <= 1 + b (e^e - 1), because q (1 - b + b e^e) = 1 + b (1 - b) (e^e + e^-e - 2) >= 1; and e^-e / q <=
-1, because q - e^-e = (1 - b) (1 - e^-e) >= 0. So M0 <= (1 + b (e^e - 1)) M + b d.
+   d / q. Here 1 / q <= 1 + b (e^e - 1), because q (1 - b + b e^e) = 1 + b (1 - b) (e^e + e^-e - 2) >= 1; and e^-e / q
+   <= 1, because q - e^-e = (1 - b) (1 - e^-e) >= 0. So M0 <= (1 + b (e^e - 1)) M + b d.
 
 Both are the guarantee of `amplify`, which rises with epsilon and with beta: these are rounded upwards, then the result
 by more than its own error. Enumerated for any mechanism of three outcomes on tables of three rows in

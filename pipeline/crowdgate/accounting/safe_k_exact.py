@@ -6,16 +6,14 @@ class determines the whole hockey-stick divergence. With gamma = 1 - (1 - beta) 
 e^epsilon,
 
     forward(n) = sum over j >= max(k, floor(gamma n) + 1) of f(j; n) (j - gamma n) / (n (1 - gamma))
-
     reverse(n) = sum over j <= max(k - 1, ceil(c n) - 1) of f(j; n) (c n - j) / (n (1 - beta)), or 0 if that is negative
 
 and delta is the supremum of both over n. Its place is known, so no search is necessary:
 
 * while gamma n < k - 1 the threshold is k, and forward(n + 1) - forward(n) is a positive multiple of 1 - gamma n / (k -
-1): it rises;
-
+  1): it rises;
 * once gamma n >= k - 1, forward(n) = E (J/n - gamma)+ / (1 - gamma). J/n is a reversed martingale and the positive part
-is convex: it falls.
+  is convex: it falls.
 
 So the greatest forward delta is at n = max(k, ceil((k - 1) / gamma)). By analogous steps the greatest reverse delta is
 at n = ceil((k - 1) / c) if c > 0; otherwise, that is for epsilon >= -ln(1 - beta), the reverse delta is 0. If it is
@@ -32,8 +30,8 @@ from crowdgate.accounting.numbers import Number, down, epsilon_of, exp_up, proba
 from crowdgate.limits import GREATEST_K
 
 _LEAST_BETA = 1e-290
-_ROUNDED = 4e-16  # what a sum of two floats may have lost, relatively
-_NEGLIGIBLE_SHARE = 1e-6  # of beta: reverse < exp(-10^6 (k - 1)), and forward >= beta^k
+_ROUNDED = 4e-16  # bound on the relative rounding error of a sum of two floats
+_NEGLIGIBLE_SHARE = 1e-6  # in parts of beta: reverse < exp(-10^6 (k - 1)), and forward >= beta^k
 
 
 def gamma(epsilon: Number, beta: Number) -> float:
@@ -74,7 +72,7 @@ def delta_at(n: Number, k: Number, beta: Number, epsilon: Number) -> tuple[float
         return 0.0, 0.0
     if b == 1:
         return 1.0, 1.0
-    eps -= _ROUNDED * (eps - math.log1p(-b))  # where gamma n is whole, a rounding would lose a term
+    eps -= _ROUNDED * (eps - math.log1p(-b))  # if gamma n is whole, rounding would lose a term
     logs = _log_forward_at(rows, least, b, eps), _log_reverse_at(rows, least, b, eps)
     size = max(least, math.ceil(rows * gamma_of(eps, b)))
     forward, reverse = (exp_up(log + slack(size, log)) if log > -math.inf else 0.0 for log in logs)

@@ -13,25 +13,22 @@ sampling of t does not change. P is the distribution without t, P( | t) the one 
 many outputs, so that an inequality with a factor for each output holds for all sets.
 
 1. From without t to with t. P(any output | t) >= (1 - beta) P(that output), because t may not be sampled: this is
-independent of S0, and then S is S0. So epsilon >= -ln(1 - beta) is enough, with delta 0.
-
+   independent of S0, and then S is S0. So epsilon >= -ln(1 - beta) is enough, with delta 0.
 2. With t, its class not published. P(g, below k, r | t) is at most (1 - beta) P(G(S0) = g, J < k, r) + beta e^e1
-P(G(S0) = g, J < k - 1, r), and that (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 + beta
-(e^e1 - 1)) is enough, with delta 0.
-
+   P(G(S0) = g, J < k - 1, r), and that (1 + beta (e^e1 - 1)) times the probability without t. So epsilon >= ln(1 + beta
+   (e^e1 - 1)) is enough, with delta 0.
 3. With t, size j >= k, j < n: P(g, j, r | t) is (1 - beta) P(G(S0) = g, J = j, r) and, with t in the sample, beta
-P(G(S0 with t) = g, J = j - 1, r). From a sample s with j rows of the class, take one of these rows away: s'. Then P(s')
-= P(s) (1 - beta) / beta, and r is unchanged; each s has j such s', each s' comes from n - j such s. s' with t differs
-from s by one row removed and one added, so it has G = g with at most e^(2 e1) times the probability of s. Summed, beta
-P(G(S0 with t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and P(g, j, r | t) <= (1 -
-beta) (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless j / (n - j) > x = (e^epsilon /
-(1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x). j = n, which cannot occur without t, is among these
-exceptions.
-
+   P(G(S0 with t) = g, J = j - 1, r). From a sample s with j rows of the class, take one of these rows away: s'. Then
+   P(s') = P(s) (1 - beta) / beta, and r is unchanged; each s has j such s', each s' comes from n - j such s. s' with t
+   differs from s by one row removed and one added, so it has G = g with at most e^(2 e1) times the probability of s.
+   Summed, beta P(G(S0 with t) = g, J = j - 1, r) <= (1 - beta) e^(2 e1) j / (n - j) P(G(S0) = g, J = j, r), and P(g, j,
+   r | t) <= (1 - beta) (1 + e^(2 e1) j / (n - j)) P(g, j, r), which is at most e^epsilon P(g, j, r) unless j / (n - j)
+   > x = (e^epsilon / (1 - beta) - 1) e^(-2 e1), that is unless j > n x / (1 + x). j = n, which cannot occur without t,
+   is among these exceptions.
 4. So P(A | t) <= e^epsilon P(A without E) + P(E | t) for each set A of outputs, E being the exceptions of step 3. In E,
-under some scheme, the class of t has a size in the sample, t included, of at least k and above n x / (1 + x). t has at
-most `schemes` classes, each with its own n, and each size is Bin(n, beta): delta is at most `schemes` times the
-supremum over n of that tail.
+   under some scheme, the class of t has a size in the sample, t included, of at least k and above n x / (1 + x). t has
+   at most `schemes` classes, each with its own n, and each size is Bin(n, beta): delta is at most `schemes` times the
+   supremum over n of that tail.
 
 Rounding. P(Bin(n, beta) >= l) rises with beta: beta is rounded upwards. The threshold rises with the share x / (1 + x):
 it is rounded downwards by the error of its own operations, from epsilon downwards and e1 upwards. Only the rounded beta

@@ -123,7 +123,7 @@ def _first(least: Floats, reached: Callable[[Floats], Bools]) -> Floats:
     while np.any(high - low > 1):
         middle = np.maximum(
             np.floor((low + high) / 2), least
-        )  # a finished element stays: middle is its high or its low
+        )  # a finished element does not change: middle is its high or its low
         done = reached(middle)
         low, high = np.where(done, low, middle), np.where(done, middle, high)
     return high

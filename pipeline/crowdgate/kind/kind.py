@@ -70,10 +70,10 @@ X = TypeVar("X", bound="Manifest")
 
 
 class Kind(ABC, Generic[S, M, C, P, X]):
-    """One kind of release. A subclass has no state, and its methods import what they call.
+    """One kind of release. A subclass has no state, and its methods import the functions that they call.
 
-    Its types: what a policy specifies (S), the planned mechanism (M), the candidate that the mechanism makes (C), the
-    contents of the published files (P) and the manifest (X). Only `read` raises VerificationFailed.
+    Its types: the specification in a policy (S), the planned mechanism (M), the candidate that the mechanism makes (C),
+    the contents of the published files (P) and the manifest (X). Only `read` raises VerificationFailed.
     """
 
     @property
@@ -84,7 +84,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     @property
     @abstractmethod
     def serves(self) -> str:
-        """Phrase for what releases of this kind are good for."""
+        """Phrase for the uses of releases of this kind."""
 
     @property
     @abstractmethod
@@ -103,7 +103,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
     @abstractmethod
     def plan(self, spec: S, contract: Contract, allowance: Allowance) -> Planning:
-        """Choose the mechanism's numbers, or find what the specification makes impossible."""
+        """Choose the mechanism's numbers, or return the findings against the specification."""
 
     @abstractmethod
     def parameters(self, mechanism: M) -> Json:
@@ -159,7 +159,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
     @abstractmethod
     def pictures(self, manifest: X, published: P) -> Sequence[Picture]:
-        """Pictures of what a recipient looks for first."""
+        """Pictures of the figures that a recipient needs first."""
 
     @abstractmethod
     def output_candidate(self, manifest: X, published: P) -> Candidate:
@@ -192,14 +192,15 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         return {}
 
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
-        """The guarantee in words. Where the number of people is known, every part is spent twice."""
+        """The guarantee in words. If the number of people is known, each part is spent twice."""
         from crowdgate.manifest import guarantee_sentences
 
         del mechanism
         return guarantee_sentences(guarantee, None)
 
     def refit(self, manifest: X, published: P) -> Iterator[str]:
-        """Differences between the data and what the other files give again; none if no data follow from other files."""
+        """Differences between the data and those recomputed from the other files; none if no data follow from other
+        files."""
         del manifest, published
         return iter(())
 

@@ -34,8 +34,8 @@ AGAIN = 2.0
 """Factor of the largest change under additional noise of the same distribution."""
 DRAWS = 3
 LEAST_SHARE = 1e-9
-"""Share of people given to each table cell in addition: a value without people in the public margins may have some in
-the counts."""
+"""Share of people added, evenly over all cells: a value without people in the public margins may have some in the
+counts."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,7 @@ def _dense(table: Histogram) -> Floats:
     return counts
 
 
-# --- what is expected ---
+# --- expectations ---
 
 
 def _singletons(bins: Bins, people: int, _: GateRule) -> Measurement:

@@ -26,7 +26,7 @@ def _matched(candidate: Candidate, rule: GateRule) -> int | None:
     from crowdgate.risk.linkage import matches, usable
 
     if not usable(register, candidate.static.levels):
-        return None  # nothing matches where nothing can be compared: that is no pass
+        return None  # without comparable records nothing matches, which must not pass
     return matches(project(rows, register.names), register, int(rule.options.get(SIZE, 1))).rows
 
 

@@ -96,7 +96,7 @@ def margin_errors(release: Histogram, full: Histogram, beta: Fraction, most: int
     singles = [(name,) for name in full.names]
     wanted = singles + (list(combinations(full.names, 2)) if most > 1 else [])
     groups = [full.names[i::3] for i in range(3)]
-    parts = [[*a, *b] for a, b in combinations(groups, 2)]  # each pair of columns is in one: projecting that is quick
+    parts = [[*a, *b] for a, b in combinations(groups, 2)]  # each pair of columns lies in one part: quick to project
     folded = [(set(part), project(release, part), project(full, part)) for part in parts]
     errors = []
     for names in wanted:

@@ -28,7 +28,7 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
     else:
         queries = [query.query for query in said.queries]
         split = split_budget(queries, said.spend, said.noise_kind, said.split)
-        # the weights are roots of cells in floats, whose last bits are the machine's
+        # the weights are roots of numbers of cells in floats, whose last bits vary between machines
         if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
             yield "the queries do not spend what shares and split give them"
 

@@ -186,7 +186,7 @@ def dense(histogram: Histogram) -> Cube:
 
 
 class CubeSums:
-    """A cube and its sums so far: one attribute after another is summed out, the one of the fewest values first."""
+    """A cube and its sums so far: one attribute after another is summed out, the one of the fewest values last."""
 
     def __init__(self, names: Subset, cube: Cube) -> None:
         self._names = names

@@ -86,7 +86,7 @@ class Bins:
     @classmethod
     def from_counts(cls, counts: ArrayLike, empty: Number = 0) -> "Bins":
         """Return a bin for each number of people (expected ones need not be whole), as likely as its share of them;
-        `empty` more have nobody. Raises ValueError for a number that is negative or not finite, or if there are no
+        `empty` more bins are empty. Raises ValueError for a number that is negative or not finite, or if there are no
         people."""
         people = np.asarray(counts, dtype=np.float64).ravel()
         if not np.isfinite(people).all() or (people < 0).any():

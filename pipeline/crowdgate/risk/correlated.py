@@ -38,7 +38,7 @@ def bivariate_normal(
     x, y = (_grid(mean, scale, step) for mean, scale, step in zip(means, scales, steps, strict=True))
     if (x.size - 1) * (y.size - 1) > MOST_CELLS:
         raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
-    x, y = sorted((x, y), key=len)  # both ways are the same; this one has the fewer columns
+    x, y = sorted((x, y), key=len)  # the result is symmetric; this order has fewer columns
     if abs(correlation) == 1:
         raise ValueError("rho must differ from -1 and 1 by 1e-15 at least")
     fine = min(4 * _REACH / _conditional_deviation(correlation), NEAR * y.size)

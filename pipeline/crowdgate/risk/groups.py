@@ -61,7 +61,7 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
     people, size = whole("k", k, 1), whole("j", j, 1)
     if size >= people:
         return 1.0
-    # of the others, k - 1 people, fewer than j are in the bin: a binomial's lower tail
+    # fewer than j of the k - 1 other people are in the bin: a binomial's lower tail
     p, others = bins.probabilities, np.exp(bins.log_complements)
     special = lazy_libraries.special
     few = np.where(p > 0.5, special.betainc(people - size, size, others), special.betaincc(size, people - size, p))
@@ -88,7 +88,7 @@ def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, 
     for first in range(0, len(m), _ROWS):
         rows = slice(first, first + _ROWS)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # at most 1 for two bins that there are; rounding may exceed it
+            # at most 1 for two different bins, except for rounding
             product = np.minimum(np.multiply.outer(odds[rows], odds), 1.0)
             both = (k - 2 * j) * np.log1p(-product) if k > 2 * j else 0.0
             away = np.add.outer(log_others[rows], log_others)

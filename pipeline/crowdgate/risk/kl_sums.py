@@ -7,10 +7,8 @@ With c people in a cell, of M cells: n = sum c, A = sum c ln c, B = sum c^2, and
 Sensitivity. One row more changes one cell from c to c + 1. Let N be a public bound on the rows.
 
 - n changes by 1.
-
 - c ln c is convex, so it changes most at the greatest c: for c + 1 <= N by at most N ln N - (N - 1) ln(N - 1) = ln N +
-(N - 1) ln(1 + 1/(N - 1)) <= 1 + ln N.
-
+  (N - 1) ln(1 + 1/(N - 1)) <= 1 + ln N.
 - c^2 changes by 2 c + 1 <= 2 N - 1.
 
 Above N both continue linearly, with the slope of the step from N - 1 to N. So the sensitivities hold for each table,

@@ -134,7 +134,7 @@ def _side_by_side(release: Histogram, register: Histogram) -> tuple[Integers, In
     codes = [np.concatenate(pair) for pair in zip(release.codes, register.codes, strict=True)]
     sizes, names = (*release.sizes, 2), (*release.names, "")
     both = collapse(names, sizes, [*codes, *side], np.concatenate([release.counts, register.counts]))
-    # a tuple's two sides follow each other
+    # both sides of a tuple are adjacent
     from_register = both.codes[-1] == 1
     own = [column[:-1] != column[1:] for column in both.codes[:-1]]
     first = np.ones(len(both), dtype=np.bool_)

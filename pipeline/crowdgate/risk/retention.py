@@ -50,7 +50,7 @@ def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Fl
     with np.errstate(under="ignore"):
         above, further = (np.ones_like(m) if least <= n else pdtrc(least - n - 1, m) for n in (1, 2))
     first, second = m * above, m * m * further + m * above  # E[J; J >= k] and E[J^2; J >= k]
-    gain = 1 / rate - 1  # what a sampled person adds to the error when the class stays; else it takes 1
+    gain = 1 / rate - 1  # contribution of a sampled person to the error if the class is retained; otherwise -1
     mean = first * gain - (m - first)
     square = second * gain**2 + (m * m + m - second)
     return np.asarray(means - first / rate), np.asarray(np.maximum(square - mean**2, 0) + (means - m))

@@ -207,7 +207,7 @@ def _radius_terms(k: int, log_radius: float, linear: float, rest: float) -> tupl
 
 
 def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
-    from scipy.optimize import brentq  # a second of imports that most commands do without
+    from scipy.optimize import brentq  # its import takes a second, and most commands do not need it
 
     logs = np.log(p)
 

@@ -1,4 +1,4 @@
-"""The law of a release whose levels are chosen: every head of every coin, every scheme at its exact probability."""
+"""The distribution of a release with chosen levels: all outcomes of sampling, each scheme at its exact probability."""
 
 import math
 from collections import defaultdict
@@ -33,7 +33,8 @@ def chooser(
     on: str = "full",
     score: str = "expected_kept_rows",
 ) -> SafeK:
-    """Binary attributes, each exact or any: 2^columns candidates (one attribute less when the last is a target)."""
+    """Return a choice on binary attributes, each exact or any: 2^columns candidates (one attribute less if the last is
+    a target)."""
     names = [f"c{i}" for i in range(columns)]
     candidates: dict[str, tuple[Level, ...]] = dict.fromkeys(names, (EXACT, ANY))
     last = names[-1] if score == "classification" else None
@@ -45,13 +46,14 @@ def chooser(
 
 
 def table(safe: SafeK, rows: Sequence[Row]) -> Histogram:
-    """The rows as a release counts them."""
+    """Return the rows as a release counts them."""
     columns = {name: Column(np.array([row[i] for row in rows], dtype=np.int32)) for i, name in enumerate(safe.levels)}
     return scan([Records(len(rows), columns)], {"release": safe.view})["release"]
 
 
 def permute_and_flip(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> list[float]:
-    """The noisy maximum's law: candidates come up in random order, each is taken with p = e^(epsilon (s - max) / D).
+    """Return the noisy maximum's distribution: candidates come up in random order, each is selected with p = e^(epsilon
+    (s - max) / D).
 
     The one that comes up at time u was preceded by each other one with probability u: p times the integral over u of
     the product of 1 - u p of the others.
@@ -70,7 +72,7 @@ def permute_and_flip(scores: Sequence[int], sensitivity: int, epsilon: Fraction)
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """A choice that was made: what the mechanism does with it is the mechanism's own work."""
+    """A fixed choice: the mechanism's remaining work is its own."""
 
     lattice: SchemeLattice
     on: str
@@ -82,7 +84,8 @@ class Fixed:
 
 
 def scheme_law(safe: SafeK, counted: Histogram) -> list[float]:
-    """The probability of every scheme, at the scores that the implementation computes for this table or sample."""
+    """Return the probability of each scheme, at the scores that the implementation computes for this table or
+    sample."""
     found: list[float] = []
 
     def record(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
@@ -95,7 +98,7 @@ def scheme_law(safe: SafeK, counted: Histogram) -> list[float]:
 
 
 def coins(counts: Sequence[int], beta: Fraction) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Every vector of heads with its probability."""
+    """Yield each vector of sampled numbers with its probability."""
     b = float(beta)
     laws = [[math.comb(n, h) * b**h * (1 - b) ** (n - h) for h in range(n + 1)] for n in counts]
     for heads in product(*(range(n + 1) for n in counts)):
@@ -103,7 +106,7 @@ def coins(counts: Sequence[int], beta: Fraction) -> Iterator[tuple[tuple[int, ..
 
 
 def release_law(safe: SafeK, rows: Sequence[Row], chosen: Any = scheme_law) -> Law:
-    """The law of (released levels, released classes)."""
+    """Return the distribution of (released levels, released classes)."""
     assert safe.choice is not None
     full, on, lattice = table(safe, rows), safe.choice.on, safe.choice.lattice
     out: defaultdict[object, float] = defaultdict(float)
@@ -148,17 +151,17 @@ def _seen(i: int, safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
 
 
 def divergence(left: Law, right: Law, epsilon: float) -> float:
-    """The greatest difference left(set) - e^epsilon right(set)."""
+    """Return the greatest difference left(set) - e^epsilon right(set)."""
     return math.fsum(max(mass - math.exp(epsilon) * right.get(seen, 0.0), 0.0) for seen, mass in left.items())
 
 
 def exact_delta_of(safe: SafeK, rows: Sequence[Row], total: Fraction, chosen: Any = scheme_law) -> float:
-    """Delta at the total epsilon for this table and the one without its first row, the worse direction."""
+    """Return delta at the total epsilon for this table and the one without its first row, in the worse direction."""
     more, less = (release_law(safe, part, chosen) for part in (rows, rows[1:]))
     return max(divergence(more, less, float(total)), divergence(less, more, float(total)))
 
 
 def union_bound(safe: SafeK, schemes: int) -> float:
-    """The delta of a choice on the same sample among fewer schemes than the lattice has."""
+    """Return the delta of a choice on the same sample among fewer schemes than the lattice has."""
     assert safe.choice is not None
     return joint_delta(safe.k, safe.beta, safe.part.epsilon, safe.choice.epsilon, schemes)

@@ -1,4 +1,4 @@
-"""Calibrated weights: what the objective says of them, against linear and quadratic programs; planted faults."""
+"""Calibrated weights compared with linear and quadratic programs for the stated objective; planted faults."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,13 +31,13 @@ class Case:
     design: Fraction
 
     def people(self, weights: Integers) -> Floats:
-        """Weighted counts of all represented cells."""
+        """Return weighted counts of all represented cells."""
         left = residuals(self.counts, weights, self.margins)
         return np.concatenate([part.weighted[part.represented] / GRID for part in left])
 
     @property
     def rows(self) -> Floats:
-        """Per represented cell the rows of its classes: a dense matrix."""
+        """A dense matrix: for each represented cell the rows of its classes."""
         found = []
         for margin in self.margins:
             for cell in np.unique(margin.cells):
@@ -45,7 +45,7 @@ class Case:
         return np.array(found, dtype=np.float64)
 
     def ends(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Lower and upper ends, estimates and standard errors of the represented cells."""
+        """Return lower and upper limits, estimates and standard errors of the represented cells."""
         picked = [(margin, np.unique(margin.cells)) for margin in self.margins]
         return (
             np.concatenate([margin.lower[at] for margin, at in picked]),
@@ -56,7 +56,7 @@ class Case:
 
 
 def draw_case(seed: int, scale: float = 1.0, missing: float = 0.3, width: float = 1.96) -> Case:
-    """A table of up to 3 attributes; `missing` of the people belong to no released class."""
+    """Return a table of up to 3 attributes; `missing` of the people belong to no released class."""
     random = np.random.default_rng(seed)
     sizes = random.integers(1, 5, random.integers(1, 4))
     design = Fraction(int(random.integers(11, 60)), 10)
@@ -90,7 +90,8 @@ check = settings(max_examples=examples(60), deadline=None, derandomize=True)
 
 
 def least_slack(case: Case, narrower: Floats) -> float:
-    """The least number that, added to both ends of the narrowed intervals, lets weights meet them all (HiGHS)."""
+    """Return the least number by which all narrowed intervals must be widened on both sides for weights to meet them
+    (HiGHS)."""
     lower, upper, _, _ = case.ends()
     rows, classes = case.rows, len(case.counts)
     above = np.hstack([rows, -np.ones((len(rows), 1))])
@@ -125,7 +126,7 @@ def test_where_a_linear_program_meets_all_intervals_the_weights_do(case: Case) -
 
 
 def reference(case: Case) -> tuple[Floats, float]:
-    """The ratios by sequential penalties of a bounded least-squares solver, and the least squared shift.
+    """Return the ratios by sequential penalties of a bounded least-squares solver, and the least squared shift.
 
     Intervals are variables: minimise |(B x - z) / error|^2 / 2 times a stiff factor plus the objective.
     """
@@ -154,7 +155,7 @@ def reference(case: Case) -> tuple[Floats, float]:
 @settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seed=seeds, missing=st.sampled_from([0.0, 0.3, 0.7]))
 def test_no_other_weights_come_nearer_to_the_intervals(seed: int, missing: float) -> None:
-    """Against a bounded least-squares solver, whose shift is a little too large or right."""
+    """Compared with a bounded least-squares solver, whose shift is right or slightly too large."""
     case = draw_case(seed, 1.0, missing)
     if len(case.counts):
         found = calibrate(case.counts, case.margins, case.design)
@@ -164,7 +165,7 @@ def test_no_other_weights_come_nearer_to_the_intervals(seed: int, missing: float
 @settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(seed=seeds)
 def test_feasible_weights_minimise_the_objective(seed: int) -> None:
-    """Against a bounded least-squares solver with a stiff penalty."""
+    """Compared with a bounded least-squares solver with a stiff penalty."""
     case = draw_case(seed, 1.0, 0.0)
     found = calibrate(case.counts, case.margins, case.design)
     if found.met and found.shift < 1e-6:
@@ -185,7 +186,7 @@ def test_the_order_of_classes_and_margins_does_not_matter(case: Case, seed: int)
 @check
 @given(seed=seeds, by=st.floats(1e-6, 1e-4))
 def test_weights_move_little_when_a_margin_does(seed: int, by: float) -> None:
-    """Also where intervals cannot be met: |shift| moves by no more than the intervals do, in standard errors."""
+    """Also if intervals cannot be met: |shift| changes by no more than the intervals do, in standard errors."""
     case = draw_case(seed, 1.0, 0.3)
     moved = [
         replace(m, estimate=m.estimate + by * np.sqrt(m.variance), lower=m.lower + by * np.sqrt(m.variance),
@@ -242,13 +243,13 @@ def test_residuals_name_cells_without_a_class() -> None:
 
 
 def differs(case: Case, weights: Integers) -> list[int]:
-    """The classes whose weight a verifier finds otherwise."""
+    """Return the classes for which a verifier finds another weight."""
     found = calibrate(case.counts, case.margins, case.design).weights
     return list(np.flatnonzero(np.abs(weights - found) > NEAR_UNITS + NEAR * found))
 
 
 def without_first(case: Case) -> Case:
-    """The same margins, one class suppressed."""
+    """Return the margins of a case with one class suppressed."""
     fewer = tuple(replace(margin, cells=margin.cells[1:]) for margin in case.margins)
     return replace(case, counts=case.counts[1:], margins=fewer)
 
@@ -266,7 +267,7 @@ def test_one_weight_that_is_off_is_caught(seed: int) -> None:
 
 
 def test_weights_that_look_at_a_suppressed_class_are_caught() -> None:
-    """Planted: the weights of the problem that knows one more class."""
+    """Planted fault: the weights of the problem that reads one more class."""
     caught = tried = 0
     for seed in range(30):
         case = draw_case(seed, 10.0, 0.0)
@@ -305,7 +306,7 @@ def test_what_does_not_converge_is_no_result(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("seed", [2, 4])
 def test_the_methods_of_a_newton_step_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By classes, by figures, by conjugate gradients: the limits decide which."""
+    """By classes, by figures, by conjugate gradients: size limits select the method."""
     case = draw_case(seed, 1.0, 0.3)
     by_classes = calibrate(case.counts, case.margins, case.design).weights
     monkeypatch.setattr(interval_projection, "_by_classes", interval_projection._by_figures)

@@ -1,7 +1,8 @@
 """Releases at chosen levels, enumerated through the mechanism, selection included: the whole keeps its stated delta.
 
-Choosing on the full table, epsilons add. On the released sample they do not: three ways of breaking the addition are
-shown, two of them differentially private rules made for it, one the implemented scores; the stated delta holds for all.
+For a choice on the full table, epsilons add. On the released sample they do not: three counterexamples to the addition
+are shown, two with differentially private rules made for it, one with the implemented scores. The stated delta holds
+for all.
 """
 
 import math
@@ -31,7 +32,7 @@ from tests.mechanisms.rows.choosing import (
 )
 
 Rule = Callable[[SafeK, Histogram], list[float]]
-SLACK = 1 + 1e-9  # laws are computed in float64
+SLACK = 1 + 1e-9  # distributions are computed in float64
 TENTH = Fraction(1, 10)
 
 
@@ -48,14 +49,15 @@ def one(i: int, columns: int) -> Row:
 
 
 def groups(columns: int, k: int) -> list[Row]:
-    """One row of zeros, and for every column a group of k - 1 rows that differ from it there."""
+    """Return one row of zeros, and for each column a group of k - 1 rows that differ from it there."""
     return [one(columns, columns), *(one(i, columns) for i in range(columns) for _ in range(k - 1))]
 
 
 def largest_group(safe: SafeK, counted: Histogram) -> list[float]:
     """Generalise column i, which puts the lone row into group i, with weight e^(-price (k - 1 - size of group i)).
 
-    No column has weight 1. A row changes one size by one, so weights by a factor e^price one way: price-private.
+    No column has weight 1. A row changes one size by one, so weights by a factor e^price in one direction:
+    price-private.
     """
     assert safe.choice is not None
     columns, sizes, price = len(safe.levels), counts_of(counted), float(safe.choice.epsilon)
@@ -96,9 +98,9 @@ def test_a_choice_that_follows_the_sample_breaks_the_addition_and_not_the_stated
 
 
 def told_apart(start: int) -> Rule:
-    """One private bit about the sample, on levels that publish the same: it weighs the lone row against the crowd.
+    """Return one private bit about the sample, on levels with equal output: it compares the lone row with the crowd.
 
-    A row moves `apart` by one, and the bit's probability by a factor e^price at most, either way.
+    A row changes `apart` by one, and the bit's probability by a factor of at most e^price, in either direction.
     """
 
     def law(safe: SafeK, counted: Histogram) -> list[float]:
@@ -125,7 +127,7 @@ def test_one_private_bit_about_the_same_sample_breaks_the_addition_too(
     assert exact_delta_of(full, rows, Fraction(2), told_apart(start)) <= full.delta * SLACK
 
 
-# --- the implemented scores and the implemented selection's law ---
+# --- the implemented scores and the implemented selection's distribution ---
 
 BREAKING: list[tuple[list[Row], int, str, str, str, float]] = [
     # rows (the first is the one more), k, beta, price, total, how many times the added delta is reached
@@ -183,7 +185,7 @@ def test_no_small_table_exceeds_the_stated_delta_when_levels_are_chosen_on_the_s
 
 
 def test_the_choice_alone_is_private_for_its_price_and_no_less() -> None:
-    """On the full table, at k = 2, beta = 1/2: removing a row that two schemes keep together reaches e^price."""
+    """On the full table, at k = 2, beta = 1/2: removing a row that two schemes retain together reaches e^price."""
     price, worst = Fraction(1), 0.0
     for rows in ([(0, 0), (1, 0), (1, 1)], [(0, 0), (0, 1)], [(0, 0), (1, 0)] * 2, [(0, 0)] * 3):
         safe = chooser(2, k=2, beta=Fraction(1, 2), total=2 * price, price=price)
@@ -210,13 +212,13 @@ def test_the_choice_alone_is_private_for_its_price_however_many_rows_a_person_ha
 
 
 def greatest(safe: SafeK, counted: Histogram) -> list[float]:
-    """The best scheme, for nothing."""
+    """Return the best scheme, at no privacy cost."""
     masses = scheme_law(safe, counted)
     return [float(i == masses.index(max(masses))) for i in range(len(masses))]
 
 
 def of_one_row(safe: SafeK, counted: Histogram) -> list[float]:
-    """The selection as if a score changed by one row at most."""
+    """Select as if a score changed by at most one row."""
     assert safe.choice is not None
     unit = retention_table(safe.k, safe.beta, 1).unit
     found: list[float] = []
@@ -232,7 +234,8 @@ def of_one_row(safe: SafeK, counted: Histogram) -> list[float]:
 
 @pytest.mark.parametrize("fault", [greatest, of_one_row], ids=["the best for nothing", "a sensitivity of one row"])
 def test_a_planted_fault_exceeds_the_stated_delta(fault: Rule) -> None:
-    """Only where the first column is generalised does the first row join a class; without it all schemes are alike."""
+    """Only if the first column is generalised does the first row join a class; without the row all schemes are
+    equal."""
     rows = [(0, 0)] + [(1, 0)] * 25
     safe = chooser(2, k=20, beta=Fraction(3, 4), total=Fraction(5, 2), price=Fraction(2))
     assert exact_delta_of(safe, rows, Fraction(5, 2)) <= safe.delta * SLACK

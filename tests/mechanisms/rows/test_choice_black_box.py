@@ -1,7 +1,7 @@
-"""The mechanism with its own coins and OpenDP's selection, run many times on two neighbouring tables.
+"""The mechanism with its own randomness and OpenDP's selection, run many times on two neighbouring tables.
 
-The guarantee as stated is not refuted; a selection that takes the best scheme for nothing, and one that takes kept rows
-for a score that changes by one row at most, are.
+The stated guarantee is not refuted. Two faults are: a selection of the best scheme at no privacy cost, and one that
+assumes that a score of retained rows changes by at most one row.
 """
 
 import os
@@ -42,13 +42,13 @@ def mechanism() -> SafeK:
 
 SAFE = mechanism()
 CROWD = -int(-SAFE.k // BETA) - 2
-"""The class size at which one row more counts most."""
+"""The class size at which one row more changes the score most."""
 
 
 def table(*, with_row: bool) -> Histogram:
-    """About 3,000 rows in 24 large classes (a < 4, b < 6); CROWD rows at (5, 0), and one at (4, 0) or none.
+    """Return about 3,000 rows in 24 large classes (a < 4, b < 6); CROWD rows at (5, 0), and one at (4, 0) or none.
 
-    Where a is generalised the one row joins the crowd, elsewhere it is alone; level b changes no class but large ones.
+    If a is generalised the one row joins the crowd, otherwise it is unique; level b changes only large classes.
     """
     cells = {(a, b): 118 for a in range(4) for b in range(5)} | {(a, 5): 117 for a in range(4)} | {(5, 0): CROWD}
     cells |= {(4, 0): 1} if with_row else {}
@@ -76,12 +76,13 @@ EVENTS: dict[str, Event] = {
     "generalised and published": lambda seen: seen[0] >= 2 and seen[1] > 0,
     "generalised, more than k + 2 rows": lambda seen: seen[0] >= 2 and seen[1] > SAFE.k + 2,
 }
-"""Fixed beforehand. What is seen: (scheme, published rows of the crowd's class), the only parts that can differ."""
+"""Events fixed beforehand. The output is (scheme, published rows of the crowd's class), the only parts that can
+differ."""
 ALPHA = 1e-6
 
 
 def one_release(full: Histogram, select: Selector) -> tuple[int, int]:
-    """The scheme and the published size of the class that holds (5, 0)."""
+    """Return the scheme and the published size of the class that holds (5, 0)."""
     taken: list[int] = []
 
     def note(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
@@ -100,8 +101,8 @@ def seen(select: Selector, releases: int) -> list[Counter[tuple[int, int]]]:
 
 
 def p_value(first: int, second: int, releases: int) -> float:
-    """Of P(first) <= e^TOTAL P(second) + DELTA: the least alpha at which one-sided exact limits, half of it each,
-    contradict it."""
+    """Return the p-value of P(first) <= e^TOTAL P(second) + DELTA: the least alpha at which one-sided exact limits,
+    with half of alpha each, contradict it."""
 
     def contradicts(alpha: float) -> bool:
         low, high = clopper_pearson(first, releases, alpha / 2)[0], clopper_pearson(second, releases, alpha / 2)[1]
@@ -117,7 +118,7 @@ def p_value(first: int, second: int, releases: int) -> float:
 
 
 def refuted(select: Selector, releases: int) -> list[str]:
-    """The events, in either direction, that refute the guarantee after Holm's correction."""
+    """Return the events, in either direction, that refute the guarantee after Holm's correction."""
     counts = seen(select, releases)
     found = []
     for name, event in EVENTS.items():
@@ -141,7 +142,7 @@ def of_one_row(scores: Sequence[int], _: int, epsilon: Fraction) -> int:
 
 
 def test_the_tables_have_about_3000_rows_and_the_faults_are_within_reach() -> None:
-    """The power stated below, from the selection's exact law."""
+    """The power stated below, from the selection's exact distribution."""
     assert (table(with_row=False).rows // 100, len(LATTICE)) == (28, 4)
     scores: list[list[int]] = []
 

@@ -1,4 +1,5 @@
-"""The score of every scheme, against grouping rows for it; and how far one row moves a score, over all small tables."""
+"""The score of each scheme, compared with grouping rows for it; and its sensitivity to one row, over all small
+tables."""
 
 import math
 from collections import Counter, defaultdict
@@ -33,7 +34,7 @@ def level(name: str, codes: Sequence[int]) -> Level:
 
 @st.composite
 def nested(draw: st.DrawFn) -> tuple[Level, ...]:
-    """One to four nested levels of an attribute of up to nine values; the finest need not be exact."""
+    """Draw one to four nested levels of an attribute of up to nine values; the finest need not be exact."""
     codes = draw(st.lists(st.integers(0, 8), min_size=1, max_size=9))
     found = [level("0", codes)]
     for i in range(draw(st.integers(0, 3))):
@@ -55,14 +56,14 @@ def tables(draw: st.DrawFn) -> tuple[SchemeLattice, list[Row]]:
 
 
 def counted(lattice: SchemeLattice, rows: Sequence[Row]) -> Histogram:
-    """The rows at the finest candidates."""
+    """Return the rows at the finest candidates."""
     finest = lattice.finest
     codes = [found.codes[[row[i] for row in rows]] for i, found in enumerate(finest.values())]
     return collapse(tuple(finest), tuple(map(len, finest.values())), codes, np.ones(len(rows), dtype=np.int64))
 
 
 def by_hand(scheme: Mapping[str, Level], rows: Sequence[Row]) -> Counter[Row]:
-    """Classes of the rows at a scheme's levels, one row after another."""
+    """Return classes of the rows at a scheme's levels, one row after another."""
     return Counter(tuple(int(found.codes[row[i]]) for i, found in enumerate(scheme.values())) for row in rows)
 
 
@@ -117,7 +118,7 @@ def test_scores_are_what_they_say_for_every_scheme(case: tuple[SchemeLattice, li
 
 
 def exact_kept(size: int, k: int, beta: Fraction) -> Fraction:
-    """E[J 1(J >= k)], J ~ Bin(size, beta)."""
+    """Return E[J 1(J >= k)], J ~ Bin(size, beta)."""
     return sum(
         (j * math.comb(size, j) * beta**j * (1 - beta) ** (size - j) for j in range(k, size + 1)), start=Fraction(0)
     )
@@ -177,7 +178,7 @@ WEIGHTS = {"a": Fraction(3), "b": Fraction(1, 2)}
 
 
 def neighbours(rows: int) -> Iterator[tuple[tuple[Row, ...], Row]]:
-    """Every table of up to so many rows over six tuples, and every row that can be added to it."""
+    """Yield each table of up to `rows` rows over six tuples, with each row that can be added to it."""
     tuples = list(product(range(3), range(2)))
     for size in range(rows + 1):
         for table in combinations_with_replacement(tuples, size):
@@ -214,7 +215,7 @@ def test_one_row_raises_every_score_of_every_small_table_by_at_most_the_sensitiv
 
 
 def test_a_sensitivity_of_one_row_is_refuted_by_these_tables() -> None:
-    """The fault that the test above must find: kept rows change by up to 1.9 rows at k = 35, beta = 1/2."""
+    """The fault that the test above must find: retained rows change by up to 1.9 rows at k = 35, beta = 1/2."""
     kept = retention_table(35, HALF, 200)
     increments = np.diff(kept(np.arange(200)))
     assert increments.max() * kept.unit == pytest.approx(1.91, abs=0.01)

@@ -1,4 +1,5 @@
-"""Rows and noisy margins together, enumerated: the joint law over all coins and all noise, on neighbouring tables."""
+"""Rows and noisy margins together, enumerated: the joint distribution over all sampling and all noise, on neighbouring
+tables."""
 
 import math
 from collections import defaultdict
@@ -30,10 +31,10 @@ Law = dict[object, Fraction]
 Row = tuple[int, ...]
 Asked = list[tuple[np.ndarray, int, Fraction]]
 See = Callable[[SafeK, AnonymisedRows], object]
-"""What a release tells besides its rows and its noisy counts."""
+"""Output of a release other than its rows and its noisy counts."""
 HALF = Fraction(1, 2)
 ODDS = Fraction(2)
-"""e^epsilon of every noisy count: the chances of discrete Laplace noise are powers of 1/2."""
+"""e^epsilon of each noisy count: the probabilities of discrete Laplace noise are powers of 1/2."""
 
 
 def _attribute(name: str, values: Sequence[str]) -> Attribute:
@@ -74,15 +75,15 @@ def recorder(asked: Asked) -> NoiseSource:
 
 
 def at_least(threshold: int, count: int) -> Fraction:
-    """P(count + noise >= threshold), where a count one larger is at most twice as likely to be seen: the tail of the
-    discrete Laplace law with e^-epsilon = 1/2."""
+    """Return P(count + noise >= threshold), which at most doubles for a count one larger: the tail of the discrete
+    Laplace distribution with e^-epsilon = 1/2."""
     above = 1 / ODDS ** max(0, threshold - count) / (1 + 1 / ODDS)
     return above if threshold > count else 1 - 1 / ODDS ** (count - threshold + 1) / (1 + 1 / ODDS)
 
 
 def law(safe: SafeK, rows: Sequence[Row], thresholds: Sequence[int], see: See) -> Law:
-    """The joint law of the released rows, of what else is seen, and of whether each noisy count reaches its threshold:
-    the statistic on which a count of neighbouring tables differs most."""
+    """Return the joint distribution of the released rows, of other output, and of whether each noisy count reaches its
+    threshold: the statistic on which a count of neighbouring tables differs most."""
     full, out = table(safe, rows), defaultdict[object, Fraction](Fraction)
     for heads, chance in all_coins(full, safe.beta):
         asked: Asked = []
@@ -102,22 +103,23 @@ def nothing(_: SafeK, __: AnonymisedRows) -> object:
 
 
 def margins_of_the_sample(_: SafeK, made: AnonymisedRows) -> object:
-    """Counts of the sample before suppression, to which nobody added noise."""
+    """Return counts of the sample before suppression, without noise."""
     return canonical(made.sample)
 
 
 def weight_of_the_sample(_: SafeK, made: AnonymisedRows) -> object:
-    """A weight that makes up for suppressed rows: it can only be made of the sample."""
+    """Return a weight that compensates for suppressed rows: it can only be computed from the sample."""
     return Fraction(made.sample.rows, max(1, made.output.rows))
 
 
 def weight_of_suppressed_classes(_: SafeK, made: AnonymisedRows) -> object:
-    """A weight that knows which classes were suppressed."""
+    """Return a weight that depends on which classes were suppressed."""
     return len(made.sample)
 
 
 def joint_delta(safe: SafeK, more: Sequence[Row], ratio: Fraction, see: See = nothing) -> Fraction:
-    """The delta at e^epsilon = ratio x the odds of all noisy counts that one row moves: the total, the row's cell."""
+    """Return the delta at e^epsilon = ratio x the odds of all noisy counts that one row changes: the total, the row's
+    cell."""
     moved = 2
     top = [len(more), *(sum(row[0] == value for row in more) for value in range(3))]
     laws = [law(safe, rows, top, see) for rows in (more, more[1:])]

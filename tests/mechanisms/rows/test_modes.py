@@ -33,7 +33,7 @@ from tests.mechanisms.rows.test_safe_k import (
 
 
 def person_delta(k: int, beta: Fraction, rows: int, ratio: Fraction) -> Fraction:
-    """What is stated for a person with that many rows at epsilon = ln(ratio)."""
+    """Return the stated delta for a person with `rows` rows at epsilon = ln(ratio)."""
     epsilon = max(0.0, math.nextafter(math.log(ratio), -1))
     row = Fraction(epsilon) / rows
     return Fraction(group(row, exact_delta(k, beta, row), rows)[1])
@@ -81,7 +81,7 @@ def _never(_: object) -> np.ndarray:
 
 
 def anonymise_first(safe: object, full: object, heads: object) -> object:
-    """The wrong order: suppress classes below k in the whole table, then sample what is left."""
+    """The wrong order: suppress classes below k in the whole table, then sample the rest."""
     kept = at_least(full, safe.k)  # type: ignore[attr-defined,arg-type]
     stays = [h for h, n in zip(heads, full.counts.tolist(), strict=True) if n >= safe.k]  # type: ignore[attr-defined,call-overload]
     return canonical(subsample(kept, given_heads(stays)))
@@ -89,7 +89,7 @@ def anonymise_first(safe: object, full: object, heads: object) -> object:
 
 @pytest.mark.parametrize("k", [2, 5, 10])
 def test_anonymising_before_sampling_has_a_delta_near_one(k: int) -> None:
-    """Li, Qardaji, Su (2012), section 1: a class of k rows vanishes when one row leaves."""
+    """Li, Qardaji, Su (2012), section 1: a class of k rows vanishes if one row leaves."""
     safe, ratio = mechanism(k, HALF, (EXACT3,)), Fraction(2)
     rows = [(0,)] * k
     wrong, right = delta_of(safe, rows, ratio, anonymise_first), delta_of(safe, rows, ratio, honest)

@@ -1,4 +1,5 @@
-"""The implemented mechanism, enumerated: the law of its output over all coins, on neighbouring tables, in fractions."""
+"""The implemented mechanism, enumerated: the distribution of its output over all samples, on neighbouring tables, in
+fractions."""
 
 import math
 from collections import defaultdict
@@ -21,7 +22,7 @@ from tests.examples import examples
 Row = tuple[int, ...]
 Law = dict[object, Fraction]
 Release = Callable[[SafeK, Histogram, Sequence[int]], object]
-"""What a mechanism publishes for a table and the numbers of heads in its classes."""
+"""Output of a mechanism for a table and the numbers of sampled rows in its classes."""
 Coins = Callable[[Histogram, Fraction], Iterator[tuple[Sequence[int], Fraction]]]
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
@@ -37,7 +38,7 @@ def mechanism(k: int, beta: Fraction, levels: Sequence[Level] = (EXACT3, EXACT3)
 
 
 def table(safe: SafeK, rows: Sequence[Row]) -> Histogram:
-    """The histogram of rows of domain codes, as a release counts it."""
+    """Return the histogram of rows of domain codes, as a release counts it."""
     columns = {name: Column(np.array([row[i] for row in rows], dtype=np.int32)) for i, name in enumerate(safe.levels)}
     return scan([Records(len(rows), columns)], {"release": safe.view})["release"]
 
@@ -51,14 +52,14 @@ def binomial(heads: int, size: int, beta: Fraction) -> Fraction:
 
 
 def all_coins(full: Histogram, beta: Fraction) -> Iterator[tuple[Sequence[int], Fraction]]:
-    """Every vector of heads of the classes, with its probability."""
+    """Yield each vector of sampled numbers of the classes, with its probability."""
     sizes = full.counts.tolist()
     for heads in product(*(range(size + 1) for size in sizes)):
         yield heads, math.prod((binomial(h, n, beta) for h, n in zip(heads, sizes, strict=True)), start=Fraction(1))
 
 
 def twin_coins(full: Histogram, beta: Fraction) -> Iterator[tuple[Sequence[int], Fraction]]:
-    """As a fault that throws one coin for two rows of a class would have it."""
+    """Yield the samples of a fault that samples two rows of a class by one decision."""
     sizes = full.counts.tolist()
     halves = [(size // 2, size % 2) for size in sizes]
     for outcome in product(*(product(range(pairs + 1), range(single + 1)) for pairs, single in halves)):
@@ -86,20 +87,21 @@ def law(safe: SafeK, rows: Sequence[Row], release: Release = honest, coins: Coin
 
 
 def divergence(left: Law, right: Law, ratio: Fraction) -> Fraction:
-    """sup over sets of outputs of left(set) - ratio right(set)."""
+    """Return sup over sets of outputs of left(set) - ratio right(set)."""
     return sum((max(mass - ratio * right.get(out, 0), Fraction(0)) for out, mass in left.items()), Fraction(0))
 
 
 def delta_of(
     safe: SafeK, more: Sequence[Row], ratio: Fraction, release: Release = honest, coins: Coins = all_coins
 ) -> Fraction:
-    """The exact delta at epsilon = ln(ratio) for this table and the one without its first row, the worse direction."""
+    """Return the exact delta at epsilon = ln(ratio) for this table and the one without its first row, in the worse
+    direction."""
     laws = [law(safe, rows, release, coins) for rows in (more, more[1:])]
     return max(divergence(laws[0], laws[1], ratio), divergence(laws[1], laws[0], ratio))
 
 
 def stated_delta(safe: SafeK, ratio: Fraction) -> Fraction:
-    """What the accounting states, at the float just below ln(ratio)."""
+    """Return the delta that the accounting states, at the float just below ln(ratio)."""
     return Fraction(exact_delta(safe.k, safe.beta, max(0.0, math.nextafter(math.log(ratio), -1))))
 
 
@@ -189,7 +191,7 @@ def with_a_column_outside_the_key(safe: SafeK, full: Histogram, heads: Sequence[
 
 
 def at_levels_chosen_from_the_sample(safe: SafeK, full: Histogram, heads: Sequence[int]) -> object:
-    """The finest level at which nothing is suppressed."""
+    """Publish the finest level at which nothing is suppressed."""
     sample = subsample(full, given_heads(heads))
     coarse = generalise(sample, {"c0": Level("any", ("*",), np.zeros(9, dtype=np.int32))})
     fits = bool((sample.counts >= safe.k).all())
@@ -216,12 +218,13 @@ FAULTS: dict[str, tuple[Release, Coins, Sequence[Row], Fraction, int]] = {
     "the number of suppressed rows published": (and_the_suppressed_rows, all_coins, ONE_CLASS[:1], TWO, 1),
     "levels chosen from the sample": (at_levels_chosen_from_the_sample, all_coins, LONE_AND_CROWD, TWO, 1),
 }
-"""Fault: what it publishes, its coins, the table, e^epsilon of one release, and how many releases it makes."""
+"""Faults: output, sampling, table, e^epsilon of one release, and number of releases."""
 FAULTY = mechanism(3, HALF)
 
 
 def check(fault: str, *, release: Release | None = None, coins: Coins | None = None) -> tuple[Fraction, Fraction]:
-    """The delta on the fault's table and the limit for so many releases, which compose if they are independent."""
+    """Return the delta on the fault's table and the limit for its number of releases, which compose if they are
+    independent."""
     faulty, faulty_coins, more, ratio, releases = FAULTS[fault]
     found = delta_of(FAULTY, more, ratio**releases, release or faulty, coins or faulty_coins)
     return found, releases * stated_delta(FAULTY, ratio)

@@ -13,7 +13,7 @@ from crowdgate.mechanisms.synthetic.model import Impossible, Model
 
 @st.composite
 def domains(draw: st.DrawFn, most_attributes: int = 4) -> ModelDomain:
-    """Attributes of 1 to 5 values, each with up to two coarser levels, whose codes stand in any order."""
+    """Draw attributes of 1 to 5 values, each with up to two coarser levels, whose codes are in any order."""
     variables: list[Variable] = []
     names = [f"a{i}" for i in range(draw(st.integers(1, most_attributes)))]
     for name in names:
@@ -27,7 +27,7 @@ def domains(draw: st.DrawFn, most_attributes: int = 4) -> ModelDomain:
 
 
 def all_tables(domain: ModelDomain, most: int) -> list[Table]:
-    """All tables of 1 to `most` variables of different attributes."""
+    """Return all tables of 1 to `most` variables of different attributes."""
     found = [table for n in range(1, most + 1) for table in combinations(range(len(domain.variables)), n)]
     return [table for table in found if len({domain.attribute_of[variable] for variable in table}) == len(table)]
 
@@ -41,21 +41,21 @@ def any_order(tables: Sequence[Table]) -> list[Table]:
 
 
 def code_of(domain: ModelDomain, variable: int) -> Codes:
-    """A variable's code in every cell of the finest table."""
+    """Return a variable's code in each cell of the finest table."""
     shape = domain.shape(domain.finest)
     codes: Codes = domain.variables[variable].of_finest[np.indices(shape)[domain.attribute_of[variable]]]
     return codes
 
 
 def summed(domain: ModelDomain, cells: Floats, table: Table) -> Floats:
-    """The finest table summed to another one, cell by cell."""
+    """Return the finest table summed to another one, cell by cell."""
     out = np.zeros(domain.shape(table))
     np.add.at(out, tuple(code_of(domain, variable) for variable in table), cells)
     return out
 
 
 def brute_force(model: Model, impossible: Impossible = ()) -> Floats:
-    """The model's probabilities of all cells of the finest table, from its definition."""
+    """Return the model's probabilities of all cells of the finest table, from its definition."""
     domain = model.domain
     logs = np.zeros(domain.shape(domain.finest))
     for table, weights in zip(model.network.tables, model.weights, strict=True):
@@ -67,7 +67,7 @@ def brute_force(model: Model, impossible: Impossible = ()) -> Floats:
 
 
 def tabulated(domain: ModelDomain, columns: Sequence[Codes]) -> Floats:
-    """Rows, given as codes of the finest variables, as the finest table."""
+    """Return rows, given as codes of the finest variables, as the finest table."""
     out = np.zeros(domain.shape(domain.finest))
     np.add.at(out, tuple(columns), 1)
     return out

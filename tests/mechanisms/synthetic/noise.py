@@ -1,4 +1,4 @@
-"""Noise under zCDP from a seed, of the scales that OpenDP would take."""
+"""Noise under zCDP from a seed, with the scales of OpenDP."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +13,7 @@ from crowdgate.arrays import Floats
 from crowdgate.noise import ZcdpSource, gaussian_vector, gumbel_max
 
 OPENDP_ZCDP = ZcdpSource(gaussian_vector, gumbel_max)
-"""The noise of a release, of no seed."""
+"""The noise of a release, without a seed."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Seeded:
 
 @cache
 def law(variance: Fraction) -> tuple[int, Floats]:
-    """The cumulative probabilities of discrete Gaussian noise from -reach on."""
+    """Return the cumulative probabilities of discrete Gaussian noise from -reach on."""
     found = DiscreteGaussian(variance)
     reach = int(9 * found.sigma) + 2
     return reach, np.cumsum([found.mass(x) for x in range(-reach, reach + 1)])

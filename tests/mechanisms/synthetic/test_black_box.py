@@ -1,16 +1,16 @@
-"""Many small releases of two neighbouring tables, told apart by a classifier: never better than rho-zCDP allows.
+"""Many small releases of two neighbouring tables, distinguished by a classifier: never better than rho-zCDP allows.
 
-All that is drawn is seen by somebody who knows both tables: noisy tables, choices, the number of rows, rows, distances.
-A linear classifier is trained on some releases and judged on others. rho-zCDP keeps the Kullback-Leibler divergence
-within rho either way. Of a guess with P(guess) - Q(guess) = v the sum of both divergences is at least 4 v artanh(v), as
-the log-odds of two probabilities that are v apart differ least about 1/2. So v artanh(v) <= rho/2: a little less than
-Pinsker's v <= sqrt(rho/2), and reached by an exponential mechanism.
+The attacker knows both tables and observes all output: noisy tables, choices, the number of rows, rows, distances. A
+linear classifier is trained on some releases and judged on others. rho-zCDP keeps the Kullback-Leibler divergence
+within rho in either direction. For a guess with P(guess) - Q(guess) = v the sum of both divergences is at least 4 v
+artanh(v), as the log-odds of two probabilities at distance v differ least about 1/2. So v artanh(v) <= rho/2: slightly
+less than Pinsker's v <= sqrt(rho/2), and reached by an exponential mechanism.
 
-It can't see: a fault in what spends little of the budget (there is a setting for each of four parts where that spends
-nine tenths, and half of its sensitivity is told there; three quarters are not); one that other tables than these two
-need, coarser levels, persons with several rows, a sample; a leak once in a hundred times, which only the tail of the
-curve has; what is not linear in what is seen; anything outside `synthesize`, such as files, messages and time. Replays
-(test_rounds) and sums over all outcomes (test_enumeration) see some of these.
+It can't find: a fault in a part that spends little of the budget (for each of four parts one setting spends nine tenths
+there, and half of its sensitivity is detected; three quarters are not); a fault that needs other tables than these two,
+coarser levels, persons with several rows, or a sample; a leak once in a hundred times, which only the tail of the curve
+shows; nonlinear functions of the output; anything outside `synthesize`, such as files, messages and time. Replays
+(test_rounds) and sums over all outcomes (test_enumeration) find some of these.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,19 +38,19 @@ from tests.mechanisms.synthetic.noise import OPENDP_ZCDP, Seeded
 
 RHO = Fraction(1)
 MISS = 0.01
-"""How often a guess that is exactly as good as rho-zCDP allows would be called better."""
+"""Probability that a guess exactly as good as rho-zCDP allows counts as better."""
 PERSON, ROWS = (0, 0, 1), 8
-"""Who is in one table only, with so many rows: like most in (a, b), unlike most in (a, c)."""
+"""The person who is in one table only, with the number of rows: like most in (a, b), unlike most in (a, c)."""
 TYPES = {(0, 0, 0): 1360, (0, 0, 1): 316, (0, 1, 0): 320, (0, 1, 1): 80}
 CELLS = {**TYPES, (1, 1, 1): 1360, (1, 1, 0): 320, (1, 0, 1): 320, (1, 0, 0): 80}
-"""Both (a, b) and (a, c) are far from independent: without the person (a, c) more so, and with them (a, b), by as much.
-Noise in tables of one attribute hardly changes that, as all values are about as frequent."""
+"""Both (a, b) and (a, c) are far from independent: without the person (a, c) more so, and with the person (a, b), by as
+much. Noise in tables of one attribute hardly changes that, as all values are about equally frequent."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is spent on tables of one attribute and on rounds (the rest: on the certificate), and of a round's rho on
-    the choice."""
+    """The budget for tables of one attribute and for rounds (the rest: for the certificate), and the part of a round's
+    rho for the choice."""
 
     one_ways: Fraction
     rounds: Fraction
@@ -77,7 +77,7 @@ SEED = 20301113
 
 @pytest.fixture(autouse=True)
 def one_pick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One round of one table, and a model of few steps."""
+    """Set one round of one table, and a model of few steps."""
     for name, value in {"PICKS": 1, "PRICES": Fraction(1, 3), "STEPS": 1, "LAST_STEPS": 1}.items():
         monkeypatch.setattr(fitting if "STEPS" in name else rounds, name, value)
 
@@ -91,7 +91,7 @@ WITHOUT, WITH = histogram(CELLS), histogram({**CELLS, PERSON: CELLS[PERSON] + RO
 
 
 PARTS = {(2,): "one-way tables", (2, 2): "measurements", (3,): "certificate"}
-"""By the shape of what noise is asked for."""
+"""The parts by the shape of the vectors that get noise."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ class Halved(Seeded):
 
 
 def seen(drawing: RoundsPlan, made: SynthesisResult) -> list[float]:
-    """A release in numbers: noise at the person's cells and distances as if they were not there, choices, rows."""
+    """Return a release in numbers: noise at the person's cells and distances as if the person were absent, choices,
+    rows."""
     noise = [residual(drawing.domain, each) for each in made.measured]
     chosen = [sum(each.table == table for each in made.selected) for table in (*drawing.one_ways, *drawing.candidates)]
     alike = np.ones(made.total, dtype=np.bool_)
@@ -123,7 +124,7 @@ def residual(domain: ModelDomain, each: MeasuredTable) -> float:
 
 
 def nearer(domain: ModelDomain, made: SynthesisResult) -> float:
-    """By how much the distances are those of the table with the person."""
+    """Return how much nearer the distances are to those of the table with the person."""
     if not made.total:
         return 0.0
     silent = ZcdpSource(lambda values, *_: values, OPENDP_ZCDP.choose)
@@ -132,7 +133,7 @@ def nearer(domain: ModelDomain, made: SynthesisResult) -> float:
 
 
 def many(setting: Setting, source: ZcdpSource, releases: int) -> Floats:
-    """What is seen of that many releases of each of both tables: table, release, number."""
+    """Return the output of `releases` releases of each of both tables: table, release, number."""
     rng, drawing = np.random.default_rng(SEED), setting.drawing()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "SELECTING", setting.selecting)
@@ -143,11 +144,12 @@ def many(setting: Setting, source: ZcdpSource, releases: int) -> Floats:
 
 
 def told_apart(found: Floats) -> float:
-    """By how much a guess is likelier on one table than on the other: a lower limit, wrong once in 1/MISS times. The
-    guess is Fisher's discriminant, trained on the first two fifths and judged on the others.
+    """Return a lower limit, wrong with probability MISS, of how much likelier a guess is on one table than on the
+    other.
 
-    Of tests of two kinds, with P(right) + Q(right) given and as many of each, the number of right ones has its heaviest
-    tail where both are alike (Hoeffding 1956), so that limits of one binomial law hold.
+    The guess is Fisher's discriminant, trained on the first two fifths and judged on the others. For tests of two
+    kinds, with P(right) + Q(right) given and as many of each, the number of right ones has its heaviest tail if both
+    are equal (Hoeffding 1956), so that limits of one binomial distribution hold.
     """
     first = found.shape[1] * 2 // 5
     train, test = found[:, :first], found[:, first:]
@@ -160,7 +162,7 @@ def told_apart(found: Floats) -> float:
 
 
 def allowed(rho: Fraction) -> float:
-    """The greatest v with v artanh(v) <= rho/2."""
+    """Return the greatest v with v artanh(v) <= rho/2."""
     return float(brentq(lambda v: v * atanh(v) - float(rho) / 2, 0.0, 1 - 1e-12))
 
 
@@ -169,7 +171,7 @@ def seeded(halved: str = "") -> ZcdpSource:
 
 
 def exact_total(patch: pytest.MonkeyPatch) -> None:
-    """As many rows as there are."""
+    """Plant a fault: the exact number of rows."""
     honest = rounds.synthesize
 
     def synthesized(drawing: RoundsPlan, counted: Histogram, *others: Any) -> SynthesisResult:
@@ -180,7 +182,7 @@ def exact_total(patch: pytest.MonkeyPatch) -> None:
 
 
 def filtered(patch: pytest.MonkeyPatch) -> None:
-    """Tables of two attributes are candidates by one of their counts."""
+    """Plant a fault: tables of two attributes are candidates depending on one of their counts."""
 
     def fitting(run: Any, tables: Sequence[Table], *_: object) -> list[Table]:
         return [table for table in tables if len(table) == 1 or run._counts.of(table).flat[1] // 8 % 2]
@@ -189,7 +191,7 @@ def filtered(patch: pytest.MonkeyPatch) -> None:
 
 
 def unpaid(patch: pytest.MonkeyPatch) -> None:
-    """Distances without noise."""
+    """Plant a fault: distances without noise."""
     honest = certificate.distances
     silent = ZcdpSource(lambda values, *_: values, OPENDP_ZCDP.choose)
     patch.setattr(rounds, "distances", lambda *of: honest(of[0], of[1], of[2], of[3], of[4], silent))

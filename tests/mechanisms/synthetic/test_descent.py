@@ -1,4 +1,4 @@
-"""The minimum of convex functions, and what happens where floats leave the finite."""
+"""The minimum of convex functions, and behaviour where floats are not finite."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,8 @@ from tests.examples import examples
 
 
 def bowl(point: Floats) -> tuple[float, Floats]:
-    """log(1 + sum exp(a x)) + sum (x - 1)^2 w / 2, with weights w that differ by a factor of a thousand."""
+    """Return log(1 + sum exp(a x)) + sum (x - 1)^2 w / 2 and its gradient, with weights w that differ by a factor of a
+    thousand."""
     rates, weights = np.linspace(-2, 2, len(point)), np.logspace(-2, 1, len(point))
     with np.errstate(over="ignore", invalid="ignore"):
         terms = np.exp(rates * point)

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms and sums of products: right, and the same bits on every processor."""
+"""Exponentials, logarithms and sums of products: correct, and bitwise equal on all processors."""
 
 import hashlib
 from math import exp as true_exp
@@ -17,7 +17,7 @@ from tests.processors import needs_features, on_a_plain_processor
 
 STEPS: Floats = np.arange(-20_000, 0) / 20_000
 GRID: Floats = STEPS * STEPS * STEPS * 650
-"""-650 to 0, of divisions and products: powers have other last bits on other processors."""
+"""-650 to 0, from divisions and products, as the last bits of powers differ between processors."""
 DIGESTS = ("c90d66a05860765b", "cc73d8a69a530f69", "deb82e475ec8cd86")
 
 
@@ -71,7 +71,7 @@ def digests() -> tuple[str, ...]:
 
 
 def test_every_processor_has_the_same_bits() -> None:
-    """Whoever sees this fail on a machine can't make released rows again there."""
+    """A machine on which this fails can't recompute released rows."""
     assert digests() == DIGESTS
 
 

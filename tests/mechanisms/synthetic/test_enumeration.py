@@ -1,5 +1,5 @@
 """All tables of two attributes of two values with up to three rows, through a one-way table, a choice and the
-measurement of what was chosen: the exact privacy loss of all that is drawn."""
+measurement of the chosen table: the exact privacy loss of all output."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -23,12 +23,12 @@ from tests.mechanisms.synthetic.noise import OPENDP_ZCDP
 from tests.oracles.zcdp import zcdp_delta
 
 FIRST, PRICE = Fraction(1, 2), Fraction(3, 2)
-"""rho of the one-way table (sigma 1), and of the choice with what is measured (sigma .82 after half of it)."""
+"""rho of the one-way table (sigma 1), and of the choice with its measurement (sigma .82 after half of it)."""
 RHO = FIRST + PRICE
 FAR = 8
-"""Of noise, in rows: beyond it lies less than 1e-14 at sigma 1."""
+"""Range of noise, in rows: the probability beyond it is less than 1e-14 at sigma 1."""
 ORDERS = (1.25, 1.5, 2.0, 3.0)
-"""A divergence of order a is made by noise that is a rows away, which FAR has room for."""
+"""A divergence of order a depends on noise a rows away, which is within FAR."""
 EPSILONS = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
 Cells = tuple[tuple[int, ...], ...]
 
@@ -64,7 +64,8 @@ def learned_from(noisy: tuple[int, int]) -> ModelFit:
 
 @cache
 def chances(people: Cells, noisy: tuple[int, int], price: Fraction) -> dict[Table, float]:
-    """How likely each table is chosen after this one-way table: e^(score/b) with the b that the noise source uses."""
+    """Return the probability of each choice after this one-way table: e^(score/b) with the b that the noise source
+    uses."""
     run, asked = run_of(people), list[tuple[Any, int, Fraction]]()
     run.learned = learned_from(noisy)
 
@@ -88,7 +89,7 @@ def gaussian(variance: Fraction) -> np.ndarray:
 
 @cache
 def losses(people: Cells, more: Cells) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities of all that can be drawn, of a table and of the one beside it (added: (a, b) of a row)."""
+    """Return the probabilities of all outcomes, for a table and for its neighbour (added: (a, b) of a row)."""
     (added,) = more
     p: list[float] = []
     q: list[float] = []
@@ -117,13 +118,14 @@ PAIRS = [(people, (cell,)) for people in TABLES for cell in product((0, 1), repe
 
 
 def divergence(p: np.ndarray, q: np.ndarray, order: float) -> float:
-    """Renyi's, of that order; what has no probability on either side by the cut at FAR is left out."""
+    """Return Renyi's divergence of this order; outcomes without probability on either side by the cut at FAR are left
+    out."""
     both = (p > 0) & (q > 0)
     return float(logsumexp(order * np.log(p[both]) + (1 - order) * np.log(q[both]))) / (order - 1)
 
 
 def rates() -> Iterator[float]:
-    """The greatest divergence over its order, of every pair of tables: at most rho under rho-zCDP."""
+    """Yield the greatest divergence over its order, for each pair of tables: at most rho under rho-zCDP."""
     for pair in PAIRS:
         p, q = losses(*pair)
         yield max(max(divergence(p, q, order), divergence(q, p, order)) / order for order in ORDERS)
@@ -142,7 +144,7 @@ def test_the_privacy_loss_is_within_what_is_stated() -> None:
 
 @pytest.mark.thorough
 def test_half_of_the_sensitivity_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores of pairs count twice, so that a row moves them by 2: noise for 1 is not enough."""
+    """Scores of pairs count twice, so that a row changes them by 2: noise for 1 is not enough."""
     for kept in (chances, losses):
         kept.cache_clear()
     monkeypatch.setattr(rounds._Rounds, "choose", cheap)
@@ -152,6 +154,6 @@ def test_half_of_the_sensitivity_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def cheap(self: rounds._Rounds, tables: list[Table], scores: dict[Table, int], _: int, rho: Fraction) -> Table:
-    """With noise for half of the sensitivity."""
+    """Select with noise for half of the sensitivity."""
     values = np.array([scores[table] for table in tables], dtype=np.int64)
     return tables[self.noise.choose(values, 1, rho)]

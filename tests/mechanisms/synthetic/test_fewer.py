@@ -1,4 +1,4 @@
-"""Levels are left out until tables at the others are few enough to choose among."""
+"""Levels are removed until tables at the others are few enough to choose among."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ from crowdgate.mechanisms.synthetic.level_reduction import fewer_levels, tables_
 
 
 def ladder(*sizes: int) -> tuple[Level, ...]:
-    """Levels of so many values."""
+    """Return levels of these sizes."""
     return tuple(
         Level(f"of {size}", tuple(map(str, range(size))), np.arange(sizes[0], dtype=np.int32) * size // sizes[0])
         for size in sizes

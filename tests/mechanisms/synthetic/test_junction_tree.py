@@ -1,4 +1,5 @@
-"""A junction tree holds every table, and what two cliques share is in all cliques between them."""
+"""Each table lies in a clique of a junction tree, and variables that two cliques share are in all cliques between
+them."""
 
 from math import prod
 

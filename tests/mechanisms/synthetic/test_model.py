@@ -1,4 +1,4 @@
-"""The fitted model: exact marginals, the right gradient, one optimum from every start."""
+"""The fitted model: exact marginals, the right gradient, one optimum from any start."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ TOTAL = 400.0
 def measured(
     domain: ModelDomain, chosen: list[Table], rng: np.random.Generator, sigma: int = 12
 ) -> list[TableMeasurement]:
-    """Tables of one random population of 400 with noise, negatives included."""
+    """Return tables of one random population of 400 with noise, including negative counts."""
     shape = domain.shape(domain.finest)
     people = TOTAL * rng.dirichlet(np.full(domain.cells(domain.finest), 0.3)).reshape(shape)
     noisy = {table: summed(domain, people, table) + rng.normal(0, sigma, domain.shape(table)) for table in chosen}
@@ -28,7 +28,7 @@ def measured(
 
 
 def holes(domain: ModelDomain, table: Table, rng: np.random.Generator) -> Impossible:
-    """A table in which about every third combination can't occur, never the first one."""
+    """Return a table in which about every third combination can't occur, never the first one."""
     found = rng.random(domain.shape(table)) < 1 / 3
     found.flat[0] = False
     return [(table, found)]

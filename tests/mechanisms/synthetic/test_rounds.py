@@ -1,4 +1,4 @@
-"""Rounds draw nothing that is not paid: replayed beside a table with one person more, and enumerated."""
+"""Rounds draw nothing without paying for it: replayed on a table with one person more, and enumerated."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ Counts = npt.NDArray[np.int64]
 
 @pytest.fixture(autouse=True, scope="module")
 def quick_fits() -> Iterator[None]:
-    """How well a model fits is no matter here."""
+    """Reduce the steps of a fit, as its quality is irrelevant here."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fitting, "STEPS", 2)
         patched.setattr(fitting, "LAST_STEPS", 2)
@@ -39,7 +39,7 @@ HALVES = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
 
 
 def domain() -> ModelDomain:
-    """Three attributes, the last one at two levels."""
+    """Return three attributes, the last one at two levels."""
     levels = {
         name: [Level("exact", tuple(map(str, range(size))), np.arange(size, dtype=np.int32))]
         for name, size in SIZES.items()
@@ -71,8 +71,8 @@ Asked = tuple[str, tuple[int, ...], int, Fraction]
 
 @dataclass
 class Script:
-    """Noise that remembers what it was asked and what it said; `before` it says again what another one said, for as
-    long as it is asked the same."""
+    """Noise that records requests and answers; `before` repeats the answers of another script, as long as requests are
+    equal."""
 
     noise: np.random.Generator
     before: "Script | None" = None
@@ -105,15 +105,15 @@ class Script:
 
 
 class AskedOtherwise(Exception):
-    """Something else is asked of the table beside."""
+    """The neighbouring table leads to another request."""
 
 
 People = Sequence[tuple[int, int, int]]
 
 
 def faults(drawn: RoundsPlan, people: People, more: People, seed: int) -> list[str]:
-    """What tells a table from the same with somebody more, where everything that is drawn comes out alike, but through
-    noise that is paid for."""
+    """Return how the outputs of a table and of its neighbour with further rows differ, other than by paid noise, when
+    all random draws have equal outcomes."""
     first = Script(np.random.default_rng(seed))
     made = synthesize(drawn, histogram(people), first.source(), np.random.default_rng(seed))
     second = Script(np.random.default_rng(seed), before=first)
@@ -125,7 +125,8 @@ def faults(drawn: RoundsPlan, people: People, more: People, seed: int) -> list[s
 
 
 def _unpaid_changes(first: Script, second: Script) -> Iterator[str]:
-    """Of a table the L2 change, of scores and of distances, which are paid one by one, the greatest."""
+    """Yield the changes that exceed the paid sensitivity: the L2 change of a table, and the greatest change of scores
+    and distances, which are paid individually."""
     if len(first.asked) != len(second.asked):
         yield "what is asked depends on the table"
     for at, (kind, shape, sensitivity, _) in enumerate(second.asked):
@@ -157,7 +158,7 @@ PERSON = st.tuples(*(st.integers(0, size - 1) for size in SIZES.values()))
 def test_one_person_more_changes_nothing_but_what_is_paid_for(
     people: list[tuple[int, int, int]], person: tuple[int, int, int], seed: int, rows: int
 ) -> None:
-    """A person of so many rows, all of them alike or of two kinds."""
+    """A person with several rows, all of them alike or of two kinds."""
     other = (1 - person[0], *person[1:])
     for more in ([person] * rows, [person, *[other] * (rows - 1)]):
         drawn = drawing(rows_per_unit=rows)
@@ -169,7 +170,7 @@ MANY = [(i % 2, i % 3, i % 6) for i in range(60)]
 
 @pytest.mark.parametrize("most", [11, 18, 36])
 def test_a_model_stays_within_its_cells(most: int) -> None:
-    """Also where a round picks more tables than there are sets of attributes that fit."""
+    """Also if a round picks more tables than there are sets of attributes that fit."""
     drawn = drawing(cells=most)
     found = synthesize(drawn, histogram(MANY), Script(np.random.default_rng(0)).source(), np.random.default_rng(0))
     picked = {each.table for each in found.measured}
@@ -205,7 +206,7 @@ def _halved(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _filtered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some tables are not asked for, by a count in them."""
+    """Plant a fault: some tables are no candidates, depending on one of their counts."""
     monkeypatch.setattr(
         rounds._Rounds,
         "fitting",

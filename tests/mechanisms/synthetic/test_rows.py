@@ -1,4 +1,4 @@
-"""Rows have the model's tables, rounded, and nothing else in common."""
+"""Rows have the model's tables, rounded, and no other dependence."""
 
 from fractions import Fraction
 
@@ -18,7 +18,8 @@ from tests.mechanisms.synthetic.test_model import TOTAL, holes, measured
 
 
 def furthest(model: Model, total: int, made: tuple[Codes, ...]) -> float:
-    """The greatest distance of a clique's cell from its expected rows, given the rows of its separator's value."""
+    """Return the greatest distance of a clique's cell from its expected rows, given the rows of its separator's
+    value."""
     domain, cells = model.domain, tabulated(model.domain, made)
     worst = 0.0
     for at, clique in enumerate(model.network.cliques):
@@ -49,7 +50,7 @@ CHAIN = ModelDomain(tuple("abc"), tuple(Variable(name, "exact", 2, np.arange(2, 
 
 
 def chain() -> Model:
-    """b and c depend on a, and given a not on each other."""
+    """Return a model in which b and c depend on a, and are independent given a."""
     pair = np.array([[300, 200], [150, 350]])
     return fit(
         CHAIN,

@@ -42,7 +42,8 @@ def _numeric(name: str, domain: Domain, invalid: bool = False) -> Attribute:
 
 
 def contract(rows: int = 1, rows_at_most: int | None = None) -> Contract:
-    """sex (2 values), town (4, grouped to 2), hours (-1 to 4 in halves), pay (the same, with a level for invalid)."""
+    """Return a contract: sex (2 values), town (4, grouped to 2), hours (-1 to 4 in halves), pay (like hours, with a
+    level for invalid)."""
     attributes = (
         _category("sex", ["f", "m"]),
         _category("town", ["a", "b", "c", "d"], grouped=["x", "x", "y", "x"]),
@@ -59,13 +60,13 @@ COLUMNS = ("sex", "town", "hours", "pay")
 
 
 def records(rows: Sequence[Sequence[int]]) -> Records:
-    """A batch of rows of domain codes (sex, town, hours, pay)."""
+    """Return a batch of rows of domain codes (sex, town, hours, pay)."""
     array = np.array(rows, dtype=np.int32).reshape(len(rows), 4)
     return Records(len(rows), {name: Column(array[:, i].copy()) for i, name in enumerate(COLUMNS)})
 
 
 def plan(items: Sequence[Item], epsilon: str = "1", delta: str = "1e-6", rows: int = 1, **how: Any) -> DpTables:
-    """The mechanism; an assertion names what stands against it."""
+    """Return the mechanism; an assertion names the findings against it."""
     part = Part("mechanism", Fraction(epsilon), Fraction(delta))
     mechanism, findings = plan_dp_tables(items, contract(rows), part, **{"noise": "laplace", **how})
     assert mechanism is not None, findings
@@ -73,7 +74,7 @@ def plan(items: Sequence[Item], epsilon: str = "1", delta: str = "1e-6", rows: i
 
 
 def disagreement(axes: Sequence[Axes], tables: Sequence[np.ndarray[Any, Any]]) -> float:
-    """The greatest difference between two tables on a margin that both have."""
+    """Return the greatest difference between two tables on their common margins."""
     worst = 0.0
     for i, j in combinations(range(len(axes)), 2):
         join = common_margin(axes[i], axes[j])
@@ -83,18 +84,18 @@ def disagreement(axes: Sequence[Axes], tables: Sequence[np.ndarray[Any, Any]]) -
 
 
 def counted(mechanism: DpTables, *batches: Sequence[Sequence[int]]) -> Mapping[str, Histogram]:
-    """What the mechanism counts of some rows."""
+    """Return the mechanism's views of some rows."""
     return scan(map(records, batches), mechanism.views)
 
 
 def cells_of(answer: TableAnswer | QuantileAnswer) -> Cells:
-    """The cells of an answer that is no quantiles."""
+    """Return the cells of an answer without quantiles."""
     assert isinstance(answer, TableAnswer)
     return answer.cells
 
 
 def margin(axes: Axes, table: Floats, margin_axes: Axes) -> Floats:
-    """A table's margin, flat."""
+    """Return a table's margin, flat."""
     size = prod(len(level) for level in margin_axes.values())
     out: Floats = np.bincount(consistency.cells_of(axes, margin_axes), table.reshape(-1), size).astype(np.float64)
     return out

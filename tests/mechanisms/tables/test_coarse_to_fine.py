@@ -1,4 +1,4 @@
-"""Whole tables without negative cells: what coarse tables say is held by finer ones, whatever these have to cut off."""
+"""Whole tables without negative cells: finer tables keep the numbers of coarse ones, whatever they must cut off."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ CHAIN = [FINE, {"age": AGE["exact"]}, {"age": AGE["pairs"]}, {"age": AGE["young"
 
 
 def estimates(axes: Sequence[Axes], seed: int, noise: float = 3.0) -> tuple[list[Floats], list[float]]:
-    """Least-squares estimates of sparse tables, and the variances of their noise."""
+    """Return least-squares estimates of sparse tables, and the variances of their noise."""
     random = np.random.default_rng(seed)
     full = random.exponential(3, shape(FINE)) * (random.random(shape(FINE)) < 0.4)
     spread: list[float] = random.uniform(noise**2 / 9, noise**2, len(axes)).tolist()
@@ -36,7 +36,7 @@ def estimates(axes: Sequence[Axes], seed: int, noise: float = 3.0) -> tuple[list
 
 
 def keeps(axes: Sequence[Axes], tables: Sequence[Floats], found: Sequence[np.ndarray]) -> None:
-    """What is promised: whole numbers from 0 on, one total near the estimate, and sums that agree."""
+    """Assert the stated properties: whole numbers from 0 on, one total near the estimate, and sums that agree."""
     of = MarginLattice.of(axes)
     assert all(table.dtype == np.int64 and (table >= 0).all() for table in found)
     assert {int(table.sum()) for table in found} == {max(0, round(float(tables[0].sum())))}
@@ -94,7 +94,7 @@ def test_estimates_that_are_whole_and_not_negative_stay_as_they_are() -> None:
 
 
 def test_the_total_is_its_estimate_beside_thousands_of_empty_cells() -> None:
-    """A projection of all tables together moves it by many standard errors."""
+    """A projection of all tables together changes it by many standard errors."""
     wide = {name: level(name, list(range(20))) for name in ("a", "b", "c")}
     axes: list[Axes] = [{}, wide]
     random = np.random.default_rng(1)
@@ -112,7 +112,7 @@ def test_the_total_is_its_estimate_beside_thousands_of_empty_cells() -> None:
 
 
 def two_margins(counts: np.ndarray) -> list[MarginConstraint]:
-    """The rows and the columns of a table."""
+    """Return the margins of a table by rows and by columns."""
     rows, columns = np.indices(counts.shape).reshape(2, -1)
     return [MarginConstraint(rows, counts.sum(axis=1)), MarginConstraint(columns, counts.sum(axis=0))]
 
@@ -138,7 +138,7 @@ def test_whole_tables_meet_one_margin_or_two(rows: int, columns: int, seed: int,
 
 @pytest.mark.parametrize("seed", range(4))
 def test_real_tables_are_the_nearest_ones_with_their_margins(seed: int) -> None:
-    """Against a general solver, margins held by a large weight."""
+    """Compared with a general solver, with margins kept by a large weight."""
     random = np.random.default_rng(seed)
     margins = two_margins(random.poisson(3, (4, 3)))
     values = random.normal(2, 4, 12)
@@ -151,7 +151,7 @@ def test_real_tables_are_the_nearest_ones_with_their_margins(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_below_zero_become_tables_that_agree_before_they_are_rounded(seed: int) -> None:
-    """Cut at zero alone, they do not."""
+    """With a cut at zero alone, they do not."""
     tables, spread = estimates(PAIRS, seed)
     assert min(table.min() for table in tables) < -1
     found = coarse_to_fine._nonnegative_tables(PAIRS, tables, spread, [])

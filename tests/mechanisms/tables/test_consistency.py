@@ -49,7 +49,7 @@ def shape(axes: Axes) -> tuple[int, ...]:
 
 
 def margins_matrix(axes: Sequence[Axes]) -> Floats:
-    """Every table as a linear function of the full table of 5 x 2 x 3 cells."""
+    """Return each table as a linear function of the full table of 5 x 2 x 3 cells."""
     size = math.prod(shape(FINE))
     parts = []
     for levels in axes:
@@ -64,7 +64,7 @@ def margins_matrix(axes: Sequence[Axes]) -> Floats:
 def test_it_is_the_least_squares_estimate_over_all_full_tables(
     axes: list[Axes], seed: int, data: st.DataObject
 ) -> None:
-    """Against lstsq on an explicit common table, and its covariance X (X' W X)^+ X'."""
+    """Compared with lstsq on an explicit common table, and its covariance X (X' W X)^+ X'."""
     spread = data.draw(st.lists(st.floats(0.1, 50), min_size=len(axes), max_size=len(axes)))
     random = np.random.default_rng(seed)
     noisy = [random.normal(50, 20, shape(levels)) for levels in axes]
@@ -104,7 +104,7 @@ def test_one_table_alone_keeps_its_variance_and_a_zero_variance_is_refused() -> 
 @settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(axes=workloads, seed=st.integers(0, 10**6))
 def test_bounds_are_at_least_the_variances_and_at_most_those_of_the_noise(axes: list[Axes], seed: int) -> None:
-    """Where exact ones would be too costly."""
+    """Bounds apply if exact variances would be too costly."""
     spread: list[float] = np.random.default_rng(seed).uniform(1, 30, len(axes)).tolist()
     right, _ = variances_after(axes, spread)
     with pytest.MonkeyPatch.context() as patch:
@@ -133,7 +133,7 @@ def test_reflections_and_matrices_are_the_same_and_a_level_of_many_values_needs_
 
 
 def test_a_swapped_order_of_codes_is_seen_through() -> None:
-    """Two levels of one size hold the same groups under other codes."""
+    """Two levels of equal size have equal groups under other codes."""
     axes = [{"race": RACE["exact"]}, {"race": RACE["swapped"]}]
     found = consistent_tables(axes, [np.array([30.0, 10, 20]), np.array([12.0, 22, 32])], [1.0, 1.0])
     assert found.tables[0] == pytest.approx([31, 11, 21])
@@ -162,7 +162,7 @@ def test_consistency_never_increases_the_mean_squared_error_of_a_cell() -> None:
     exact = np.concatenate([table.reshape(-1) for table in true])
 
     def errors(weights: Sequence[float]) -> Floats:
-        """Mean squared error of every cell, of all tables one after another."""
+        """Return the mean squared error of each cell, of all tables one after another."""
         made = Orthogonal.of(axes, weights)
         squares = [(made.estimate(each) - exact) ** 2 for each in flat]
         return np.asarray(np.mean(squares, axis=0))

@@ -1,4 +1,4 @@
-"""The intervals of every published table of counts, by itself, hold the truth: dense, sparse and sampled ones."""
+"""Coverage of the intervals of each published table of counts, individually: dense, sparse and sampled ones."""
 
 from fractions import Fraction
 from functools import cache
@@ -21,7 +21,7 @@ ITEMS = (
     ContingencyTable({"hours": "ones", "sex": "exact"}),
     ContingencyTable({"town": "exact", "hours": "exact", "pay": "exact"}),
 )
-"""Of 1, 2, 2, 8, 12 and 528 cells; town and hours at two levels, hours in uneven groups."""
+"""Tables of 1, 2, 2, 8, 12 and 528 cells; town and hours at two levels, hours in uneven groups."""
 DRAWS, SEED = 70, 20301101
 FORMS: dict[str, dict[str, Any]] = {
     "gaussian": {"noise": "gaussian"},
@@ -31,7 +31,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 def sparse(form: str) -> Case:
-    """1,500 people in a hundredth of the cells of the largest table."""
+    """Return 1,500 people in a hundredth of the cells of the largest table."""
     random = np.random.default_rng(4)
     rows = np.column_stack([random.integers(0, size, 1500) for size in (2, 2, 3, 3)])
     mechanism = plan(ITEMS, "0.5", **FORMS[form])
@@ -45,7 +45,7 @@ def drawn(form: str) -> tuple[Case, list[Release]]:
 
 
 def halved(cells: Cells) -> tuple[Floats, Floats]:
-    """Intervals of half the width."""
+    """Return intervals of half the width."""
     return (cells.value + cells.lower) / 2, (cells.value + cells.upper) / 2
 
 

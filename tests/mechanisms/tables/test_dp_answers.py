@@ -1,4 +1,4 @@
-"""What users read: exact intervals before consistency, means, quantiles and suppression."""
+"""Published answers: exact intervals before consistency, means, quantiles and suppression."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -168,7 +168,7 @@ def test_the_limits_of_a_quantile_are_the_bins_that_no_balance_refutes(
 
 def test_limits_hold_where_the_coins_of_a_sample_decide() -> None:
     """100 and 100 rows in two bins: half of them are in the first one. 2,000 samples at one half, hardly any noise: at
-    most one in 20 misses (false alarm at .05 exactly: 1e-9 at 150); without the coins every second does."""
+    most one in 20 fails (false alarm at .05 exactly: 1e-9 at 150); without the sampling variance every second does."""
     random = np.random.default_rng(6)
     drawn = random.binomial(100, 0.5, (2000, 2)) + (
         random.geometric(0.99, (2000, 2)) - random.geometric(0.99, (2000, 2))
@@ -180,8 +180,8 @@ def test_limits_hold_where_the_coins_of_a_sample_decide() -> None:
 @settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(y=st.floats(-40, 400), variance=st.floats(0.5, 300), beta=st.sampled_from(["1", "1/2", "1/20"]))
 def test_the_interval_of_a_count_holds_what_its_estimate_does_not_refute(y: float, variance: float, beta: str) -> None:
-    """All n from 0 on with |y - beta n| at most `width` standard deviations of y, more where y is below 0; and the
-    value, wherever that is."""
+    """All n from 0 on with |y - beta n| at most `width` standard deviations of y, more if y is below 0; and the value,
+    wherever it is."""
     rate, width = Fraction(beta), Fraction(11, 5)
     cells = consistent_cells(np.array([7]), np.array([y]), np.array([variance]), width, rate, TENTH)
     n = np.linspace(0, 2 * float(cells.upper[0]) + 10, 2001)

@@ -1,4 +1,5 @@
-"""The mechanism's law, exactly: masses of the released vector under neighbouring tables, and planted faults."""
+"""The mechanism's exact output distribution: masses of the released vector under neighbouring tables, and planted
+faults."""
 
 import math
 from collections.abc import Sequence
@@ -40,11 +41,11 @@ SMALL = (
 )
 HALF = Fraction(1, 2)
 Laws = list[tuple[int, Law]]
-"""Truth and law of every released number."""
+"""True value and noise distribution of each released number."""
 
 
 class Recorder:
-    """A noise source without noise that remembers what it was asked for: the released vector's law."""
+    """A noise source without noise that records its requests: they determine the released vector's distribution."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Integers, int, Fraction]] = []
@@ -62,7 +63,7 @@ def asked(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> list[tuple[In
 
 
 def laws(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> Laws:
-    """From what the mechanism asks of its noise source."""
+    """Return true values and noise distributions, from the mechanism's requests to its noise source."""
 
     def law(s: int, b: Fraction) -> Law:
         return DiscreteLaplace(s / b) if mechanism.budget.noise == "laplace" else DiscreteGaussian(s**2 / (2 * b))
@@ -71,7 +72,8 @@ def laws(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> Laws:
 
 
 def worst_ratio(left: Laws, right: Laws) -> float:
-    """ln of the greatest ratio of the masses of any vector: numbers are independent, so the greatest of each add up."""
+    """Return ln of the greatest ratio of the masses of any vector: numbers are independent, so the maxima of each add
+    up."""
     total = 0.0
     for (x, law), (y, _) in zip(left, right, strict=True):
         window = range(min(x, y) - 3, max(x, y) + 4)
@@ -80,7 +82,7 @@ def worst_ratio(left: Laws, right: Laws) -> float:
 
 
 def loss(mechanism: DpTables, held: int = 1) -> float:
-    """The epsilon that is reached when one person with up to `held` rows comes or goes."""
+    """Return the epsilon that is reached when one person with up to `held` rows is added or removed."""
     base = laws(mechanism, ROWS)
     worst = 0.0
     for count in range(1, held + 1):
@@ -101,7 +103,8 @@ def test_a_person_with_three_rows_is_within_epsilon_and_reaches_it() -> None:
 
 
 def test_the_whole_joint_law_of_a_small_release_enumerated() -> None:
-    """Three numbers, every vector of a window of 21^3, no use of independence; both directions; it adds up to 1."""
+    """Three numbers, each vector of a window of 21^3, without using independence; both directions; probabilities add up
+    to 1."""
     mechanism = plan(SMALL[:2], "1.5", split="equal")
     joint = []
     for rows in (ROWS, [*ROWS, KINDS[0]]):
@@ -116,7 +119,7 @@ def test_the_whole_joint_law_of_a_small_release_enumerated() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("rows", [1, 3])
 def test_gaussian_noise_meets_the_zcdp_curve(rows: int) -> None:
-    """Renyi divergences of independent numbers add up: at most order * rho, and that at whole orders."""
+    """Renyi divergences of independent numbers add up: at most order * rho, with equality at whole orders."""
     mechanism = plan((*SMALL[:2], Sum("hours")), "2", rows=rows, noise="gaussian")
     base, rho = laws(mechanism, ROWS), float(mechanism.budget.spend)
     for order in (1.5, 2.0, 3.0, 7.0):
@@ -133,7 +136,7 @@ def test_gaussian_noise_meets_the_zcdp_curve(rows: int) -> None:
 
 @pytest.mark.parametrize("beta", [HALF, Fraction(1, 10)])
 def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(beta: Fraction) -> None:
-    """One number: its law is that of the table without the row, mixed with the one with it at rate beta."""
+    """One number: its distribution is a mixture of those without and with the row, at rate beta."""
 
     def reached(mechanism: DpTables, rate: float) -> float:
         ((values, sensitivity, budget),) = asked(replace_beta(mechanism), ROWS)
@@ -148,12 +151,12 @@ def test_with_sampling_the_ratio_is_reached_once_and_amplifying_twice_is_caught(
 
 
 def replace_beta(mechanism: DpTables) -> DpTables:
-    """The same noise, to be asked for on a table that is not sampled."""
+    """Return the mechanism with equal noise, for a table that is not sampled."""
     return replace(mechanism, budget=replace(mechanism.budget, beta=Fraction(1)))
 
 
 def test_a_wrong_sensitivity_is_caught() -> None:
-    """Noise for one row, where a person has three."""
+    """Noise for one row, although a person has three."""
     wrong = replace(plan(SMALL[:2], rows=3), rows=1)
     assert loss(wrong, 3) == pytest.approx(3, rel=1e-9)
 
@@ -171,7 +174,7 @@ def test_a_person_with_more_rows_than_stated_is_caught() -> None:
 
 
 def test_a_forgotten_table_is_caught_and_refused() -> None:
-    """A table that the split does not know of, noised with the part of another."""
+    """A table outside the split, with the noise of another one's part."""
     mechanism, full = plan(SMALL[:1]), plan(SMALL[:2])
     with pytest.raises(ValueError, match="every query must have its part"):
         replace(full, spends=mechanism.spends)
@@ -254,7 +257,7 @@ def test_clamped_bounds_lower_the_sensitivity() -> None:
 
 
 def test_sampling_throws_one_coin_for_all_tables() -> None:
-    """Every table then counts the same sample: its total is that of each other table. No coin is thrown in counting."""
+    """Each table then counts one sample: all totals are equal. Counting itself does not sample."""
     items = (
         ContingencyTable({"town": "exact", "hours": "exact"}),
         ContingencyTable({"sex": "exact", "pay": "exact"}),

@@ -20,13 +20,13 @@ ROWS = [(0, 0, 3, 3), (1, 2, 9, 3)]
 NEIGHBOUR = [*ROWS, (1, 3, 10, 3)]
 ITEMS = (ContingencyTable(), ContingencyTable({"sex": "exact"}), Sum("hours"))
 LEVEL = 1e-6
-"""Of all tests of one guarantee together (Holm)."""
+"""Level of all tests of one guarantee together (Holm)."""
 SHARES = (-0.5, 0.0, 0.25, 0.5, 0.75)
 """Events: the released vector is at least e^(share * epsilon) times likelier on one table than on the other."""
 
 
 def tiled(draws: int) -> NoiseSource:
-    """OpenDP's noise on that many copies of a vector: each row of what comes back is one release."""
+    """Return OpenDP's noise on `draws` copies of a vector: each row of the result is one release."""
 
     def many(draw: VectorNoise) -> VectorNoise:
         return lambda values, sensitivity, budget: draw(np.tile(values.reshape(-1), (draws, 1)), sensitivity, budget)
@@ -35,17 +35,17 @@ def tiled(draws: int) -> NoiseSource:
 
 
 def release(mechanism: DpTables, rows: Sequence[tuple[int, ...]]) -> np.ndarray:
-    """One released vector a row."""
+    """Return released vectors, one in each row."""
     return np.hstack(mechanism.protect(counted(mechanism, rows), None, tiled(DRAWS)))
 
 
 def log_masses(law: Law, moved: np.ndarray) -> np.ndarray:
-    """ln P(noise = x), up to a constant of the law."""
+    """Return ln P(noise = x), up to a constant of the distribution."""
     return -np.abs(moved) / float(law.scale) if hasattr(law, "scale") else -(moved**2) / (2 * float(law.squared_sigma))
 
 
 def log_ratio(mechanism: DpTables, released: np.ndarray) -> np.ndarray:
-    """ln of how much likelier each vector is on the neighbour than on the table."""
+    """Return ln of the ratio of each vector's probabilities on the neighbour and on the table."""
     silent = NoiseSource(lambda values, *_: values, lambda values, *_: values)
     truths = [
         np.hstack([v.reshape(-1) for v in mechanism.protect(counted(mechanism, rows), None, silent)])
@@ -59,7 +59,8 @@ def log_ratio(mechanism: DpTables, released: np.ndarray) -> np.ndarray:
 
 
 def p_values(mechanism: DpTables, samples: Sequence[np.ndarray], epsilon: float, delta: float) -> list[float]:
-    """One-sided z-tests of P(event) <= e^epsilon P'(event) + delta, for every event and both directions."""
+    """Return p-values of one-sided z-tests of P(event) <= e^epsilon P'(event) + delta, for each event and both
+    directions."""
     ratios = [log_ratio(mechanism, sample) for sample in samples]
     stated = float(mechanism.part.epsilon)
     found = []
@@ -72,7 +73,7 @@ def p_values(mechanism: DpTables, samples: Sequence[np.ndarray], epsilon: float,
 
 
 def refuted(values: Sequence[float]) -> bool:
-    """Whether Holm's procedure rejects any hypothesis: its first step decides."""
+    """Return whether Holm's procedure rejects any hypothesis: its first step decides."""
     return min(values) <= LEVEL / len(values)
 
 

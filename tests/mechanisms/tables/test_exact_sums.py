@@ -1,4 +1,4 @@
-"""Sums are exact however large they are, and limited at the end only: no bound on rows carries a guarantee."""
+"""Sums are exact however large they are, and clamped at the end only: the guarantee depends on no bound on rows."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,7 +46,7 @@ def queries(unit: int, low: int, high: int) -> list[LinearQuery]:
 
 
 def exact(counts: Counts, query: LinearQuery) -> list[int]:
-    """By Python's integers, limited at the end."""
+    """Return answers in Python's integers, clamped at the end."""
     totals = [0] * (2 if query.levels else 1)
     for (sex, height), count in counts.items():
         weights = [] if query.grid is None else [*query.grid.integers.tolist(), 0]
@@ -73,7 +73,7 @@ def test_an_answer_is_that_of_whole_numbers_without_limit_cut_once(
 def test_parts_do_not_matter_and_one_row_moves_an_answer_by_no_more_than_its_number(
     counts: Counts, unit: int, data: st.DataObject
 ) -> None:
-    """Every partition of the counts adds up to the same answers, at the limit of 64 bits as well."""
+    """Each partition of the counts adds up to equal answers, also at the limit of 64 bits."""
     counts = {cell: count // 2 for cell, count in counts.items()}
     first = {cell: data.draw(st.integers(0, count)) for cell, count in counts.items()}
     rest = {cell: count - first[cell] for cell, count in counts.items()}

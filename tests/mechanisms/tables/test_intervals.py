@@ -1,4 +1,5 @@
-"""Intervals of sums, means and quantiles hold for every table by itself: by exact laws of sums of noise, and drawn."""
+"""Coverage of intervals of sums, means and quantiles, for each table individually: by exact distributions of sums of
+noise, and simulated."""
 
 import math
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ LAWS: tuple[Law, ...] = (
 
 
 def balance_law(law: Law, p: Fraction, below: int, above: int) -> tuple[Vector, Vector]:
-    """All values of (1 - p) (sum of `below` noises) - p (sum of `above`), with their probabilities."""
+    """Return all values of (1 - p) (sum of `below` noises) - p (sum of `above`), with their probabilities."""
     reach = math.ceil(30 * max(1, law.variance**0.5))
     noise = np.array([law.mass(x) for x in range(-reach, reach + 1)])
     spread = law.variance**0.5 * math.sqrt(below + above)
@@ -47,7 +48,7 @@ def balance_law(law: Law, p: Fraction, below: int, above: int) -> tuple[Vector, 
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_noise_of_a_balance_passes_its_limit_with_at_most_a_fortieth(law: Law) -> None:
-    """Exactly, for 1 to 20 bins; with a step less the limit would not do for every law."""
+    """Exactly, for 1 to 20 bins; with one step less the limit would fail for some distribution."""
     for bins in (1, 2, 3, 8, 20):
         for p in (Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)):
             for below in {1, bins // 2 + 1, bins}:
@@ -72,7 +73,7 @@ class Wide:
 def test_the_ends_of_a_mean_are_the_last_ratios_that_the_noise_does_not_refute(
     total: int, count: int, law: Law
 ) -> None:
-    """n t - s is at most sqrt(a^2 + t^2 b^2) + 1 + |t| up to the upper end, and there equal; likewise below."""
+    """n t - s is at most sqrt(a^2 + t^2 b^2) + 1 + |t| up to the upper limit, with equality there; likewise below."""
     found = means(Wide(), np.array([total]), np.array([count]), (law, LAWS[2]), Fraction(1))
     a, b = law.continuous_half_width(), LAWS[2].continuous_half_width()
     for end, side in ((float(found.upper[0]), 1), (float(found.lower[0]), -1)):
@@ -131,7 +132,7 @@ CONTRACT = Contract(
 
 @dataclass(frozen=True)
 class Case:
-    """Rows in all, noise, budget and the rate of a sample."""
+    """Total number of rows, noise, budget and sampling rate."""
 
     rows: int
     noise: str
@@ -146,7 +147,7 @@ CASES = (
 
 
 def people(rows: int) -> tuple[Vector, Vector]:
-    """Towns of half, four tenths and the rest; wages that are skewed, a few at the cap."""
+    """Return towns of a half, four tenths and the rest; skewed wages, a few at the upper bound."""
     random = np.random.default_rng(11)
     towns = random.choice(3, rows, p=[0.5, 0.4, 0.1])
     return towns, np.minimum(random.lognormal(7.5, 1.0, rows).astype(np.int64), 20_000)
@@ -162,7 +163,7 @@ def mechanism_of(case: Case) -> DpTables:
 
 
 def truths(towns: Vector, wages: Vector) -> list[Vector]:
-    """Sums, means, rows at the end and the bins of quantiles, from the rows."""
+    """Return sums, means, rows at the bound and the bins of quantiles, from the rows."""
     own = [wages[towns == town] for town in range(3)]
     bins = [[np.sort(each)[math.ceil(p * len(each)) - 1] // 1000 + 1 for p in PROBABILITIES] for each in own]
     return [
@@ -172,7 +173,7 @@ def truths(towns: Vector, wages: Vector) -> list[Vector]:
 
 
 def sampled(law: Law, shape: tuple[int, ...], random: np.random.Generator) -> Vector:
-    """Noise of a law, by numpy."""
+    """Return noise of a distribution, by numpy."""
     if isinstance(law, DiscreteLaplace):
         rate = -math.expm1(-float(1 / law.scale))
         return random.geometric(rate, shape) - random.geometric(rate, shape)
@@ -184,7 +185,7 @@ def sampled(law: Law, shape: tuple[int, ...], random: np.random.Generator) -> Ve
 
 
 def answers_of(query: LinearQuery, columns: dict[str, Vector], kept: Vector) -> Vector:
-    """What the kept rows (one line a draw) add up to in every cell of a query."""
+    """Return the sums over the sampled rows (one line for each draw) in each cell of a query."""
     cells, rows = np.zeros(kept.shape[1], dtype=np.int64), np.arange(kept.shape[1])
     for name, level in query.levels.items():
         cells = cells * len(level) + level.codes[columns[name]]
@@ -194,7 +195,7 @@ def answers_of(query: LinearQuery, columns: dict[str, Vector], kept: Vector) -> 
 
 
 def draws(mechanism: DpTables, towns: Vector, wages: Vector, random: np.random.Generator) -> Iterator[list[Vector]]:
-    """Noisy vectors of so many releases."""
+    """Return noisy vectors of DRAWS releases."""
     columns = {"town": towns, "wage": wages + 500}
     kept = random.random((DRAWS if mechanism.beta != 1 else 1, len(towns))) < float(mechanism.beta)
     pairs = zip(mechanism.queries, mechanism.laws, strict=True)
@@ -203,7 +204,7 @@ def draws(mechanism: DpTables, towns: Vector, wages: Vector, random: np.random.G
 
 
 def missed(case: Case) -> Vector:
-    """Of every number of every table: in how many draws its interval does not hold the truth."""
+    """Return for each number of each table the number of draws whose interval misses the truth."""
     towns, wages = people(case.rows)
     mechanism, random = mechanism_of(case), np.random.default_rng(29)
     true = truths(towns, wages)
@@ -221,9 +222,10 @@ def missed(case: Case) -> Vector:
 @pytest.mark.statistical
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_number_is_in_its_interval_nineteen_times_of_twenty(case: Case) -> None:
-    """1,000 draws of 19 numbers, each by itself. One fails where the upper end of the exact one-sided interval of its
+    """1,000 draws of 19 numbers, each individually. One fails if the upper limit of the exact one-sided interval of its
     coverage, at .01 / 95 (Holm's first step over all numbers of all cases), lies below .95, or its coverage below .92:
-    with at most .011 over all if every coverage is .95, and with .99 for one of .90. Seed fixed before any run."""
+    with probability at most .011 in total if each coverage is .95, and with .99 for one of .90. Seed fixed before any
+    run."""
     found = missed(case)
     assert len(found) == 19
     for misses in found:

@@ -92,7 +92,7 @@ def _choice_is_paid(choice: ChoiceFields | None, parts: Mapping[str, Part]) -> b
     names = {"mechanism", CHOICE_PART, JOINT_PART} & set(parts)
     if choice is None:
         return names == {"mechanism"}
-    # every chosen column has at least two candidates, and no choice is for nothing
+    # each chosen column has at least two candidates, and each choice has a privacy cost
     if not choice.chosen or choice.candidates < 2 ** len(choice.chosen) or choice.epsilon <= 0:
         return False
     if choice.on == "sample":

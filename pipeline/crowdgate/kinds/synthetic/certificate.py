@@ -73,7 +73,7 @@ class Certificate:
         rate, sizes = float(self.beta), np.array(self.cells, dtype=np.float64)
         far = -log(self._miss / 3)
         sampled = self.rows + 0.5 + sqrt(2 * far * self.rows_variance)
-        root = (sqrt(2 * far) + sqrt(2 * far + 4 * sampled)) / 2  # of beta n
+        root = (sqrt(2 * far) + sqrt(2 * far + 4 * sampled)) / 2  # root of the bound on beta n
         return np.asarray((np.sqrt(sizes * (1 - rate)) + sqrt(far / (2 * rate))) * root / (2 * self.rows))
 
     @property

@@ -1,7 +1,7 @@
 """Recompute the rows of a release from its other files: noisy tables, levels, impossible combinations, and the seed.
 
 Measurements are replayed round by round. The model depends on these numbers alone, and each intermediate number is the
-same on every processor. So other rows prove that the release is not what its files say.
+same on every processor. So other rows are forged, or were made by another version.
 """
 
 from collections.abc import Iterator, Sequence

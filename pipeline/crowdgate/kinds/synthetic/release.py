@@ -185,7 +185,7 @@ def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histog
 def _distance(one: Histogram, other: Histogram) -> float | None:
     if not one.rows or not other.rows:
         return None
-    # in shares, as whole multiples of 1/(rows of both)
+    # shares as whole multiples of 1 / (product of both numbers of rows)
     signed = replace(other, counts=-other.counts * one.rows)
     names, sizes = one.names, one.sizes
     codes = [np.concatenate([a, b]) for a, b in zip(one.codes, signed.codes, strict=True)]

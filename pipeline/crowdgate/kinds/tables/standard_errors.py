@@ -30,7 +30,7 @@ def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
     tables, levels = consistent_count_tables(said), levels_of(domains)
     axes = [{name: levels[name, level] for name, level in table.query_levels.items()} for table in tables]
     laws = [said.mechanism.law(table.queries[0]) for table in tables]
-    width = said.mechanism.width or Fraction(0)  # format 1 has another
+    width = said.mechanism.width or Fraction(0)  # format 1 has another width
     return CountsPlan([table.file for table in tables], axes, laws, said.mechanism.beta, width)
 
 

@@ -42,7 +42,7 @@ def manifest_problems(said: TablesManifest) -> Iterator[str]:
         yield "no gate on tables reads public counts"
     if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
         yield "the words of the guarantee are not its numbers"
-    # other parts are those of charged gates
+    # all other parts belong to charged gates
     own = {part.name: part for part in stated.parts}.get("mechanism")
     if own is None:
         yield "a release of tables has a part that is the mechanism"

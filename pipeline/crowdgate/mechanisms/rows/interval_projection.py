@@ -191,7 +191,7 @@ def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floa
     if not coarse.shape[1]:
         return lambda z: np.zeros(len(z))
     inner = (pulled.T @ pulled.multiply(base[:, None]) + coarse.T @ coarse.multiply(own[:, None])).toarray()
-    # sums of sums are among the sums: a hair on the diagonal makes the matrix regular
+    # the sums are linearly dependent: a small addition to the diagonal makes the matrix regular
     inner[np.diag_indices(len(inner))] *= 1 + _REGULAR
     factor = cho_factor(inner, check_finite=False)
     back = coarse.T.tocsr()

@@ -128,7 +128,7 @@ def _is_open(lattice: SchemeLattice, order: Sequence[str]) -> bool:
 
 def _ranked(node: Histogram, decided: int) -> Histogram:
     """Return the histogram with the decided columns replaced by the rank of their tuple."""
-    # where some decided column differs from the tuple before: there the rank goes up by one
+    # the rank rises by one if some decided column differs from the tuple before
     changes = np.zeros(max(len(node) - 1, 0), dtype=np.bool_)
     for column in node.codes[:decided]:
         changes |= column[1:] != column[:-1]
@@ -173,7 +173,7 @@ def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
 def _inner(node: Histogram, decided: int, fields: Sequence[_Field], total: Total) -> Iterator[int]:
     """Yield the scores of all schemes of the remaining attributes, with one number for each tuple."""
     widths = [sum(added for _, added in field.steps) for field in fields]
-    # the rank of what is decided, then a field of bits for every attribute that is left
+    # the rank of the decided attributes, then a field of bits for each remaining attribute
     keys = node.codes[0].astype(np.int64) if decided else np.zeros(len(node), dtype=np.int64)
     for i, (field, width) in enumerate(zip(fields, widths, strict=True)):
         keys = (keys << width) | field.codes[node.codes[decided + i]]
@@ -229,7 +229,7 @@ def _distinct(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Int
 
 def _between(ends: Integers, starts: Integers) -> Integers:
     """Return sums of the stretches that begin at `starts`, from the running sum of all."""
-    # the running sum where each stretch ends, less where the one before ended
+    # the running sum at the last place of each stretch, minus that of the stretch before
     sums = np.empty(len(starts), dtype=np.int64)
     sums[:-1] = ends[starts[1:] - 1]
     sums[-1:] = ends[-1:]

@@ -163,7 +163,7 @@ def _greedy(domain: ModelDomain, near: dict[int, int], size: dict[int, int]) -> 
     while heap:
         cells, variable = heappop(heap)
         if size.get(variable) != cells:
-            continue  # it has had another size since, or is gone
+            continue  # outdated entry: the size has changed, or the variable is eliminated
         del size[variable]
         around = near.pop(variable)
         for other in bits(around):

@@ -40,7 +40,7 @@ tables."""
 SELECTING = Fraction(1, 10)
 """Part of a table's cost that its selection takes."""
 PRICES, DEARER = 5, 4
-"""A table first costs the remaining rho divided by PRICES times the number of attributes. The cost grows by the factor
+"""A table first costs the rounds' rho divided by PRICES times the number of attributes. The cost grows by the factor
 DEARER after a round whose median table contributes no more than noise."""
 AT_FIRST = Fraction(1, 4)
 """Part of the model's cells that is available from the beginning; the rest becomes available as the budget is spent."""

@@ -119,7 +119,7 @@ def _rounded(expected: Floats, groups: Integers, counts: Integers, rng: np.rando
     before = np.concatenate([np.zeros(1), sums])[starts]
     whole = sums[np.append(starts[1:], len(sums)) - 1] - before
     rows = counts[groups[starts]]
-    # cells of expectation 0 at the end of a line have a share of exactly 1 before them
+    # the cumulated share before cells of expectation 0 at the end of a line is exactly 1
     share = (sums - before[number]) / whole[number]
     floors = np.floor(share * rows[number] + rng.random(len(starts))[number]).astype(np.int64)
     ends = np.minimum(floors, rows[number]) + (np.cumsum(rows) - rows)[number]

@@ -4,13 +4,12 @@ The least-squares estimates agree and are unbiased, but cells can be negative, a
 not change the total. So, one after another,
 
 1. the total is its estimate, cut at 0; tables of one attribute, and common margins of two tables over one attribute,
-coarsest level first, are the nearest tables without negative cells that add up to the earlier ones, in whole numbers;
-
+   coarsest level first, are the nearest tables without negative cells that add up to the earlier ones, in whole
+   numbers;
 2. all other tables together are the nearest to their estimates, in a distance weighted by 1/variance, that agree, have
-no negative cell, and have those margins (Dykstra's alternating projections, within a bound on work);
-
+   no negative cell, and have those margins (Dykstra's alternating projections, within a bound on work);
 3. each of these, coarsest first, is the nearest table without negative cells that adds up to its margins among the
-earlier ones, in whole numbers; `MarginLattice.exact_margins` selects the margins, `rounding` the whole numbers.
+   earlier ones, in whole numbers; `MarginLattice.exact_margins` selects the margins, `rounding` the whole numbers.
 
 So each table has the same total and adds up exactly to the finest other table that is a margin of it. Other margins
 that it shares agree exactly if the levels allow, as in all tables of one and two attributes at one level each; where

@@ -95,7 +95,7 @@ def _ratio_limits(
 
 def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
     """Return the greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
-    sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # of t: whether 0 is not above it
+    sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # sign of t
     m, slope = s + 1, n - sign
     d = np.square(slope) - b * b
     return np.asarray((slope * m + np.sqrt(np.maximum(np.square(a) * d + np.square(b * m), 0))) / d)

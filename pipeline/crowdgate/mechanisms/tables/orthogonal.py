@@ -69,7 +69,7 @@ class Orthogonal:
         out, start = coordinates[self.ids], 0
         for axes, places, size in zip(self.axes, self.places, self._sizes, strict=True):
             table = out[start : start + size]
-            # the first axis is transformed and becomes the last: after all of them the order is back
+            # the first axis is transformed and becomes the last: after all axes the order is restored
             for (name, rank), place in zip(axes, places, strict=True):
                 values = self.nestings[name].values(table.reshape(self.nestings[name].size(rank), -1), rank)
                 table = (values if place is None else _reordered(values, place)).T.reshape(-1)

@@ -126,15 +126,15 @@ def largest_remainder(values: Floats, groups: Integers, targets: Integers) -> In
     """
     down = np.floor(np.maximum(values, 0.0)).astype(np.int64)
     part = np.maximum(values, 0.0) - down
-    # what each group lacks after rounding down
+    # difference of each group's target and its rounded-down sum
     lacks = targets - np.bincount(groups, weights=down, minlength=len(targets)).astype(np.int64)
-    # by group, the largest remainder first; of equals the first cell
+    # order by group, then by remainder, the largest first; of equals the first cell
     order = np.lexsort((np.arange(len(values)), -part, groups))
     sizes = np.bincount(groups, minlength=len(targets))
-    # the place of each cell in this order within its group
+    # rank of each cell within its group
     rank = np.empty(len(values), dtype=np.int64)
     rank[order] = np.arange(len(values)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    # every cell of a group gets the whole part of what it lacks by cell, the first ones in the order one more
+    # each cell of a group gets the whole part of the difference per cell, the first ones in the order one more
     every, some = np.divmod(np.maximum(lacks, 0), np.maximum(sizes, 1))
     out = down + every[groups] + (rank < some[groups])
     for group in np.flatnonzero(lacks < 0):

@@ -126,7 +126,7 @@ class _Pattern:
         basis = _kron([self.tables.nestings[name].basis(low) for name, low in wide.items()])
         out = np.einsum("ij,ij->i", basis @ covariance, basis)
         out = out.reshape([self.tables.nestings[name].size(low) for name, low in wide.items()])
-        # the table's axes in turn: a coupled one is carried to its level, others are put in at their place
+        # axis by axis: a coupled axis is carried to its level, any other one is inserted at its place
         for place, (name, rank) in enumerate(self.tables.axes[at]):
             nesting = self.tables.nestings[name]
             if name in wide:

@@ -110,7 +110,7 @@ class _UnknownAttributes(Exception):
         expected = "an attribute of `levels`, or attributes with levels, such as {age: 10 years}"
         for i, name in self.wrong:
             meant = nearest(name, self.known)
-            if meant is None or meant in contract.by_name:  # else the slip is in `levels`, and told there
+            if meant is None or meant in contract.by_name:  # else the mistake is in `levels`, and reported there
                 yield ("tables", at, self.key, i), f"{name!r} has no level", expected, meant
 
 

@@ -4,21 +4,19 @@ An approximation may be used if its arguments meet its entry in RULES. Then its 
 whatever distribution its arguments leave open:
 
 - probabilities of uniqueness and of no singletons: LOGARITHM_ERROR in their logarithm. If the arguments determine the
-distribution, this is the difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest
-and least value over all distributions.
-
+  distribution, this is the difference from the exact value. For `uniqueness_kl_corrected`, `_extremes` has the greatest
+  and least value over all distributions.
 - means by interval widths: 0.05 for each person. By Bonferroni's inequalities the truth lies between two sums over
-intervals, and by Hoelder's inequality sum F^m is at most Delta^(m - 1) int f^m. For a density with nothing known but
-its powers sum F^m may be 0, and then the whole correction is wrong. A known density leaves less open: by Wirtinger's
-inequality Delta int f^2 exceeds sum F^2 by at most Delta^3 / pi^2 int f'^2.
-
+  intervals, and by Hoelder's inequality sum F^m is at most Delta^(m - 1) int f^m. For a density with nothing known but
+  its powers sum F^m may be 0, and then the whole correction is wrong. A known density leaves less open: by Wirtinger's
+  inequality Delta int f^2 exceeds sum F^2 by at most Delta^3 / pi^2 int f'^2.
 - expansions in kappa: SINGLETON_ERROR for the share of singletons, if kappa is the Kullback-Leibler distance of a
-distribution without strong outliers (its section 7.5), or the excess of collisions of any distribution;
-GROUP_SHARE_ERROR for the share in groups of 2 and more; BIN_ERROR for the share of bins that hold j; VARIANCE_ERROR for
-the variance for each person. The bounds on shares come from linear programmes over all distributions with this
-distance, that on the variance from random and extreme ones. The Kullback-Leibler distance alone does not reveal
-outliers (section 7.5), and the bounds do not cover distributions with strong ones. The relative error of small shares
-can be large.
+  distribution without strong outliers (its section 7.5), or the excess of collisions of any distribution;
+  GROUP_SHARE_ERROR for the share in groups of 2 and more; BIN_ERROR for the share of bins that hold j; VARIANCE_ERROR
+  for the variance for each person. The bounds on shares come from linear programmes over all distributions with this
+  distance, that on the variance from random and extreme ones. The Kullback-Leibler distance alone does not reveal
+  outliers (section 7.5), and the bounds do not cover distributions with strong ones. The relative error of small shares
+  can be large.
 
 Formulas that are exact have no rule, nor do limits in N, which have errors of about 1 / N.
 """
@@ -120,7 +118,7 @@ def _corrected_uniqueness(k: Number, N: Number, kappa: Number) -> list[ValidityT
     people, bins, distance = inputs.people(k), inputs.bins(N), inputs.distance(kappa)
     said = uniqueness.log_pi_u(people, bins) - distance * people**2 / bins
     least, greatest = (_extremes(people, bins, distance * like) for like in reversed(LIKE_KAPPA))
-    apart = 0.0 if people > bins else max(greatest[1] - said, said - least[0])  # 0 is right for more people
+    apart = 0.0 if people > bins else max(greatest[1] - said, said - least[0])  # 0 is exact for more people than bins
     text = "the greatest difference of its logarithm, over laws with collisions like kappa,"
     return [ValidityTerm("kappa", distance, GREATEST_KAPPA), ValidityTerm(text, apart, LOGARITHM_ERROR)]
 

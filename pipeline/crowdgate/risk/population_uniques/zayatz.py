@@ -34,7 +34,7 @@ def _one_sampled(classes: SampleClasses, people: int) -> Floats:
     logs, before = np.full(len(factors), -np.inf), 0.0
     for first in range(0, int(factors[-1]) + 1, PART):
         i = np.arange(min(PART, int(factors[-1]) - first))
-        left = np.maximum(float(people - 1 - first) - i, sampled - 1)  # nobody is left out where few others are
+        left = np.maximum(float(people - 1 - first) - i, sampled - 1)  # at most all others are in the sample
         with np.errstate(divide="ignore"):
             sums = before + np.cumsum(np.concatenate([[0.0], np.log1p(-(sampled - 1) / left)]))
         low, high = np.searchsorted(factors, (first, first + PART))
