@@ -36,10 +36,9 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class DecisionSpec(Strict):
-    """Whether to collect an attribute of a contract: collect it, coarsen it to at most a level with so many `values`,
-    or do not.
+    """A decision on an attribute of a contract: collect it, collect it more coarsely, or do not.
 
-    `population` is that of the contract at the time of the decision. `rests_on` names the entry of a KL repository or
+    Coarser means at most at `level`, which has so many `values`. `population` is that of the contract at the time of the decision. `rests_on` names the entry of a KL repository or
     the prediction that supports the decision. `replaces` is the SHA-256 of the file of the decision that was in force
     before.
     """
