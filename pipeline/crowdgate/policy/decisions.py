@@ -38,9 +38,9 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 class DecisionSpec(Strict):
     """A decision on an attribute of a contract: collect it, collect it more coarsely, or do not.
 
-    Coarser means at most at `level`, which has so many `values`. `population` is that of the contract at the time of the decision. `rests_on` names the entry of a KL repository or
-    the prediction that supports the decision. `replaces` is the SHA-256 of the file of the decision that was in force
-    before.
+    Coarser means at most at `level`, which has so many `values`. `population` is that of the contract at the time of
+    the decision. `rests_on` names the entry of a KL repository or the prediction that supports the decision. `replaces`
+    is the SHA-256 of the file of the decision that was in force before.
     """
 
     contract: Line
