@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests, how many examples properties get, and the CPU seconds of every folder of tests."""
+"""Fixtures of all tests, numbers of examples of properties, and the CPU seconds of every test folder."""
 
 import resource
 from collections import defaultdict
@@ -20,16 +20,18 @@ SPENT: dict[str, float] = defaultdict(float)
 DEAR: dict[str, float] = {}
 """Tests that are not marked `thorough` and took more than LONG."""
 LONG = 1.0
-"""CPU seconds."""
+"""The limit of CPU seconds."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--every-example`, for the thorough run."""
+    """Add the option `--every-example`, for the thorough run."""
     parser.addoption("--every-example", action="store_true", help="try each property with all the examples it states")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Before any test is imported. Properties that state no number are tried with hypothesis's own, or a quarter."""
+    """Configure hypothesis before any test is imported: properties without a number of examples use its default, or a
+    quarter.
+    """
     if config.getoption("--every-example"):
         use_every_example()
     settings.register_profile("crowdgate", settings.default, max_examples=examples(settings().max_examples))
@@ -38,13 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Workshop:
-    """A small working copy with good data."""
+    """Make a small working copy with good data."""
     return make_workshop(tmp_path / "workshop")
 
 
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings of the machine must not decide a test."""
+    """Remove settings of the machine, which must not decide a test."""
     for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -60,7 +62,7 @@ def the_same_seed_for_every_audit() -> Iterator[None]:
 
 
 class Shared(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """A file stays on one worker, and so do all flow tests: one demo and one Prefect server serve each."""
+    """A scheduler that keeps a file on one worker, and all flow tests: one demo and one Prefect server serve each."""
 
     def _split_scope(self, nodeid: str) -> str:
         return "tests/flows" if nodeid.startswith("tests/flows/") else nodeid.partition("::")[0]
@@ -73,13 +75,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Shared:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Times a test with its fixtures and the processes that it waited for."""
+    """Measure the CPU time of a test with its fixtures and the processes that it waited for."""
     item.user_properties.append((CPU, _cpu()))
     return (yield)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Adds up in the process that prints, to which workers send their reports."""
+    """Add up the times in the process that prints, which receives the workers' reports."""
     if report.when == "teardown":
         seconds = sum(float(str(value)) for name, value in report.user_properties if name == CPU)
         SPENT[_folder(report.nodeid)] += seconds
@@ -89,7 +91,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Writes the seconds into the last report of a test."""
+    """Write the seconds into the last report of a test."""
     report = yield
     if report.when == "teardown":
         started = next(value for name, value in item.user_properties if name == CPU)
@@ -98,7 +100,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """A line for every folder, the dearest first."""
+    """Print a line for every folder, the slowest first."""
     terminalreporter.section("CPU seconds by folder")
     for folder, seconds in sorted(SPENT.items(), key=lambda pair: -pair[1]):
         terminalreporter.write_line(f"{seconds:8.1f}  {folder}")

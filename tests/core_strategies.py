@@ -13,7 +13,7 @@ NAMES = ("a", "a,b", "b", "", "c d")
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """Batches of one table, its view, and the tuples of level codes of all rows that are kept."""
+    """Batches of one table, its view, and the tuples of level codes of all retained rows."""
 
     view: View
     records: tuple[Records, ...]

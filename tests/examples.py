@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: a quarter by default, all of them with `--every-example`."""
+"""Numbers of examples of properties: a quarter by default, all of them with `--every-example`."""
 
 LEAST = 10
 """The least number of examples, for a test that states more."""
@@ -12,5 +12,5 @@ def use_every_example() -> None:
 
 
 def examples(stated: int) -> int:
-    """The number for hypothesis's `max_examples`."""
+    """Return the number for hypothesis's `max_examples`."""
     return stated if _every else min(stated, max(LEAST, stated // 4))

@@ -1,5 +1,6 @@
-"""A careful forger without the ledger and without a key: changes a copy of a release, writes every file as the maker
-does, and seals it anew."""
+"""A careful forger without ledger and key: changes a copy of a release, writes every file as the maker does, and
+reseals it.
+"""
 
 import csv
 import json
@@ -33,7 +34,7 @@ def stated(folder: Path) -> Claims:
 
 
 def reseal(folder: Path, change: Change = lambda _: None) -> None:
-    """A manifest of the files as they are now, with other claims."""
+    """Write a manifest of the current files, with changed statements."""
     claims = stated(folder)
     claims["files"] = {name: json_fields(file_fields(folder / name)) for name in claims["files"]}
     change(claims)
@@ -54,14 +55,14 @@ def reseal_with_page(folder: Path, change: Change = lambda _: None) -> None:
 
 
 def reword(claims: Claims, beta: Fraction | None) -> None:
-    """The words of the guarantee as they follow from its numbers."""
+    """Replace the words of the guarantee by those that follow from its numbers."""
     said = GuaranteeFields.model_validate_json(json.dumps(claims["guarantee"])).guarantee
     claims["guarantee"]["words"] = guarantee_sentences(said, beta)
     replain(claims)
 
 
 def replain(claims: Claims) -> None:
-    """The plain words of the guarantee as they follow from what was spent."""
+    """Replace the plain words of the guarantee by those that follow from the spend."""
     facts, spent = claims["facts"], claims["facts"]["spent"]
     rules = [GateFields.model_validate_json(json.dumps(gate)).rule for gate in claims["verdicts"]]
     pair = Fraction(spent["epsilon"]), Fraction(spent["delta"])
@@ -69,7 +70,7 @@ def replain(claims: Claims) -> None:
 
 
 def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:
-    """Other lines of a listing, its header among them."""
+    """Change the lines of a listing, including its header."""
     with path.open(newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -77,7 +78,7 @@ def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:
 
 
 def rewrite_rows(folder: Path, change: Callable[[Lines], Lines], *ends: str) -> None:
-    """Other rows in the data files, or in those with these endings."""
+    """Change the rows in the data files, or in those with these suffixes."""
     with (folder / "data.csv").open(newline="", encoding="utf-8") as file:
         _, *rows = list(csv.reader(file))
     table = _coded(folder, change(rows))
@@ -87,7 +88,7 @@ def rewrite_rows(folder: Path, change: Callable[[Lines], Lines], *ends: str) -> 
 
 
 def _coded(folder: Path, rows: Lines) -> pa.Table:
-    """Numbers as they are; labels in the order of their dictionary, those of no dictionary last."""
+    """Return numbers unchanged, and labels in the order of their dictionary; unknown labels last."""
     place = {(e.column, label): at for e in read_dictionary(folder / DICTIONARY) for at, label in enumerate(e.labels)}
     columns = []
     held = pq.read_schema(folder / "data.parquet")
@@ -102,7 +103,7 @@ def _coded(folder: Path, rows: Lines) -> pa.Table:
 
 
 def rewrite_table(folder: Path, stem: str, change: Callable[[list[Claims]], list[Claims]], *ends: str) -> None:
-    """Other lines of a table with noise in all formats, or in those with these endings."""
+    """Change the lines of a table with noise in all formats, or in those with these suffixes."""
     table = pq.read_table(folder / f"{stem}.parquet")
     forged = pa.Table.from_pylist(change(table.to_pylist()), schema=table.schema)
     for end in ends or FORMATS:

@@ -20,7 +20,7 @@ def file_server(path: Path, reader: str = "parquet", delimiter: str = ",") -> Se
 def batches(
     contract: Contract, seen: TableFacts | None = None, names: Sequence[str] | None = None, path: Path | None = None
 ) -> Iterator[Records]:
-    """The codes of all rows; `names` are by default all columns but the person's."""
+    """Yield the codes of all rows; `names` are by default all columns except the person column."""
     columns = tuple(spec.name for spec in contract.attributes if spec.name != contract.unit.person)
     task = CountingTask(contract, columns if names is None else tuple(names), {})
     for part in open_source(contract, task.columns, path).parts:

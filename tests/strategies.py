@@ -35,7 +35,7 @@ def number_domains(draw: st.DrawFn, *, whole: bool | None = None) -> Domain:
 
 @st.composite
 def fine_domains(draw: st.DrawFn) -> Domain:
-    """Numeric domains whose numbers are kept more exactly than they are shown."""
+    """Draw numeric domains whose numbers are stored more precisely than shown."""
     whole = draw(st.booleans())
     precision = Fraction(draw(st.integers(1, 30)), 1 if whole else draw(st.sampled_from([1, 3, 10, 1000])))
     step, size = precision * draw(st.integers(1, 30)), draw(st.integers(2, 12))

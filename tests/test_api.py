@@ -1,4 +1,4 @@
-"""The names that `import crowdgate` gives: typed, described, lazily bound, and silent."""
+"""The names of `import crowdgate`: typed, described, imported lazily, and silent."""
 
 import inspect
 import subprocess

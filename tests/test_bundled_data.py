@@ -1,4 +1,4 @@
-"""The bundled table meets its contract to the last cell, and nothing that identifies people more finely is in it."""
+"""The bundled table meets its contract in every cell, and holds nothing that identifies people more finely."""
 
 import runpy
 from itertools import pairwise

@@ -19,7 +19,7 @@ POPULATION = "us-cps-1994-95"
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo in the README test asks Great Expectations; here it only takes time."""
+    """Replace Great Expectations, which the demo in the README test runs; here it only takes time."""
     without_engine(monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""Private choices under zCDP: the scale is what rho asks for, also where scores rise and fall; the law is Gumbel's."""
+"""Private choices under zCDP: the scale meets rho, also for scores that rise and fall; the law is Gumbel's."""
 
 from fractions import Fraction
 from math import sqrt

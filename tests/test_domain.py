@@ -1,4 +1,4 @@
-"""Public domains: every label is a cell's text of its own code, and nothing outside the domain has one."""
+"""Public domains: every label is the cell text of its own code, and no text outside the domain has a code."""
 
 from datetime import date, timedelta
 from fractions import Fraction

@@ -132,7 +132,7 @@ def test_the_table_lists_exactly_the_codes_that_there_are() -> None:
 
 
 def every(error: type[errors.CrowdgateError]) -> Iterator[type[errors.CrowdgateError]]:
-    """An error with all that are made of it."""
+    """Yield an error class with all its subclasses."""
     yield error
     for further in error.__subclasses__():
         yield from every(further)

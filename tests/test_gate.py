@@ -157,7 +157,7 @@ def test_a_measured_number_is_said_to_the_side_on_which_its_gate_is_harder_to_pa
 
 
 def test_a_bound_is_never_said_smaller_than_it_is() -> None:
-    """Rounded to nine digits first, to the nearest, it would be .001234."""
+    """If it were first rounded to the nearest of nine digits, it would be .001234."""
     assert reason(rule("at_most", "1"), Measurement.exact(0.00123400000049)) == "0.001235, must be at most 1"
     assert (
         verdict(rule("at_most", "1"), MEASURES["pso_bound"], Measurement.exact(0.00110049))
@@ -210,7 +210,7 @@ def test_what_is_shown_tells_its_measurement_up_to_the_last_bits_of_floats(value
 
 
 def _apart(value: Number, other: Number) -> bool:
-    """Further than any rounding."""
+    """Return whether two numbers differ by more than any rounding."""
     if not math.isfinite(value) or not math.isfinite(other):
         return value != other
     return bool(abs(Fraction(other) - Fraction(value)) > abs(Fraction(value)) / 10 ** (DIGITS - 2))

@@ -109,8 +109,10 @@ def few_digits(*numbers: Number) -> bool:
 
 
 def lies_just_above(found: Number, true: mp.mpf, *given: Number) -> bool:
-    """Above the truth, without slack but for the last of fifty digits; and not by more than floats need, unless an
-    argument that it was `given` has few of them."""
+    """Return whether a value is an upper bound: above the truth except for the last of fifty digits, and close to it.
+
+    It may exceed the truth by no more than floats need, unless an argument that it was `given` has few digits.
+    """
     held = real(found)
     close = few_digits(*given) or held <= true * (1 + mp.mpf("1e-11"))
     return bool(close and held >= true * (1 - mp.mpf(10) ** -45))
@@ -125,7 +127,7 @@ def grouped(epsilon: mp.mpf, delta: mp.mpf, m: int) -> mp.mpf:
 def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(
     epsilon: Number, delta: Fraction, beta: Fraction, m: int
 ) -> None:
-    """Several rows one after the other: delta e^(j epsilon) of the j-th one; replacing: the head of guarantee.py."""
+    """Several rows one after the other: delta e^(j epsilon) of the j-th one; replacing: see guarantee.py."""
     together, lost = group(epsilon, delta, m)
     stretched, kept = replace_one(epsilon, delta, beta)
     with mp.workdps(60):

@@ -1,4 +1,4 @@
-"""A histogram is what a plain group-by gives, whichever way its keys are made."""
+"""A histogram equals a plain group-by, however its keys are made."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -232,7 +232,7 @@ SIZES = [
 
 @given(sizes=st.lists(st.sampled_from(SIZES), max_size=6), data=st.data())
 def test_columns_of_any_size_are_packed_and_unpacked(sizes: list[int], data: st.DataObject) -> None:
-    """Also where a word's integers hold its codes, but not the size that they are divided by."""
+    """This holds even if a word's integers hold its codes, but not the size that they are divided by."""
     rows = data.draw(st.lists(st.tuples(*(st.sampled_from([0, size // 2, size - 1]) for size in sizes)), max_size=5))
     columns = [[row[at] for row in rows] for at in range(len(sizes))]
     packing = keys.Packing.of(sizes)

@@ -18,7 +18,7 @@ PARTICIPLES = {
     "asked", "told", "found", "drawn", "said", "shown", "held", "made", "seen", "kept", "known", "foretold", "whose",
     "beside", "alone", "looks", "own", "wish", "standing", "came_in", "pen", "tells", "ends", "later", "knowing",
 }  # fmt: skip
-"""Words that do not say what a file, a class or a public function holds."""
+"""Words that do not name the content of a file, a class or a public function."""
 
 
 def definitions() -> Iterator[tuple[str, ast.ClassDef | ast.FunctionDef]]:
@@ -58,7 +58,7 @@ def test_names_are_nouns_and_verbs_of_the_subject() -> None:
 
 
 def test_imports_of_the_two_tables_run_in_one_direction_too() -> None:
-    """`cli.app` names the modules of commands as text, which no tool sees as imports; `kinds` imports its own."""
+    """`cli.app` names the modules of commands as text, which no tool treats as imports; `kinds` imports its own."""
     graph, siblings = import_graph(), {f"{PACKAGE}.cli.{entry.module}" for entry in COMMANDS.values()}
     assert siblings <= graph.modules
     for name in siblings:

@@ -1,4 +1,4 @@
-"""Noise: the discrete Laplace law, never at a smaller scale than epsilon asks for, and its exact quantiles."""
+"""Noise: the discrete Laplace law, never at a smaller scale than epsilon requires, and its exact quantiles."""
 
 import math
 from collections.abc import Callable
@@ -19,7 +19,7 @@ epsilons = st.fractions(Fraction(1, 40), 30, max_denominator=10**6)
 
 
 def tail(q: int, sensitivity: int, epsilon: Fraction) -> mp.mpf:
-    """P(noise > q), summed term by term."""
+    """Return P(noise > q), summed term by term."""
     with mp.workdps(30):
         a = mp.exp(-mp.mpf(epsilon.numerator) / epsilon.denominator / sensitivity)
         total, term = mp.mpf(0), (1 - a) / (1 + a) * a ** (q + 1)

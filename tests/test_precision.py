@@ -1,4 +1,4 @@
-"""Numbers that are kept more exactly than they are shown: clamped, rounded to the nearest, and shown as intervals."""
+"""Numbers that are stored more precisely than shown: clamped, rounded to the nearest, and shown as intervals."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What the READMEs and the guides say is what the commands do."""
+"""Statements of the READMEs and guides agree with the commands."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ GUIDES = [
 EVERY_PAGE = "".join(path.read_text(encoding="utf-8") for path in GUIDES)
 OPERATIONS = (ROOT / "pipeline" / "operations.md").read_text(encoding="utf-8")
 TOUR = OPERATIONS.partition("## A tour of the commands\n")[2].partition("```sh\n")[2].partition("```")[0]
-"""What follows the commands of README.md."""
+"""Commands of the tour in the guide for operators."""
 BIN = Path(sys.executable).parent
 
 
@@ -109,7 +109,7 @@ def test_every_command_of_a_group_is_named_in_a_guide() -> None:
 
 
 def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_guide() -> None:
-    """Of all files that people write."""
+    """The fields of all files that people write."""
     fields = {path.rpartition("/")[2] for name in EDITED for path, _ in stated(SCHEMAS[name])}
     assert {"k", "epsilon", "waiver", "precision"} < fields
     contracts = (ROOT / "data_contracts" / "README.md").read_text(encoding="utf-8")
@@ -154,7 +154,7 @@ def test_what_is_stable_is_what_is_there() -> None:
 
 
 def heading_links(text: str) -> set[str]:
-    """What a link may name of a page: its headings in small letters, with hyphens for blanks."""
+    """Return the anchors of a page: its headings in small letters, with hyphens for blanks."""
     return {
         re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-")
         for each in re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)

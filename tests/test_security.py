@@ -27,7 +27,7 @@ def missing(text: str) -> list[str]:
 
 
 def functions(file: Path) -> set[str]:
-    """The tests of a file."""
+    """Return the names of the tests in a file."""
     if not file.is_file():
         return set()
     tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Private selection: the law of permute-and-flip, never at a smaller scale than epsilon asks for."""
+"""Private selection: the law of permute-and-flip, never at a smaller scale than epsilon requires."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Noise on vectors: the scale is never below what the budget asks for, OpenDP's own map agrees, integers only."""
+"""Noise on vectors: the scale meets the privacy budget, OpenDP's own map agrees, integers only."""
 
 import math
 from fractions import Fraction

@@ -68,7 +68,7 @@ TARGETS = ((Fraction(1), Fraction("1e-6")), (Fraction(2), Fraction("1e-5")))
 ARX_KEPT = {(1.0, "MEDIUM"): "52.3-52.8 %", (2.0, "MEDIUM"): "71 %"}
 """ARX 3.9.2, data-independent mode, beta = 1 - e^-epsilon, over several runs."""
 ARX_LOSS = {(2.0, "MEDIUM"): 0.597, (2.0, "LOW_MEDIUM"): 0.682}
-"""What ARX's own tests expect at (2, 1e-5) of one fixed sample, loss metric (TestAnonymizationDifferentialPrivacy)."""
+"""Expected values of ARX's own tests at (2, 1e-5) of one fixed sample, loss metric."""
 ARX_SEARCHED = {1.0: "49-56 %", 2.0: "73-79 %"}
 """Kept by ARX's searched runs; the choice is not paid for."""
 CHOSEN_BETAS = {1: (None, Fraction(1, 5)), 2: (None, Fraction(1, 2))}
@@ -132,7 +132,7 @@ def safepub_beta(epsilon: Fraction) -> Fraction:
 
 
 def best_beta(full: Histogram, epsilon: Fraction, delta: Fraction, steps: int = 200) -> Fraction:
-    """Of 1/steps, 2/steps, ... the beta with most rows kept at its exact least k."""
+    """Return the beta among 1/steps, 2/steps, ... that retains most rows at its exact least k."""
     betas = [Fraction(i, steps) for i in range(1, steps)]
     return max(betas, key=lambda beta: expected_kept(full, safe_k.least_k(epsilon, delta, beta), float(beta)))
 

@@ -1,4 +1,4 @@
-"""What singles out, by simulation: the papers' results and attacks on public tables, as Markdown, and the hash's time.
+"""Singling out by simulation: the papers' results and attacks on public tables, as Markdown, and the hash's time.
 
 Run it with `python -m tests.benchmarks.audit_papers [--trials T] [--data FOLDER]`. Rates stand with their exact 95 %
 intervals (2.5 % on each side). Tables that are not there are left out.

@@ -1,4 +1,4 @@
-"""What Francis and Wagner print of BankChurners.
+"""Results that Francis and Wagner print for BankChurners.
 
 Their text has no number of Figures 4 to 8 but "four of six" and "roughly 0.2 compared to 1.0". These are the numbers
 that their pictures are drawn from:

@@ -139,18 +139,18 @@ class Guessed:
 
     @property
     def perfect(self) -> int:
-        """Of how many of the targets that are surest all are guessed right."""
+        """Return the number of most certain targets up to which every guess is right."""
         many, right = (np.rint(each * len(self.truth)) for each in (self.curve.targets, self.curve.right))
         return int(many[many == right].max())
 
     def some(self, which: npt.NDArray[np.bool_]) -> "Guessed":
-        """Of some of the targets."""
+        """Result for some of the targets."""
         guesses = Guesses(self.guesses.label[which], self.guesses.confidence[which])
         return Guessed(self.secret, guesses, self.truth[which])
 
 
 def guessed(people: Table, name: str, known: Sequence[str], draw: Draw, model: Model, rng: Random) -> Guessed:
-    """What a model that is fitted to the members guesses of the targets' secret from what is known of them."""
+    """Return the secrets of the targets as guessed by a model that is fitted to the members."""
     secret, codes = people.secret(name), people.codes[name]
     tuples, as_known = people.known(name, known)
     weights = tuples.by_label(codes, len(secret), draw.fitted)
@@ -178,7 +178,7 @@ def constant(people: Table, name: str, draw: Draw) -> float:
 
 
 def by_code(people: Table, name: str, known: Sequence[str], draw: Draw) -> ByCode:
-    """Of a number: lasso, or the commonest value."""
+    """Guess of a number: lasso, or the most common value."""
     numbers, codes = people.secret(name).numbers, people.codes[name]
     assert numbers is not None, "numbers are regressed"
     tuples, as_known = people.known(name, known)

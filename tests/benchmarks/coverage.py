@@ -52,7 +52,7 @@ class Case:
 
 @dataclass(eq=False)
 class Covered:
-    """Of one table: cells, and by release how many intervals held, of all cells, of those that are empty, of the
+    """Coverage of one table: cells, and by release how many intervals held, of all cells, of those that are empty, of the
     largest; and the mean error of the published sum of all cells, in standard errors of the noise."""
 
     name: str
@@ -69,7 +69,7 @@ class Covered:
 
     @property
     def p_value(self) -> float:
-        """Of a coverage of .95 at least."""
+        """Lower limit of a coverage of .95."""
         draws, held = len(self.shares), math.ceil(math.fsum(self.shares) - 1e-9)
         chance = float(binom.cdf(held, draws, LEAST))
         return chance if self.cells == 1 else min(1.0, math.e * chance)

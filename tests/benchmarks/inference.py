@@ -109,7 +109,7 @@ def _measured(found: Measurement | None, *, ends: bool) -> str:
 
 
 def lines(each: Audited, *, known: bool) -> Iterator[Line]:
-    """Of one policy; with those of the mechanisms of which is `known` what they do before it."""
+    """Run the audit of one policy; mechanisms whose answer is `known` come first."""
     start = time.process_time()
     found = audit(INFERENCE, AuditRequest(each.policy), AuditRuntime(draw=lambda: f"{SEED:032x}"))
     seconds = time.process_time() - start
@@ -121,7 +121,7 @@ def lines(each: Audited, *, known: bool) -> Iterator[Line]:
 
 
 def words(each: InferenceEstimate, found: InferenceFindings) -> str:
-    """What an audit says of one of its lines, and of all."""
+    """Return the result of an audit for one of its lines, and for all."""
     said = [str(found.outcome)]
     said += ["refuted"] if each in found.refuted else []
     said += ["stricter"] if found.stricter else []
@@ -176,7 +176,7 @@ def markdown(found: Sequence[Line]) -> str:
 
 
 def heading(units: int, releases: int) -> str:
-    """What was played."""
+    """Record of the trials."""
     released = ", ".join(f"{name} ({level})" for name, level in RELEASED.items())
     return (
         f"Known of everybody: {', '.join(KNOWN)}, but for what is asked. Released: {released}. n = {units:,} at most,"

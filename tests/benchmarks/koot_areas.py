@@ -71,9 +71,9 @@ class Source:
     oldest: int
     areas: Sequence[Area]
     banded: bool = False
-    """Whether ages are numbers of bands instead of years."""
+    """True if ages are numbers of bands instead of years."""
     joint: Sequence[Joint] = ()
-    """Of some attributes the joint counts."""
+    """Joint counts of some attributes."""
     groups: int = 600_000
     """Groups of people that are drawn from each population at most."""
 

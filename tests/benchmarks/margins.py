@@ -45,14 +45,14 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
     "nist": {"AGEP": "level 3", "SEX": "exact", "HISP": "level 1", "RAC1P": "level 1", "OWN_RENT": "exact",
              "EDU": "exact"},
 }  # fmt: skip
-"""What is released of each table."""
+"""Released values of each table."""
 BETA, EPSILON, GATE, DELTA = (Fraction(text) for text in ("0.3", "1", "0.05", "1e-9"))
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Covered:
-    """Of all draws: the share of intervals that hold, of tables of one and of two columns; and of cells whose true
+    """Result of all draws: the share of intervals that hold, of tables of one and of two columns; and of cells whose true
     count is above three standard errors."""
 
     one_way: float
@@ -116,7 +116,7 @@ def _true(full: Histogram, safe: SafeK, levels: Mapping[str, str]) -> Floats:
 
 
 def weighted_release(people: People) -> Weighted:
-    """What one release makes of the table."""
+    """Return one release of the table."""
     safe, full = mechanism(people)
     made = safe.protect(full, bernoulli_subsampler(draw_key(), BETA))
     part = Part("mechanism", EPSILON, DELTA)

@@ -96,7 +96,7 @@ class Compared:
 
     @property
     def inside(self) -> bool:
-        """Whether the truth is in the range of the joint figures."""
+        """True if the truth is in the range of the joint figures."""
         return self.low <= self.true <= self.high
 
 

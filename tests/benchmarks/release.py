@@ -132,7 +132,7 @@ def _whole(data: Path, folder: Path, runs: int) -> dict[str, list[tuple[float, f
 
 
 def _spent(*arguments: str) -> tuple[float, float]:
-    """Of a Python process with these arguments, which must end well."""
+    """Return the costs of a Python process with these arguments, which must succeed."""
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,4 +1,4 @@
-"""What commands cost beside importing numpy, pydantic and yaml: `python -m tests.benchmarks.startup`.
+"""Costs of commands beside importing numpy, pydantic and yaml: `python -m tests.benchmarks.startup`.
 
 Each run is a process of its own, all of them in turn; CPU seconds are user + system, medians. Bytecode is compiled
 first. A release of a table of ten rows is what every release costs before it reads. Below, what each public name costs

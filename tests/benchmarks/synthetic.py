@@ -40,9 +40,9 @@ from tests.benchmarks.synthetic_run import OWN, Measured, counts_of, load, measu
 
 RUNS = 5
 COMPARED = (("adult", "1"), ("nist", "1"))
-"""Where other selections run as well."""
+"""Policies on which other selections run as well."""
 GOALS = {DPMM: (0.65, 1 / 15), "mst": (0.63, None), "aim": (0.89, None)}
-"""Of the errors of others, and of their CPU seconds: what ours are to be at most, on Adult."""
+"""Greatest ratios to the errors and CPU seconds of other methods on Adult."""
 AUC = 0.895
 TITLES = (
     "table", "epsilon", "method", "1-way", "2-way", "3-way", "CPU s", "MB", "sd", "held", "AUC", "rounds",
@@ -99,7 +99,7 @@ class Setting:
     python: Path | None
 
     def lines(self) -> Iterator[Line]:
-        """Of all policies and methods."""
+        """Results of all policies and methods."""
         for wanted, policy in self.policies.items():
             rivals = list(RIVALS) if (wanted.table, wanted.epsilon) in COMPARED else []
             for method in (OWN, *rivals):
@@ -112,16 +112,16 @@ class Setting:
                 yield Line(wanted, DPMM, made, self.areas(wanted, into))
 
     def areas(self, wanted: Wanted, made: Sequence[Path]) -> list[float]:
-        """What is learned from rows, where it is asked."""
+        """Scores of models learned from rows, where they are asked for."""
         return [self.area(load(each)) for each in made] if wanted == LEARNED else []
 
     def area(self, rows: Table) -> float:
-        """What is learned from rows of Adult."""
+        """Scores of models learned from rows of Adult."""
         test = counts_of(self.policies[LEARNED].with_name(f"{TEST}.yaml"))
         return learned(rows, test, len(test.sizes) - 1)
 
     def real(self) -> str:
-        """What is learned from the real rows."""
+        """Scores of models learned from the real rows."""
         if LEARNED not in self.policies:
             return ""
         return f"\nAUC of Adult's real rows: {self.area(counts_of(self.policies[LEARNED])):.3f}\n"

@@ -108,7 +108,7 @@ WANTED = (
 TABLES = tuple(dict.fromkeys(each.table for each in WANTED))
 EPSILONS = tuple(dict.fromkeys(each.epsilon for each in WANTED))
 LEARNED = WANTED[0]
-"""Of whose rows a model learns income, to guess it in the test table of policy TEST."""
+"""Policies from whose rows a model learns income, to guess it in the test table of policy TEST."""
 TEST = "adult-test"
 
 

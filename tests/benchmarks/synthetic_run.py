@@ -129,7 +129,7 @@ def save(into: Path, table: Table) -> None:
 
 
 def load(file: Path) -> Table:
-    """What was saved."""
+    """Return the saved result."""
     with np.load(file) as held:
         return Table.of_rows(list(held["codes"]), held["sizes"].tolist())
 

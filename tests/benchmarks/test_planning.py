@@ -1,4 +1,4 @@
-"""What `plan --from` expects, beside drawn releases of public tables."""
+"""Expectations of `plan --from` agree with drawn releases of public tables."""
 
 from functools import cache
 

@@ -89,7 +89,7 @@ def _end_readers() -> None:
 
 
 def _cpu() -> float:
-    """Of this process and of those that it waited for."""
+    """Return the CPU seconds of this process and of those that it waited for."""
     spent = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in spent)
 

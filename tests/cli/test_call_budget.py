@@ -24,7 +24,7 @@ STATED = {
     "plan policies/census_income_tables.yaml": (88_175, 220),
     f"verify {KEPT / 'dp_tables'}": (13_410, 253),
 }
-"""Calls and modules of each command, of Python 3.11: later ones call less."""
+"""The numbers of calls and modules of each command in Python 3.11; later versions call less."""
 COUNTED = """
 import json, sys
 OURS = ("crowdgate", "crowdgate_flows")

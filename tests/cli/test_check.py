@@ -23,7 +23,7 @@ class Screen(io.StringIO):
 
 
 def at_terminal(*arguments: object, colour: bool = True) -> tuple[int, str]:
-    """The exit code and what a terminal of 80 columns gets, on standard output and standard error."""
+    """Return the exit code and the output of a terminal of 80 columns: standard output and standard error."""
     screen = Screen()
     with pytest.MonkeyPatch.context() as patch:
         for name in ("stdout", "stderr"):

@@ -1,4 +1,4 @@
-"""The table of commands says what the commands say, so that listing them imports none; and the options of all."""
+"""The table of commands repeats their help texts, so that listing imports none of them; and shared options."""
 
 import inspect
 

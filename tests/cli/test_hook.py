@@ -1,4 +1,4 @@
-"""The pre-commit hook refuses a change of any file after which some policy is wrong."""
+"""The pre-commit hook refuses every change of a file that makes some policy invalid."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands that are run often import nothing that they can do without."""
+"""Frequent commands import no module that they do not need."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""A working copy for any kind of release, source, set of formats and ledger store, made of what these tables say."""
+"""A working copy for any kind of release, source, set of formats and ledger store, made from these tables."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ EPSILON, DELTA = Fraction(2), Fraction(1, 100)
 SLOT = "2030-01-01"
 LEVELS = {"age": "50 years", "ward": "exact"}
 INGESTION = {"measure": "invalid_share", "of": "ward", "at_most": "0.5", "charge": {"epsilon": "0.1"}}
-"""A gate that suits every kind; of the marked rows it sees that they are few."""
+"""A gate that suits every kind; the share of marked rows is below its limit."""
 SERVER = "{server: local, type: local, path: patients.parquet, format: parquet}"
 
 
@@ -62,7 +62,7 @@ def missing() -> list[str]:
 
 @dataclass(frozen=True)
 class Case:
-    """A row of every table; of formats, a set."""
+    """One row of every table; a set of formats."""
 
     kind: str
     source: str
@@ -82,7 +82,7 @@ def axes() -> tuple[Sequence[Hashable], ...]:
 
 
 def shown(value: object) -> str:
-    """A value in the name of a test."""
+    """Return a value as part of a test's name."""
     return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -109,13 +109,13 @@ class Copy(Workshop):
 
 
 def marked_rows(count: int = 600) -> list[Row]:
-    """Good rows, and some whose every cell is marked: their ages and wards are none."""
+    """Return good rows, and some with a marker in every cell, whose ages and wards are invalid."""
     rows = good_rows(count)
     return rows + [{**rows[0], "age": f"{MARK} age {i}", "ward": f"{MARK} ward {i}"} for i in range(30)]
 
 
 def working_copy(case: Case, root: Path, rows: Sequence[Row] | None = None, limit: str = "2") -> Copy:
-    """A working copy whose policy is what the kind itself proposes; epsilon above the limit withholds."""
+    """Make a working copy with the kind's own proposal as policy; epsilon above the limit withholds."""
     for folder in ("policies/budgets", "data_contracts", "ledger"):
         (root / folder).mkdir(parents=True)
     copy = Copy(root, case, LEDGERS[case.store](root))
@@ -168,7 +168,7 @@ def _one(levels: Axes, name: str) -> Axes:
 
 
 def _plain(value: object) -> Any:
-    """A value of a policy as a file states it."""
+    """Return a value of a policy as a file states it."""
     if isinstance(value, Fraction):
         return f"{float(value):.12g}"
     if isinstance(value, BaseModel):

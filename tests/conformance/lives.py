@@ -1,4 +1,4 @@
-"""Cases lived through with the commands, in process; all that they say is kept."""
+"""Cases run through the commands, in process, with all their output."""
 
 import json
 import logging
@@ -16,7 +16,7 @@ from tests.workshop import MARK, crowdgate
 
 @dataclass(frozen=True)
 class Said:
-    """How a command ended, and all that it said."""
+    """The exit code of a command, and all its output."""
 
     code: int
     out: str
@@ -24,14 +24,14 @@ class Said:
     log: str
 
     def json(self) -> dict[str, Any]:
-        """The one object that was printed."""
+        """Return the one JSON object that was printed."""
         found: dict[str, Any] = json.loads(self.out)
         return found
 
 
 @dataclass(frozen=True)
 class Life:
-    """A working copy with what was said in checking, planning and releasing it."""
+    """A working copy with the output of checking, planning and releasing it."""
 
     copy: Copy
     check: Said
@@ -40,7 +40,7 @@ class Life:
 
 
 def say(*arguments: object) -> Said:
-    """Run a command; everything that it prints or logs is kept."""
+    """Run a command, and return everything that it prints or logs."""
     out, err, log = StringIO(), StringIO(), StringIO()
     handler, root = logging.StreamHandler(log), logging.getLogger()
     level = root.level
@@ -73,7 +73,7 @@ def spent(copy: Copy) -> tuple[Fraction, Fraction]:
 
 
 def marked(copy: Copy) -> list[str]:
-    """Files with a marked value outside the confidential table and the private folders; names of files count too."""
+    """Return files with a marked value, or a marked name, outside the confidential table and the private folders."""
     files = [path for path in copy.root.rglob("*") if path.is_file() and not copy.is_private(path)]
     assert files
     found = [path for path in files if MARK.encode() in path.read_bytes() or MARK in path.name]

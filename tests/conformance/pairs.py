@@ -1,4 +1,7 @@
-"""Few rows that hold every pair of values of any two axes: what goes wrong between two tables is met by one of them."""
+"""Pairwise testing: few rows that cover every pair of values of any two axes.
+
+A fault of any two values is met by some row.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations, product
@@ -12,12 +15,12 @@ Pair = tuple[int, Hashable, int, Hashable]
 
 
 def pairs_of(row: Values) -> set[Pair]:
-    """The pairs of values that one row holds, each with the numbers of its axes."""
+    """Return the pairs of values in one row, each with the numbers of its axes."""
     return {(i, row[i], j, row[j]) for i, j in combinations(range(len(row)), 2)}
 
 
 def covering(axes: Sequence[Axis]) -> list[Values]:
-    """Rows that hold every pair, chosen one by one: the first of those that hold most pairs not held yet."""
+    """Return rows that cover every pair, chosen greedily: the first of those with most uncovered pairs."""
     rows: list[Values] = list(product(*axes))
     if len(axes) < 2:
         return rows
@@ -30,7 +33,7 @@ def covering(axes: Sequence[Axis]) -> list[Values]:
 
 
 def parameters(axes: Sequence[Axis], name: Callable[[Any], str]) -> list[Any]:
-    """The whole product as parameters of a test; what the pairs do not need is marked `soak`."""
+    """Return the whole product as parameters of a test; rows that pairwise testing does not need are marked `soak`."""
     few = set(covering(axes))
     return [
         pytest.param(row, id="-".join(map(name, row)), marks=() if row in few else (pytest.mark.soak,))

@@ -60,7 +60,7 @@ def test_a_release_verifies_from_its_files_and_against_its_ledger(life: Life) ->
 
 
 def test_sampled_forgeries_of_a_release_are_refused(life: Life, tmp_path: Path) -> None:
-    """The whole of them: tests/forgery."""
+    """All forgeries are tested in tests/forgery."""
     folder = life.copy.release_dir(SLOT)
     assert list(accepted(folder, sampled(forgeries(folder), 20, 1), verify, tmp_path)) == []
 

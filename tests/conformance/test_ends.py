@@ -86,7 +86,7 @@ def test_what_a_crash_raises_carries_no_marked_value(
 
 @dataclass(frozen=True)
 class Step:
-    """A function of a run that fails before or after it has done its work."""
+    """A function of a run that fails before or after its work."""
 
     holder: str
     name: str
@@ -96,7 +96,7 @@ class Step:
         return f"{self.when} {self.holder}.{self.name}"
 
     def break_it(self, patch: pytest.MonkeyPatch) -> None:
-        """Let it fail from now on."""
+        """Make it fail from now on."""
         holder = {"ledger": Ledger, "job": job, "publisher": publisher}[self.holder]
         patch.setattr(holder, self.name, self._failing(getattr(holder, self.name)))
 
@@ -111,7 +111,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Writing(Step):
-    """The writing of every output format, which fails when the bytes are there."""
+    """The writing of every output format, which fails after the bytes are written."""
 
     def break_it(self, patch: pytest.MonkeyPatch) -> None:
         for name, form in FORMATS.items():

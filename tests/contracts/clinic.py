@@ -91,7 +91,7 @@ def line_of(text: str) -> int:
 
 
 def write(folder: Path, text: str = CONTRACT, **files: str) -> Path:
-    """The contract and its files in a folder; `age_csv=...` replaces age.csv."""
+    """Write the contract and its files into a folder; `age_csv=...` replaces age.csv."""
     for name, content in (FILES | {key.replace("_", "."): value for key, value in files.items()}).items():
         (folder / name).write_bytes(content.encode("utf-8", "surrogatepass"))
     path = folder / "clinic.yaml"

@@ -40,7 +40,7 @@ def test_finer_counts_are_summed_to_the_released_levels(clinic: Workshop) -> Non
 
 @pytest.mark.parametrize("times", [1, 7])
 def test_the_people_of_the_budget_are_expected_in_the_shares_of_the_counts(clinic: Workshop, times: int) -> None:
-    """The budget bounds the people by 1,000; the counts are of 100, or of 700."""
+    """The budget bounds the people by 1,000; the counts are of 100 people, or of 700."""
     plan = planned(clinic, re.sub(r"\d+$", lambda count: str(times * int(count[0])), JOINT, flags=re.MULTILINE))
     (table,) = read_prior(PriorSubject.of_plan(plan), None).prior.tables
     assert [len(level) for level in table.axes.values()] == [2, 4]

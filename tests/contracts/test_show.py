@@ -1,4 +1,4 @@
-"""`crowdgate contract show`: every group of every level, before anything is paid."""
+"""`crowdgate contract show`: every group of every level, before anything is charged."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The compiled validator judges contracts as the one does that says what is wrong."""
+"""The compiled validator of contracts agrees with the detailed one."""
 
 from collections import Counter
 from pathlib import Path
@@ -33,7 +33,7 @@ OTHERS: tuple[Any, ...] = (
 
 
 def damaged(random: Random, node: Any) -> Any:
-    """The document with one node missing or another."""
+    """Return the document with one node missing or replaced."""
     within = list(node) if isinstance(node, dict) else list(range(len(node))) if isinstance(node, list) else []
     if not within or random.random() < 0.15:
         return random.choice(OTHERS)

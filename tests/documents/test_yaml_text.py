@@ -1,4 +1,4 @@
-"""YAML documents: text and lines out, or one ConfigurationError; never another exception."""
+"""YAML documents: text and lines, or one ConfigurationError; never another exception."""
 
 from pathlib import Path
 

@@ -22,13 +22,13 @@ from tests.workshop import Workshop  # noqa: E402
 
 
 def pytest_unconfigure() -> None:
-    """The folder goes with the tests."""
+    """Remove the folder after the tests."""
     shutil.rmtree(HOME, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """Starts in ten seconds on an idle machine; a flow then takes one."""
+    """Start a Prefect server, in ten seconds on an idle machine; a flow then takes one."""
     from prefect.logging.configuration import setup_logging
     from prefect.settings import PREFECT_API_URL, PREFECT_LOCAL_STORAGE_PATH, PREFECT_SERVER_DATABASE_CONNECTION_URL
     from prefect.testing.utilities import prefect_test_harness
@@ -41,7 +41,9 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def again(workshop: Workshop, tmp_path: Path) -> Callable[[], None]:
-    """Puts the working copy back to what it was when this fixture was called first: same paths, ledger and files."""
+    """Return a function that restores the working copy to its state at the fixture's first call: paths, ledger and
+    files.
+    """
     kept = tmp_path / "kept"
 
     def restore() -> None:

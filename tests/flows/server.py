@@ -70,7 +70,7 @@ class Seen:
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> None:
-    """Waits for what the server, or what it started, does; AssertionError when it takes longer."""
+    """Wait for the server or its child processes; raise AssertionError after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to be in time"

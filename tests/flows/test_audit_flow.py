@@ -1,4 +1,4 @@
-"""The flow `audit`: the same audit as the command, under names that say how it ended."""
+"""The flow `audit`: the audit of the command, with end states named by its outcome."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +77,7 @@ def test_the_flow_keeps_nothing() -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("question", [AuditQuestion.INFERENCE, AuditQuestion.MEMBERSHIP])
 def test_every_question_is_asked_by_its_name(town: Town, server: Server, question: AuditQuestion) -> None:
-    """The town's contract has no secret; and its population is too small for two halves."""
+    """The town's contract has no secret, and its population is too small for two halves."""
     flow_file.audit(str(town.policy), question=question, return_state=True)
     seen = server.last_run()
     assert (seen.state["type"], seen.state["name"]) == ("FAILED", "Refused")

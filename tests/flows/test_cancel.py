@@ -43,7 +43,7 @@ if "HELD_AT" in os.environ:
 
 @pytest.fixture(scope="module")
 def deployment(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UUID]:
-    """A deployment, and a worker that runs what is asked of it."""
+    """Make a deployment, and a worker that executes its runs."""
     here = init(tmp_path_factory.mktemp("cancelled") / "copy", "cancelled") / "schedules"
     prefect, environment = (sys.executable, "-m", "prefect"), {**os.environ, "PREFECT_API_URL": server.url}
     environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PREFECT_RUNNER_POLL_FREQUENCY": "1"}

@@ -78,7 +78,7 @@ def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path,
 
 
 def said(line: str) -> list[str]:
-    """A command of the README, of the interpreter that runs the tests."""
+    """Return the output of a README command, with the interpreter of the tests."""
     prefect, *words = line.split()
     assert prefect == "prefect"
     return [sys.executable, "-m", "prefect", "--no-prompt", *words]

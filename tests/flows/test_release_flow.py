@@ -1,4 +1,4 @@
-"""The flow `release`: the same release as the job, under names that say how it ended."""
+"""The flow `release`: the release of the job, with end states named by its outcome."""
 
 import json
 import pickle
@@ -131,7 +131,7 @@ def _published(workshop: Workshop) -> dict[str, bytes]:
 
 
 def _unplaced(folder: Path) -> dict[str, bytes]:
-    """The files of a release, but for the digest of its line in the ledger, which says when and for which run."""
+    """Return the files of a release without the digest of its line in the ledger, which depends on time and run."""
     files = {path.name: path.read_bytes() for path in folder.glob("*")}
     if "manifest.json" in files:
         place = json.loads(files["manifest.json"])["ledger"]["digest"].encode()

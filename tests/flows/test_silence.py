@@ -25,7 +25,7 @@ from tests.workshop import MARK, Workshop, good_rows, make_workshop
 
 SLOT = "2030-01-01"
 COUNT = 10_587
-"""Rows of the marked table: a number that no identifier, time or duration holds by chance."""
+"""The number of rows of the marked table, which no identifier, time or duration contains by chance."""
 ENDS = {"published": "Completed", "withheld": "Withheld", "refused": "Refused", "crashed": "Crashed"}
 COUNTED = re.compile(rf"(?<![\w.]){COUNT}(?!\w|\.\d)|10,587")
 

@@ -1,4 +1,4 @@
-"""`plan --from` and `predict --from` where counts are coarser than what is asked for."""
+"""`plan --from` and `predict --from` with counts coarser than the requested levels."""
 
 import json
 import re
@@ -33,7 +33,7 @@ MARGINS = tuple(1 + each % 7 for each in range(100))
 
 @pytest.fixture
 def finer(workshop: Workshop) -> Path:
-    """A release of tables of age at 50 years, and the workshop's policy at 10 years."""
+    """Make a release of tables of age at 50 years, and the workshop's policy at 10 years."""
     folder = released(workshop)
     workshop.edit(workshop.policy, "age: 50 years", "age: 10 years")
     return folder
@@ -42,7 +42,7 @@ def finer(workshop: Workshop) -> Path:
 def test_a_plan_finer_than_its_counts_says_what_is_unknown_and_bounds_what_stays(
     workshop: Workshop, finer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ended in an AssertionError. The 600 people are in 6 classes at 50 years, 100 in each."""
+    """Regression of an AssertionError. The 600 people are in 6 classes at 50 years, 100 in each."""
     capsys.readouterr()
     assert crowdgate("plan", workshop.policy, "--from", finer) == 0
     shown = capsys.readouterr().out
@@ -78,7 +78,7 @@ def test_columns_wanted_as_rows_are_proposed_at_the_level_of_the_counts(
 def test_a_prediction_finer_than_its_counts_is_refused_and_told_its_level(
     workshop: Workshop, finer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ended in an AssertionError."""
+    """Regression of an AssertionError."""
     assert crowdgate("predict", workshop.contract, "--of", "ward,age=10 years", "--from", finer) == 2
     assert f"{COARSER}; expected 'age' at '50 years' or coarser" in capsys.readouterr().err
     assert crowdgate("predict", workshop.contract, "--of", "ward,age=50 years", "--from", finer) == 0
@@ -96,7 +96,7 @@ def test_a_question_finer_than_its_counts_is_refused_at_its_line(
 def test_levels_finer_than_the_counts_are_listed_as_unknown(
     workshop: Workshop, finer: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ended in an AssertionError: `--at-most` asks for every level, also those finer than asked for."""
+    """Regression of an AssertionError: `--at-most` reads every level, also finer ones than requested."""
     capsys.readouterr()
     asked = ("--of", "ward,age=50 years", "--at-most", "0.1", "--from", finer, "--json")
     assert crowdgate("predict", workshop.contract, *asked) == 0
@@ -118,7 +118,7 @@ def test_rehearsed_rows_say_that_values_in_a_coarser_one_are_drawn_evenly(
 def test_a_public_table_that_counts_nobody_is_refused(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], rows: int
 ) -> None:
-    """Ended in a ValueError: no rows, or none that is valid."""
+    """Regression of a ValueError: no rows, or no valid one."""
     public(workshop)
     cells = {"patient": ["p"], "age": ["old"], "ward": ["north"], "note": [""]}
     pq.write_table(pa.table(cells).slice(0, rows), workshop.data)
@@ -130,7 +130,7 @@ def test_a_public_table_that_counts_nobody_is_refused(
 def test_a_public_table_without_the_attributes_is_refused(
     workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ended in a ValueError."""
+    """Regression of a ValueError."""
     public(workshop)
     other = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: other\n")
     other = other.replace("name: age", "name: years").replace("name: ward", "name: place")
@@ -158,7 +158,7 @@ def known(contract: Contract, released: tuple[str | None, str | None]) -> PriorF
 
 
 def with_margins(contract: Contract, margins: tuple[int, ...] | None) -> Contract:
-    """The contract with margins of age."""
+    """Return the contract with margins of age."""
     own = (replace(each, margins=margins) if each.name == "age" else each for each in contract.attributes)
     return replace(contract, attributes=tuple(own))
 
@@ -201,7 +201,7 @@ def test_shares_are_known_by_margins_or_counts_as_fine_as_asked_at_all_levels(
 
 
 def test_counts_at_one_value_relate_nothing(workshop: Workshop) -> None:
-    """A table of age at `any` by ward was taken for counts of both at coarser levels."""
+    """Regression: a table of age at `any` by ward was used as counts of both at coarser levels."""
     read = read_contract(workshop.contract, KNOWN.servers)
     contract = with_margins(read, MARGINS)
     axes = {"age": level(contract, "age", "10 years"), "ward": level(contract, "ward", "exact")}

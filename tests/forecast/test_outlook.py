@@ -1,4 +1,4 @@
-"""`crowdgate plan`: the price of a policy and its alternatives, without data."""
+"""`crowdgate plan`: the privacy cost of a policy and its alternatives, without data."""
 
 import json
 from fractions import Fraction

@@ -36,7 +36,7 @@ def tables_policy(workshop: Workshop, text: str = TABLES) -> Path:
 
 
 def released(workshop: Workshop, text: str = TABLES) -> Path:
-    """A release of tables."""
+    """Make a release of tables."""
     assert crowdgate("release", tables_policy(workshop, text), "--as-of", "2030-01-01") == 0
     return workshop.root / "releases" / "tables" / "1" / "2030-01-01"
 
@@ -147,7 +147,7 @@ def test_a_table_of_two_contracts_is_public_only_if_both_say_so(
 
 @pytest.mark.parametrize("beta", ["1", "0.1"])
 def test_the_plan_of_tables_foretells_the_standard_errors_that_are_published(workshop: Workshop, beta: str) -> None:
-    """Root mean squares over a table, within a quarter: their squares add up to a share of the noisy total."""
+    """Root mean squares over a table agree within a quarter: their squares add up to a share of the noisy total."""
     public(workshop)
     sampled = "" if beta == "1" else f"    sampling: {{beta: {beta}}}\n"
     text = TABLES.replace("    levels:", f"{sampled}    levels:")

@@ -1,7 +1,7 @@
-"""Small Parquet files that expand to much: made by hand, so that making them costs nothing.
+"""Small Parquet files that expand to large ones, built by hand so that making them is cheap.
 
 A page is one Zstandard or gzip frame of zeros; as text of the plain encoding four zeros are an empty cell. The footer
-is written in Thrift's compact protocol, of which only what it needs is here.
+is written in the needed subset of Thrift's compact protocol.
 """
 
 import zlib
@@ -61,7 +61,7 @@ def gzip_zeros(size: int) -> bytes:
 
 
 def parquet(names: Sequence[str], page: bytes, size: int, codec: int, said: int | None = None) -> bytes:
-    """A file of text columns, each one page of so many zeros; `said` is the size that is stated instead."""
+    """Return a file of text columns, each one page of so many zeros; `said` replaces the stated size."""
     rows, stated = size // 4, said or size
     page_of_data = _struct((1, I32, _int(rows)), (2, I32, _int(PLAIN)), (3, I32, _int(RLE)), (4, I32, _int(RLE)))
     head = _struct((1, I32, _int(0)), (2, I32, _int(stated)), (3, I32, _int(len(page))), (5, STRUCT, page_of_data))
@@ -111,7 +111,7 @@ def _of_gzip(names: Sequence[str], size: int) -> bytes:
 
 
 def _of_lies(names: Sequence[str]) -> bytes:
-    """A page that says to be much larger than it is."""
+    """Return a page that states a much larger size than its own."""
     return parquet(names, zstd_zeros(BLOCK), BLOCK, ZSTD, said=2 * GIGA - 1)
 
 

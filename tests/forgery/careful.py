@@ -1,4 +1,4 @@
-"""The most careful forger: pages are written again as the maker would write them of the forged manifest."""
+"""The most careful forger: pages are rewritten as the maker would write them for the forged manifest."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.forgery.forgery import reseal
 
 
 def careful(folder: Path) -> None:
-    """Give pages and manifest what fits the change, as far as the maker's own functions can still read it."""
+    """Make pages and manifest fit the change, as far as the maker's own functions can still read it."""
     reseal(folder)
     if any(path.is_symlink() or not path.is_file() for path in folder.iterdir()):
         return

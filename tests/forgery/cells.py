@@ -1,4 +1,4 @@
-"""Forgeries of what tables say: rows, cells and lines, in every format alike, and counted again in the manifest."""
+"""Forgeries of table contents: rows, cells and lines, equally in every format, with new counts in the manifest."""
 
 import csv
 import io
@@ -133,7 +133,7 @@ def _retabled(stem: str, change: Tables) -> Change:
 
 
 def labelled(table: pa.Table) -> pa.Table:
-    """Columns of text as columns of labels, as formats are given them."""
+    """Return a table with columns of text as columns of labels, the form that formats get."""
     table = table.replace_schema_metadata(None).combine_chunks()
     for at, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
@@ -204,7 +204,7 @@ def _column(at: int, change: Callable[[list[Any]], list[Any]]) -> Tables:
 
 
 def _column_changes(kind: pa.DataType) -> Iterator[tuple[str, Callable[[list[Any]], list[Any]]]]:
-    """Changes of the cells; a column of numbers, labels or flags."""
+    """Yield changes of the cells in a column of numbers, labels or flags."""
     nothing = "" if pa.types.is_string(kind) else None  # labels are never missing: no format writes that
     yield "with its first cell empty", lambda cells: [nothing, *cells[1:]]
     yield "emptied", lambda cells: [nothing] * len(cells)

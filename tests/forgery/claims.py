@@ -12,7 +12,7 @@ from crowdgate.measures import MEASURES, MeasureClass
 Claims = dict[str, Any]
 Place = tuple[str | int, ...]
 EXACT = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?(/\d+)?")
-"""A number that a manifest states exactly, as text."""
+"""An exact number of a manifest, as text."""
 
 
 def claims_of(folder: Path) -> Claims:
@@ -22,7 +22,7 @@ def claims_of(folder: Path) -> Claims:
 
 
 def say(folder: Path, claims: Claims) -> None:
-    """Write the manifest in its one form."""
+    """Write the manifest as canonical JSON."""
     (folder / manifest.NAME).write_bytes(manifest.canonical(claims))
 
 
@@ -35,7 +35,7 @@ def walk(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def shown(claims: Claims, place: Place) -> str:
-    """A place as text; a verdict on a charged measure says so."""
+    """Return a place as text; a verdict on a charged measure is marked as such."""
     words, value = [""], claims
     for key in place:
         value = value[key]  # type: ignore[index]
@@ -53,7 +53,7 @@ def leaves(claims: Claims) -> dict[str, Any]:
 
 
 def put(claims: Claims, place: Place, new: Any) -> Any:
-    """The claims with another value at a place."""
+    """Return the manifest with another value at a place."""
     if not place:
         return new
     holder: Any = claims

@@ -14,7 +14,7 @@ from tests.forgery.forgery import Change, Forgery, resealed
 
 Edit = Callable[[bytes], bytes]
 POSITIONS = 6
-"""How often bytes are flipped, inserted and removed in each file."""
+"""The number of flips, insertions and removals of bytes in each file."""
 
 
 def file_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
@@ -109,7 +109,7 @@ def _device(path: Path) -> None:
 
 @cache
 def _may_make_devices() -> bool:
-    """Only a superuser outside of a container may."""
+    """Return whether the process may make devices: only a superuser outside of a container may."""
     with TemporaryDirectory() as folder:
         try:
             _device(Path(folder) / "probe")
@@ -122,7 +122,7 @@ ADDED = ("extra.txt", ".hidden", "data.json", "manifest.json.bak", "a\nb", "READ
 
 
 def added_forgeries(seal: Change) -> Iterator[Forgery]:
-    """A file more, listed and not."""
+    """Yield forgeries with an additional file, listed and not."""
     for name in ADDED:
         for content in (b"", b"hidden"):
             what = "empty" if not content else "with a text"

@@ -1,4 +1,4 @@
-"""A forgery of a release folder, and what a careful forger without the ledger can make fit again."""
+"""A forgery of a release folder, and the adjustments of a careful forger without the ledger."""
 
 import random
 import shutil
@@ -74,7 +74,7 @@ WISHES: dict[str, str] = {
     "/mechanism/impossible*": "what can't occur is in the policy, if no row is of it",
     "/mechanism/triples*": "which triples may be measured is in the policy, if those that were are among them",
 }
-"""Lists of the manifest of which a part may be left out by a forger who writes README.md again."""
+"""Lists of the manifest from which a forger who rewrites README.md may drop entries."""
 
 VALUES = ("manifest text", "manifest number", "manifest exact", "manifest flag")
 
@@ -88,7 +88,7 @@ def excused(name: str, table: Mapping[str, str] = SIGNATURE_ONLY) -> bool:
 
 
 def reseal(folder: Path) -> None:
-    """Give the manifest the digests and sizes of the files as they are now: of all that are there, and no other."""
+    """Set the digests and sizes in the manifest to those of the current files, and list exactly these."""
     claims = claims_of(folder)
     form = next(iter(claims["files"].values()))
     unnamed = (manifest.NAME, SIGNED)
@@ -99,7 +99,7 @@ def reseal(folder: Path) -> None:
 
 
 def _entry(path: Path, form: Any) -> Any:
-    """The digest and the size in the form that the manifest gives them."""
+    """Return the digest and the size in the form of the manifest's entry."""
     if not path.is_file() or path.is_fifo():
         return form
     digest = file_digest(path)
@@ -107,7 +107,7 @@ def _entry(path: Path, form: Any) -> Any:
 
 
 def resealed(change: Change, seal: Change = reseal) -> Change:
-    """The change, with the manifest made to fit it."""
+    """Return the change followed by an adjustment of the manifest."""
 
     def both(folder: Path) -> None:
         change(folder)
@@ -231,7 +231,7 @@ def _verified(folder: Path, copy: Path, forgery: Forgery, verify: Callable[[Path
 def accepted(
     folder: Path, forgeries: Iterable[Forgery], verify: Callable[[Path], object], scratch: Path
 ) -> Iterator[str]:
-    """The names of those that verification does not refuse with VerificationFailed, and could."""
+    """Return the names of forgeries that verification should refuse with VerificationFailed and does not."""
     for forgery in forgeries:
         end = outcome(folder, forgery, verify, scratch)
         if end not in (REFUSED, SAME, EXCUSED):

@@ -49,11 +49,11 @@ FOLDERS: dict[str, Callable[[Path], Workshop]] = {
     "rows with margins": margins_workshop,
     "all tables": tables_workshop,
 }
-"""Working copies by what they release: of every kind what it proposes, and what more it can."""
+"""Working copies by their release: the proposal of every kind, and further options."""
 
 
 def released(name: str, root: Path) -> Path:
-    """The folder of a published release."""
+    """Make a release, and return its folder."""
     workshop = FOLDERS[name](root)
     if KEY_VARIABLE in os.environ:
         ledger_at(workshop.root, None).sign()

@@ -69,7 +69,7 @@ def _rewrite(path: Path, settings: Settings, change: Callable[[pa.Table], pa.Tab
 
 
 def _hide_in_dictionary(path: Path, at: int) -> None:
-    """A value that no row holds."""
+    """Add a value to a dictionary that no row holds."""
 
     def more(table: pa.Table) -> pa.Table:
         column = table.column(at).combine_chunks()
@@ -91,7 +91,7 @@ def _with_field_metadata(table: pa.Table) -> pa.Table:
 
 
 def _required(table: pa.Table) -> pa.Table:
-    """Columns that may not be empty, as far as they are not."""
+    """Return the table with columns marked as required where they hold no null."""
     filled = [field.with_nullable(table[field.name].null_count > 0) for field in table.schema]
     return table.cast(pa.schema(filled))
 
@@ -133,14 +133,14 @@ def _hide_before_footer(path: Path) -> None:
 
 
 def _hide_in_creator(path: Path) -> None:
-    """The footer names the software that wrote it; any text of the same length does."""
+    """Change the name of the writing software in the footer; any text of the same length is valid."""
     data = path.read_bytes()
     at = data.rindex(b"parquet-cpp")
     path.write_bytes(data[:at] + SECRET[:11] + data[at + 11 :])
 
 
 def _hide_in_footer(path: Path) -> None:
-    """Bytes behind the footer's own, which its length counts."""
+    """Append bytes to the footer, which its length includes."""
     data = path.read_bytes()
     size = struct.unpack("<I", data[-8:-4])[0] + len(SECRET)
     path.write_bytes(data[:-8] + SECRET + struct.pack("<I", size) + MAGIC)

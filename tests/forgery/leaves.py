@@ -1,4 +1,4 @@
-"""Forgeries of the manifest: every leaf, list and object of it, whatever it is called; and its bytes."""
+"""Forgeries of the manifest: every leaf, list and object, whatever its name; and its bytes."""
 
 import random
 import re
@@ -15,7 +15,7 @@ DEAR = ("1e9999999", "1e-999999")
 """Short texts of numbers that may take seconds to compute with."""
 
 Changed = Iterator[tuple[str, str, Any]]
-"""Group, what was done, and the new value."""
+"""The group, the description of the change, and the new value."""
 
 
 def leaf_forgeries(folder: Path, seed: int, seal: Change) -> Iterator[Forgery]:
@@ -153,11 +153,11 @@ WRITTEN: dict[str, Callable[[bytes], bytes]] = {
     "nothing": lambda _: b"null\n",
     "zeros": lambda data: bytes(len(data)),
 }
-"""Ways to write the manifest that are not its one form."""
+"""Spellings of the manifest that are not canonical."""
 
 
 def written_forgeries() -> Iterator[Forgery]:
-    """The manifest's bytes, by every way of writing them otherwise."""
+    """Yield the manifest in every noncanonical spelling."""
     for what, rewrite in WRITTEN.items():
         yield Forgery(f"manifest written: /: {what}", _rewriting(rewrite))
 

@@ -26,7 +26,7 @@ PROCESSES.set_forkserver_preload([__name__])
 
 @dataclass(frozen=True)
 class Ended:
-    """How one verification ended, in how many seconds, and the greatest memory of its process so far, in KiB."""
+    """The result of one verification, its seconds, and the peak memory of its process so far, in KiB."""
 
     name: str
     end: str

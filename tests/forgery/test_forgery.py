@@ -59,7 +59,7 @@ EXCUSES: dict[str, tuple[Change, bool]] = {
     "another form": (lambda folder: (folder / "manifest.json").write_text(json.dumps(claims_of(folder))), False),
     "a leaf that is recounted": (lambda folder: say(folder, put(claims_of(folder), ("kind",), "Other")), False),
 }
-"""Changes that verification might let pass, and whether it may."""
+"""Changes that verification may or must not accept."""
 
 
 def _stated(folder: Path, version: object) -> None:
@@ -151,7 +151,7 @@ def test_forgeries_that_cost_much_are_refused(release: tuple[str, Path], tmp_pat
 def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
     release: tuple[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Their numbers are printed."""
+    """The numbers of forgeries are printed."""
     name, folder = release
     every = list(forgeries(folder, SEED))
     counts = Counter(forgery.group for forgery in every)

@@ -1,4 +1,4 @@
-"""Whatever becomes of a published folder, verification says that it holds, or that it does not, and nothing else."""
+"""For any change of a published folder, verification either accepts or refuses it, without any other error."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_damage_is_nearly_always_a_change_and_always_the_same_one(folder: Path, 
 
 @pytest.mark.soak
 def test_thousands_of_mutated_folders_are_refused_in_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The longest verification and the greatest memory are printed."""
+    """The longest verification and the peak memory are printed."""
     ended = list(verified(folder, FOLDERS_IN_ALL // len(FOLDERS), SEED))
     with capsys.disabled():
         print(f"\n{_words(ended)}")

@@ -15,7 +15,7 @@ from tests.fuzzing.trials import numbered, template, trial
 
 
 def main() -> int:
-    """Runs trials until the time is over, and prints what was found and what all came to."""
+    """Run trials until the time is over, and print findings and totals."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--seconds", type=float, default=60)
     asked.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""Files made wrong: bytes by accident, YAML by its structure, tables with hostile cells and odd ways to write them."""
+"""Mutations of files: random bytes, YAML structure, tables with hostile cells and unusual encodings."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -35,7 +35,7 @@ class _WrittenOut(yaml.SafeDumper):
 
 
 def flipped(random: Random, content: bytes) -> bytes:
-    """A few bits are others."""
+    """Flip a few bits."""
     changed = bytearray(content)
     for _ in range(random.choice((1, 1, 2, 8))):
         changed[random.randrange(len(changed))] ^= 1 << random.randrange(8)
@@ -43,7 +43,7 @@ def flipped(random: Random, content: bytes) -> bytes:
 
 
 def flipped_at_an_end(random: Random, content: bytes) -> bytes:
-    """A few bits of the first or the last bytes, where files say what they are."""
+    """Flip a few bits of the first or the last bytes, where files state their type."""
     at = random.choice((0, max(0, len(content) - 2000)))
     return content[:at] + flipped(random, content[at : at + 2000]) + content[at + 2000 :]
 
@@ -55,7 +55,7 @@ def cut(random: Random, content: bytes) -> bytes:
 
 
 def doubled(random: Random, content: bytes) -> bytes:
-    """A stretch is there twice, or in another's place."""
+    """Repeat a stretch, or put it in another's place."""
     start, size, at = random.randrange(len(content)), random.randrange(1, 5000), random.randrange(len(content))
     return content[:at] + content[start : start + size] + content[at + random.choice((0, size)) :]
 
@@ -67,7 +67,7 @@ def wedged(random: Random, content: bytes) -> bytes:
 
 
 def edited(random: Random, content: bytes) -> bytes:
-    """YAML of another structure: a node that is missing, another, hostile, moved or nested."""
+    """Change the structure of YAML: a node is missing, replaced, hostile, moved or nested."""
     data = yaml.load(content, yaml.BaseLoader)
     for _ in range(random.choice((1, 1, 1, 3))):
         places = list(_places(data))
@@ -129,7 +129,7 @@ def _column(random: Random, cells: list[Any]) -> Any:
 
 
 def paged(random: Random, content: bytes) -> bytes:
-    """Pages of a database in each other's place, or empty."""
+    """Swap pages of a database, or empty them."""
     size = 4096
     pages = [content[at : at + size] for at in range(0, len(content), size)]
     at = random.randrange(len(pages))

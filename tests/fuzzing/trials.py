@@ -1,4 +1,4 @@
-"""A mutated file, and a command that meets it in a process of its own: what it must never do, whatever the file is."""
+"""A mutated file, and a command that reads it in its own process, with the guarantees for any file."""
 
 import os
 import resource
@@ -22,15 +22,15 @@ from tests.fuzzing.mutations import MUTATIONS
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop, write_csv
 
 SECONDS = 10
-"""A command that takes longer hangs."""
+"""The number of seconds after which a command counts as hanging."""
 SPARE = 1 << 30
 """Bytes of memory that a command may use in addition to its process."""
 ADDRESSES = 4 * SPARE
 """Bytes of additional address space; when they are used up, the command must still end normally."""
 MOST_SAID = 1 << 18
-"""Bytes that a command may say: a hundred problems, of each all words that would have been right."""
+"""The greatest output of a command in bytes: a hundred problems, each with all correct words."""
 ENDS = range(6)
-"""Exit codes that a command may have."""
+"""The permitted exit codes of a command."""
 BEFORE, SLOT = "2030-01-01", "2030-01-02"
 
 
@@ -56,7 +56,7 @@ def template(root: Path) -> Workshop:
 
 
 def target_file(workshop: Workshop, target: str) -> Path:
-    """The file that is mutated."""
+    """Return the file that is mutated."""
     return {
         "policy": workshop.policy,
         "contract": workshop.contract,
@@ -112,7 +112,7 @@ def _rows(path: Path) -> list[str] | None:
 
 
 def bounded(arguments: Sequence[object]) -> Ended:
-    """Runs the command line in a child of this process, within bounds of time and memory."""
+    """Run the command line in a child process, within bounds of time and memory."""
     with tempfile.TemporaryFile() as said:
         child = os.fork()
         if not child:
@@ -159,7 +159,7 @@ def _run(arguments: Sequence[object], said: int) -> None:
 
 
 def numbered(seed: int) -> Iterator[tuple[str, str]]:
-    """Targets in turn, each with the seeds of its trials."""
+    """Yield targets in turn, each with the seeds of its trials."""
     for number in count():
         for target in MUTATIONS:
             yield target, f"{seed}-{number}"

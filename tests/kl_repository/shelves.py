@@ -55,12 +55,12 @@ def said(basis: str = "charged", kl: float = 0.5, collision: float = 0.6, **chan
 
 
 def entry(stated: dict[str, Any]) -> KlEntry:
-    """The entry; raises ValueError where it is none."""
+    """Return the entry; raises ValueError if it is invalid."""
     return KlEntry.model_validate_json(json.dumps(stated))
 
 
 def shelf(folder: Path, key: SigningKey, *stated: dict[str, Any]) -> list[str]:
-    """A repository of these entries, signed with its index by one key; their digests."""
+    """Write a repository of these entries, signed with its index by one key, and return their digests."""
     folder.mkdir(parents=True, exist_ok=True)
     envelopes = [signed_entry(entry(each), key) for each in stated]
     for envelope in envelopes:
@@ -76,7 +76,7 @@ names = st.lists(words, min_size=1, max_size=4, unique=True).map(sorted)
 
 @st.composite
 def entries(draw: st.DrawFn) -> dict[str, Any]:
-    """Entries that can be, of all bases, one bin and small populations among them."""
+    """Draw valid entries, of all bases, including one bin and small populations."""
     basis = draw(st.sampled_from(sorted(BASES)))
     sizes = st.integers(1, 1000)
     attributes: list[dict[str, Any]] = [

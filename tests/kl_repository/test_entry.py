@@ -1,4 +1,4 @@
-"""Entries: read back as they were written, refused when anything of them was changed, and when they can't be."""
+"""Entries: round-trip, and refusal of changed and of impossible ones."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ def read(envelope: bytes) -> Any:
 
 
 def as_signed(stated: Any) -> bytes:
-    """Whatever it says, signed by a trusted key in the spelling that is read."""
+    """Return any statement, canonically spelled and signed by a trusted key."""
     text = json.dumps(stated, sort_keys=True, ensure_ascii=False, indent=1) + "\n"
     return seal(PAYLOAD_TYPE, text.encode(), [KEY])
 
@@ -212,7 +212,7 @@ parts = st.tuples(*[st.floats(0, 1)] * 3).map(sorted)
 
 @given(st.sampled_from([1, 2, 40, 10**6, 10**18]), parts, parts)
 def test_a_release_of_any_range_can_be_published(bins: int, one: list[float], other: list[float]) -> None:
-    """Once its figures are made possible together, as `publish` makes them."""
+    """Its figures are made consistent first, as `publish` does."""
     low, value, high = (part * log(bins) for part in one)
     least, count, most = (part * (bins - 1) / 2 for part in other)
     kl, collision = consistent(bins, Interval(value, low, high), Interval(count, least, most))
@@ -230,7 +230,7 @@ def test_a_release_of_any_range_can_be_published(bins: int, one: list[float], ot
 def test_whatever_is_drawn_of_enough_people_can_be_published(
     bins: int, rows: int, logs: int, squares: int, epsilon: Fraction
 ) -> None:
-    """So no noise makes a run crash after it was charged."""
+    """So no noise makes a run crash after its charge."""
     grid, noisy = SumGrid(300_000), CellSums(rows, logs, squares)
     if rows_interval(grid, noisy, epsilon).low < 1000:
         return

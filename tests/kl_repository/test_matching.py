@@ -1,4 +1,4 @@
-"""Which entries answer a question, and which contradict each other."""
+"""Matching: entries that answer a question, and entries that contradict each other."""
 
 from typing import Any
 

@@ -47,7 +47,7 @@ def add_file(folder: Path) -> None:
 
 
 def add_entry(folder: Path) -> None:
-    """Signed by a trusted key, and not listed."""
+    """Add an entry that a trusted key signed and the index does not list."""
     other = folder.parent / "other"
     shelf(other, KEY, said(kl=0.4))
     first(other).rename(folder / first(other).name)
@@ -84,7 +84,7 @@ def untrusted_entry(folder: Path) -> None:
 
 
 def old_index(folder: Path) -> None:
-    """An older index with the entries that it does not list."""
+    """Restore an older index, and keep entries that it does not list."""
     listed = [first(folder).name.removesuffix(index.SUFFIX)]
     (folder / index.NAME).write_bytes(index.signed_index(listed, TODAY, KEY))
 
@@ -159,7 +159,7 @@ def test_a_url_is_read_as_the_folder_is_but_for_files_that_nobody_can_list(folde
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers everything with what `to` says: a redirect, or too much."""
+    """A server that answers everything with `to`: a redirect, or too much."""
 
     to = ""
 
@@ -194,7 +194,7 @@ def test_an_endless_answer_is_cut_off() -> None:
 
 
 class Spoilt(Quiet):
-    """Serves a folder; of its index, or of its entries, what `send` makes of the right bytes."""
+    """A server of a folder that changes the bytes of its index, or of its entries, by `send`."""
 
     send: Callable[["Spoilt", bytes], None]
     which = ""

@@ -17,13 +17,14 @@ ONE = Spend(Fraction(1), Fraction("1e-9"))
 
 
 def asked(release_id: str, holder: str | None = None, digest: str = "d", version: str | None = None) -> ChargeRequest:
-    """A charge of epsilon 1 to a population of four."""
+    """Return a request of epsilon 1 to a population of four."""
     return ChargeRequest(release_id, digest, "census", BUDGET, ONE, version=version, holder=holder)
 
 
 def publish_many(ledger: Ledger, lines: int) -> None:
-    """Adds releases of another policy and population in one transaction, four lines each, until the journal has so
-    many lines."""
+    """Add releases of another policy and population in one transaction, four lines each, until the journal has `lines`
+    lines.
+    """
     budget = Budget("town", Spend(Fraction(lines), Fraction("1e-2")), 300_000, "row", "add-remove")
     with ledger._writing() as pen:
         for at in range((lines - pen.seen.number) // 4 + 1):
@@ -69,7 +70,7 @@ def append(
 
 
 def cells(path: Path) -> list[tuple[str, str, int, object]]:
-    """Table, column, row id and value of everything that a ledger holds."""
+    """Return table, column, row id and value of every cell of a ledger."""
     with closing(sqlite3.connect(path)) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return [

@@ -26,7 +26,7 @@ def url(tmp_path: Path) -> str:
 
 @pytest.fixture
 def ledger(url: str) -> Ledger:
-    """Two releases, one of them published, a raise, a freeze and a thaw."""
+    """Make a ledger with two releases, one of them published, a raise, a freeze and a thaw."""
     made = open_ledger(url, create(url, "test"))
     for slot in ("2030-01-01", "2030-01-02"):
         made.reserve(asked(f"a/1/{slot}", "flow"))
@@ -120,7 +120,7 @@ def test_what_is_no_part_of_a_ledger_is_refused(url: str, ledger: Ledger, what: 
 @pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", ["1e999999999", "0.5", "1", "-1/1", "1/0", "1" * 301 + "/1"])
 def test_amounts_of_another_form_are_refused_and_never_computed(url: str, ledger: Ledger, epsilon: str) -> None:
-    """Though the chain agrees: 1e999999999 would take hours."""
+    """The chain agrees; computing 1e999999999 would take hours."""
     row = {"population": "us-cps", "epsilon": epsilon, "delta": "1/100000000", "people": 500_000, "unit": "row"}
     row["relation"] = "add-remove"
     append(ledger, "budget.raised", "us-cps", [("populations", row)], reason="more")

@@ -1,4 +1,4 @@
-"""A line that follows from all others may do only what the ledger itself does: whatever else it says is refused."""
+"""A correctly chained line must be a change that the ledger itself could make: anything else is refused."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def ledger(tmp_path: Any) -> Ledger:
-    """A release that was published, one that was withheld, a lease, one given back, and everything else once."""
+    """Make a ledger with a published and a withheld release, a lease, one given back, and every other event once."""
     url = f"sqlite:///{tmp_path}/ledger.db"
     made = open_ledger(url, create(url, "test"))
     for slot in (READ, LEASE, "b/1/x", "b/1/y"):
@@ -40,7 +40,7 @@ def ledger(tmp_path: Any) -> Ledger:
 
 
 def charge(ledger: Ledger, of: str, /, **changed: object) -> tuple[str, Row]:
-    """The row of a charge, with some of its cells changed."""
+    """Return the row of a charge, with some of its cells changed."""
     lines = [line for line in ledger.journal() if line.subject == of]
     return "entries", {**dict(lines[-1].rows())["entries"], **changed}
 
@@ -134,7 +134,7 @@ def written(ledger: Ledger, line: tuple[Any, ...]) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("what", HONEST)
 def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) -> None:
-    """So that what is refused below is not refused for its form."""
+    """This ensures that the refusals below are not about the form of a line."""
     written(ledger, HONEST[what](ledger))
     open_ledger(f"sqlite:///{ledger.path}", None).verify()
     ledger.attest()
@@ -169,7 +169,7 @@ FREE = {
 
 
 def changed(line: JournalLine) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The line with one cell of one row changed, in every way."""
+    """Yield the line with one cell of one row changed, in every way."""
     said = line.detail_values
     for at, each in enumerate(said.get("rows", [])):
         for column, value in each["row"].items():

@@ -1,4 +1,4 @@
-"""Working copies of every published format of ledgers, kept as that version left them: every command goes on with them.
+"""Working copies of every published ledger format, stored as that version left them: every command can use them.
 
 `kept/format_1.tar.xz` and `kept/format_2.tar.xz` each hold a contract, a budget, policies of all kinds, two releases of
 each, a withheld one, a run that crashed after it began to read, a lease, and an access to a private record.
@@ -15,7 +15,7 @@ KEPT = Path(__file__).with_name("kept")
 POLICIES = ("rows", "tables", "synthetic", "withheld", "static-rows")
 RELEASES = tuple(f"{name}/1/2030-0{month}-01" for name in POLICIES[:3] for month in (1, 2))
 ON_POLICIES = {"check": (0, 3), "explain": (0,), "plan": (0,), "replay": (0, 3)}
-"""Commands on each policy, with the exits that are right."""
+"""Commands on each policy, with their correct exit codes."""
 ON_THE_LEDGER = {
     "diff policies/rows.yaml policies/withheld.yaml": (0, 3),
     "test policies": (0, 2),

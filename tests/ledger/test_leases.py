@@ -1,4 +1,4 @@
-"""Reservations that have not begun to read: taken up by their own run, freed, run out, and never read twice."""
+"""Leases: taken over by their own run, freed, expired, and never read twice."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -144,7 +144,7 @@ STEPS = st.lists(
 def test_of_all_runs_that_want_a_release_one_reads(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]
 ) -> None:
-    """Leases run out at once, and runs go on with what they hold, as runs that stalled do."""
+    """Leases expire at once, and runs continue with theirs, as stalled runs do."""
     url = f"sqlite:///{tmp_path_factory.mktemp('leases')}/ledger.db"
     ledger = open_ledger(url, create(url, "test"))
     held: dict[str, Reservation] = {}

@@ -79,7 +79,7 @@ ZERO = spend(0)
 
 
 class AgainstModel(RuleBasedStateMachine):
-    """Whatever is called in whatever order, the ledger says what a dictionary of runs says."""
+    """State machine: after any sequence of calls, the ledger agrees with a dictionary of runs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -231,7 +231,7 @@ print(accepted)
 
 
 def race(url: str, common: str, workers: int = 4) -> int:
-    """How many reservations are accepted of `workers` processes that start together with 25 each."""
+    """Return the number of accepted reservations of `workers` processes that start together with 25 each."""
     command = [sys.executable, "-c", SPEND_MANY, url]
     pipe = subprocess.PIPE
     children = [
@@ -299,7 +299,7 @@ wait()
 
 
 def killed(url: str, when: str) -> None:
-    """Runs a process until it says where it is, and kills it there."""
+    """Run a process until it reports its position, and kill it there."""
     command = [sys.executable, "-c", RESERVE_AND_WAIT, url, when]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -344,7 +344,7 @@ def test_the_ledger_writes_ahead(ledger: Ledger) -> None:
 
 
 def test_a_charge_is_synced_to_the_disk_when_it_is_committed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SQLite numbers FULL as 2; with NORMAL, which is 1, a write-ahead log may lose its last commits."""
+    """SQLite's number for FULL is 2; with NORMAL, which is 1, a write-ahead log may lose its last commits."""
     levels, original = list[object](), sqlite.SqliteDatabase.commit
 
     def commit(database: sqlite.SqliteDatabase) -> None:
@@ -909,7 +909,7 @@ MAY_LACK = {
 
 
 def test_the_database_itself_refuses_a_row_that_lacks_something(ledger: Ledger) -> None:
-    """But what a charge or a line has only later, or never."""
+    """Columns that a charge or a line gets later, or never, are exempt."""
     with closing(sqlite3.connect(ledger.path)) as connection:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         assert MAY_LACK.keys() < {*tables}

@@ -1,4 +1,4 @@
-"""Which policies are informed by confidential data: what the journal gives against the definition, event by event."""
+"""Policies informed by confidential data: the result of the journal against the definition, event by event."""
 
 import json
 from dataclasses import dataclass, field

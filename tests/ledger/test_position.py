@@ -1,4 +1,4 @@
-"""An attested position saves reads from following old lines, and changes nothing of what they say."""
+"""An attested position saves reads from following old lines, and does not change their results."""
 
 import os
 import shutil
@@ -48,13 +48,13 @@ def signers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SigningKey]:
 
 @pytest.fixture(autouse=True)
 def every_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A position is kept after each line."""
+    """Write a position after each line."""
     monkeypatch.setattr(ledgers, "POSITION_STEP", 1)
 
 
 @dataclass(frozen=True)
 class Desk:
-    """A ledger in a folder, and the keys that its working copy trusts; the first one signs."""
+    """A ledger in a folder, and the trusted keys of its working copy; the first one signs."""
 
     folder: Path
     trusted: tuple[SigningKey, ...]
@@ -70,7 +70,7 @@ class Desk:
         return f"sqlite:///{self.folder}/ledger.db"
 
     def open(self, reading: bool = False) -> Ledger:
-        """The ledger as a new process opens it."""
+        """Open the ledger as a new process does."""
         signer = None if reading else self.trusted[0]
         return open_ledger(self.url, None, signer=signer, trusted=[key.public for key in self.trusted], reading=reading)
 
@@ -79,7 +79,7 @@ class Desk:
         return position_file(self.folder / "ledger.db", self.open(reading=True).id)
 
     def attest(self) -> bytes:
-        """The position as a process leaves it that followed the whole journal."""
+        """Return the position that a process leaves after following the whole journal."""
         self.open().attest()
         return self.position.read_bytes()
 
@@ -104,7 +104,7 @@ def budget(population: str) -> Budget:
 
 
 def write(ledger: Ledger, history: list[Step]) -> None:
-    """Does what each step says, as far as the ledger lets it."""
+    """Run each step, as far as the ledger allows it."""
     for step in history:
         with suppress(LedgerRefused):
             _write(ledger, *step)
@@ -172,7 +172,7 @@ def whole(desk: Desk) -> list[object]:
 
 @dataclass(frozen=True)
 class Positions:
-    """Genuine ones of the ledger, by now and from earlier, and of others."""
+    """Genuine positions of the ledger, current and earlier, and of other ledgers."""
 
     latest: bytes
     earlier: bytes
@@ -188,7 +188,7 @@ modes = st.sampled_from([0o600, 0o660, 0o666, 0o400, 0o000])
 
 
 def put(path: Path, found: Positions, how: str, share: float, mask: int, mode: int) -> None:
-    """Leaves a tampered position in its place."""
+    """Put a tampered position in its place."""
     path.unlink(missing_ok=True)
     if how == "folder":
         path.mkdir()
@@ -298,7 +298,7 @@ def _signed_by(desk: Desk, stranger: SigningKey) -> bytes:
 
 
 def _assert_retired_key_counts_for_nothing(desk: Desk, retired: SigningKey, said: list[object]) -> None:
-    """The key that signed the position is not trusted any more."""
+    """Check that a position counts for nothing once the key that signed it is no longer trusted."""
     later = replace(desk, trusted=(retired,))
     assert read_position(desk.folder / "ledger.db", desk.open(reading=True).id, [retired.public]) is None
     with suppress(LedgerRefused):
@@ -341,7 +341,7 @@ def _follow(replay: JournalReplay, database: Database, until: int) -> None:
 
 
 def _parts(held: JournalState) -> dict[str, Any]:
-    """Everything that a state holds, with totals as text and without those that are zero."""
+    """Return everything in a state, with totals as text and without zero ones."""
     spent = {name: tuple(map(str, both)) for name, both in held._spent.items()}
     digests = {version: dict(found) for version, found in held._digests.items()}
     order = [list(found) for found in digests.values()], list(held.rows[ENTRIES])
@@ -365,7 +365,7 @@ def desk(tmp_path: Path, signers: dict[str, SigningKey]) -> Desk:
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of all lines that are followed from now on."""
+    """Record the numbers of all lines that are followed from now on."""
     numbers: list[int] = []
     honest = JournalReplay.add
 

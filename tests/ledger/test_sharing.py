@@ -76,7 +76,7 @@ def test_a_shared_ledger_that_can_not_be_made_leaves_its_folder_as_it_was(tmp_pa
 def test_a_group_that_the_system_does_not_let_us_set_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel drops the setgid bit without a word for an owner who is not in the group."""
+    """The kernel silently drops the setgid bit if the owner is not in the group."""
     chmod = Path.chmod
     monkeypatch.setattr(Path, "chmod", lambda path, bits: chmod(path, bits & ~stat.S_ISGID))
     with pytest.raises(EnvironmentFault, match="a group that you are not in"), team_folder(tmp_path):
@@ -120,7 +120,7 @@ def test_no_ledger_is_made_where_others_could_put_another(tmp_path: Path, bits: 
 
 @pytest.fixture
 def office() -> Iterator[Workshop]:
-    """A working copy that all can read, whose ledger and releases are a team's."""
+    """Make a working copy that all can read, with the ledger and releases of a team."""
     root = Path(tempfile.mkdtemp(prefix="crowdgate-office-"))
     root.chmod(0o755)
     workshop = make_workshop(root / "copy")
@@ -138,7 +138,7 @@ def office() -> Iterator[Workshop]:
 
 
 def release_as(user: int, groups: list[int], workshop: Workshop, slot: str, killed: bool = False) -> int | None:
-    """The exit code of a process of that user, which may be killed before it publishes."""
+    """Return the exit code of that user's process, which may be killed before it publishes."""
     with tempfile.TemporaryDirectory() as warm:
         spare = make_workshop(Path(warm) / "spare")
         process = PROCESSES.Process(

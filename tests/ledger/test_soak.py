@@ -1,4 +1,4 @@
-"""A hundred thousand charges that eight processes ask for at once, by hand."""
+"""A hundred thousand charges, requested by eight processes at once, by hand."""
 
 import multiprocessing
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""A ledger of format 1, as that version wrote it, becomes one of format 2 and keeps what it holds."""
+"""A ledger of format 1, as that version wrote it, is upgraded to format 2 without loss."""
 
 import copy
 import json

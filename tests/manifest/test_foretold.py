@@ -13,7 +13,7 @@ def long_words(workshop: Workshop) -> None:
 
 
 def many_people(workshop: Workshop) -> None:
-    """Public counts that each fit, but not their sum at the released level."""
+    """Write public counts that fit individually, but whose sum at the released level does not."""
     counts = "value,count\nnorth,600000000000000\nsouth,600000000000000\neast,2\n"
     (workshop.root / "data_contracts" / "ward.csv").write_text(counts)
     workshop.edit(workshop.policy, "ward: exact", "ward: any")

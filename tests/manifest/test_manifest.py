@@ -1,4 +1,4 @@
-"""A manifest has one spelling: whatever else could be read as the same statement is refused."""
+"""A manifest has one spelling: every other spelling of the same statement is refused."""
 
 import json
 import re

@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def drawn(root: Path, seed: int, number: int) -> list[tuple[str, Mutant]]:
-    """So many mutants, each of a line of its own: all lines that have one are as likely."""
+    """Return so many mutants, each of its own line: all lines with a mutant are equally probable."""
     house = root / LIBRARY / "crowdgate"
     files = sorted(
         file for room in ROOMS for file in ((house / room).rglob("*.py") if "." not in room else [house / room])

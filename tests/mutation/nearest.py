@@ -1,4 +1,4 @@
-"""Which tests are near a module: those of its folder that import it; then the folder's rest, and others."""
+"""The tests nearest to a module: those of its folder that import it, then the rest of the folder, and others."""
 
 import ast
 from functools import cache
@@ -7,11 +7,13 @@ from pathlib import Path
 LIBRARY = "pipeline"
 APART = ("tests/benchmarks", "tests/flows", "tests/mutation")
 MOST = 15
-"""Files of tests that are tried of those further away: a module that is everywhere is imported by seventy."""
+"""The greatest number of distant test files: some modules are imported by seventy."""
 
 
 def nearest(root: Path, path: str) -> tuple[list[str], list[str]]:
-    """Files of tests that are tried first, and further ones. Of a module that no test imports: its importers' tests."""
+    """Return the first test files to try, and further ones. For a module that no test imports they are its importers'
+    tests.
+    """
     module = _name(path)
     direct = _testing(root, {module})
     asked = {module}

@@ -30,13 +30,13 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
 PAIRS = ["min max", "any all", "floor ceil", "up down", "raised lowered", "minimum maximum", "log log1p", "exp expm1"]
 CALLED = {one: other for pair in PAIRS for one, other in (pair.split(), pair.split()[::-1])}
 ROUNDED = {"up", "down", "raised", "lowered", "floor", "ceil", "round", "sorted", "abs"}
-"""Calls that may be left out, for what they are given."""
+"""Calls that may be replaced by their argument."""
 UNTOUCHED = {"annotation", "returns", "decorator_list", "bases", "type_params", "exc", "cause", "msg"}
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the line where it is, what was put in the place of what, and the source with it."""
+    """A fault: its line, the replaced and the new text, and the source with it."""
 
     line: int
     words: str
@@ -44,12 +44,12 @@ class Mutant:
 
 
 def lines(source: str) -> set[int]:
-    """The lines that have a mutant."""
+    """Return the lines that have a mutant."""
     return {place.node.lineno for place, _ in _faults(ast.parse(source))}
 
 
 def at(source: str, line: int) -> list[Mutant]:
-    """The mutants of one line."""
+    """Return the mutants of one line."""
     faults = enumerate(_faults(ast.parse(source)))
     return [_mutant(source, number) for number, (place, _) in faults if place.node.lineno == line]
 

@@ -1,4 +1,4 @@
-"""Tests in a process of its own, with libraries imported before: what they call, and which fails first."""
+"""Tests in their own process, with libraries imported before: the functions that they call, and the first failure."""
 
 import importlib.util
 import multiprocessing
@@ -51,11 +51,11 @@ HOUSE = ("pipeline", "flows", "")
 GRACE = 10.0
 """Seconds in which tests may end normally after a failure."""
 EXAMPLES = 30
-"""Examples of a property that does not say how many it needs."""
+"""The number of examples of a property that states none."""
 
 
 class Ran(NamedTuple):
-    """A test that ended: seconds of the processor, whether it passed, and where the functions begin that it called."""
+    """A test that ended: CPU seconds, whether it passed, and the first lines of the functions that it called."""
 
     test: str
     seconds: float
@@ -65,7 +65,7 @@ class Ran(NamedTuple):
 
 @dataclass(eq=False)
 class Watch:
-    """Sends what happens to each test."""
+    """A plugin that sends the events of each test."""
 
     out: Connection
     root: Path
@@ -74,7 +74,7 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Around a test with its fixtures."""
+        """Measure a test with its fixtures."""
         seen: dict[int, CodeType] = {}
 
         def noted(frame: FrameType, _: str, __: object) -> None:
@@ -119,7 +119,7 @@ def killer(root: Path, tests: Sequence[str]) -> str | None:
 
 
 def plant(file: Path, source: str) -> None:
-    """Writes a source, and forgets what was compiled of the one before."""
+    """Write a source, and remove the compiled previous one."""
     file.write_text(source, encoding="utf-8")
     Path(importlib.util.cache_from_source(file)).unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""The page of a budget follows the ledger; an index leads to the page of every run."""
+"""The page of a budget follows the ledger; an index links to the page of every run."""
 
 import re
 from fractions import Fraction
@@ -19,7 +19,7 @@ from tests.workshop import Workshop, crowdgate
 
 @pytest.fixture
 def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """Two releases, of which the second is withheld, after a raise between them."""
+    """Make two releases, the second withheld, with a raise between them."""
     monkeypatch.chdir(workshop.root)
     release(Request(workshop.policy, "2026-01-01"), draw_key)
     arguments = ("ledger", "budget", "clinic-patients", "--raise", "--epsilon", "8", "--reason", "a second survey")

@@ -1,4 +1,4 @@
-"""The page of a run: outcome first, everything that decided, four questions, three criteria; all of it public."""
+"""The page of a run: outcome first, all gates, four questions, three criteria; all of it public."""
 
 import json
 import re

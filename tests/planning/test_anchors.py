@@ -1,4 +1,4 @@
-"""A ledger that was changed, put back or exchanged is refused by the next release, from the command line."""
+"""A ledger that was changed, restored or exchanged is refused by the next release, from the command line."""
 
 import os
 import re
@@ -91,7 +91,7 @@ def test_an_older_copy_is_told_by_a_release_at_the_destination(
 
 @pytest.fixture
 def cut(workshop: Workshop, file: Path, tmp_path: Path) -> Path:
-    """Three releases of which the ledger was cut behind the reservation of the third: an honest older state."""
+    """Make three releases, and cut the ledger after the reservation of the third: an authentic older state."""
     assert release(workshop, 0) == 0
     assert release(workshop, 1) == 0
     run = job.prepare(Request(workshop.policy, DAYS[2]))

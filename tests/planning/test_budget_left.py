@@ -1,4 +1,4 @@
-"""How many more releases there can be: by the budget, and by the policy's own gates, release by release."""
+"""The number of further releases: by the budget, and by the policy's own gates, release by release."""
 
 import json
 from dataclasses import replace
@@ -126,14 +126,16 @@ def test_what_check_says_of_the_bound_is_what_the_next_release_records(clinic: W
 
 
 def bound(releases: str) -> str:
-    """A limit on the bound of singling out at weight 1e-9 that so many releases of delta 1e-6 for 1,000 people keep:
-    1000 (e^(2 n) 1e-9 + n 1e-6)."""
+    """Return the bound on singling out at weight 1e-9 after so many releases.
+
+    Each has delta 1e-6 for 1,000 people: 1000 (e^(2 n) 1e-9 + n 1e-6).
+    """
     n = float(releases)
     return f"{1000 * (exp(2 * n) * 1e-9 + n * 1e-6):.9f}"
 
 
 def test_a_table_that_is_a_sample_serves_one_release(clinic: Workshop) -> None:
-    """Whatever the budget pays for, under whatever version."""
+    """The limit holds for any budget and any version."""
     attest_sample(clinic)
     clinic.edit(clinic.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
     clinic.edit(clinic.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
@@ -152,7 +154,7 @@ def test_a_table_that_is_a_sample_serves_one_release(clinic: Workshop) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize(("epsilon", "delta"), [("100000", "0.01"), ("2", "0.999")])
 def test_what_no_budget_pays_for_is_judged_all_the_same(clinic: Workshop, epsilon: str, delta: str) -> None:
-    """A slip of some zeros, where something was spent before."""
+    """The case is a misplaced decimal point, after an earlier spend."""
     clinic.edit(clinic.budget, "epsilon: 6, delta: 0.03", "epsilon: 6, delta: 0.99")
     assert release(clinic, "2030-01-01") == 0
     clinic.edit(clinic.policy, "epsilon: 2", f"epsilon: {epsilon}")

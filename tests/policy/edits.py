@@ -1,5 +1,4 @@
-"""Edits of the bundled files as owners of policies make them: twenty good ones, and bad and dangerous ones with what is
-to be said of each."""
+"""Edits of the bundled files by policy owners: twenty good ones, and bad and dangerous ones with their remarks."""
 
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ FORM = "policies/questionnaires/concertgebouw.yaml"
 LEVELS, MARGINS = "data_contracts/levels/education.csv", "data_contracts/public/sex.csv"
 
 Change = tuple[str, str, str]
-"""A file, what it says, and what it says instead."""
+"""A file, the old text, and the new text."""
 AS_IT_WAS = "the line as it was"
 PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
 
@@ -141,14 +140,14 @@ LIMITS = [
     (ROWS, "guarantee_delta, at_most: 1e-9}", "guarantee_delta, at_most: 0.1}"),
     (BUDGET, "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"),
 ]
-"""Gates and a budget that let nearly everything through."""
+"""Gates and a budget that allow nearly everything."""
 HARDLY = "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}"
 USELESS = (ROWS, "pso_bound, at_most: 0.02", "pso_bound, at_most: 1")
 
 
 @dataclass(frozen=True)
 class Dangerous:
-    """Changes that are allowed, and the codes of what is warned of: each with the text that it points at."""
+    """Allowed changes, and the codes of their warnings: each with the text that the warning points at."""
 
     changes: list[Change]
     codes: dict[str, str]
@@ -179,5 +178,6 @@ DANGEROUS: list[Dangerous] = [
     Dangerous([(TABLES, "trusted_share, at_least: 0.6", "trusted_share, at_most: 0.6")], {"CG214": "at_most: 0.6"}),
     Dangerous([(BUDGET, "epsilon: 4", "epsilon: 1.5")], {"CG210": "epsilon: 1.5"}),
 ]  # fmt: skip
-"""Further ones need a release: a gate that the last one would not have passed (tests/planning/test_budget_left.py), a
-version that stood for other files (CG211, tests/planning/test_versions.py)."""
+"""Further ones need a release: a gate that the last release would fail (tests/planning/test_budget_left.py), and a
+version used with other files (CG211, tests/planning/test_versions.py).
+"""

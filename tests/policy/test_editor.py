@@ -1,5 +1,8 @@
-"""Policies in an editor: by the schemas yaml-language-server completes measures, says what a property means, and points
-at a mistake. It comes from npm, where `.ci/run` gets it."""
+"""Policies in an editor: with the schemas, yaml-language-server completes measures, describes properties, and marks
+mistakes.
+
+It comes from npm, where `.ci/run` gets it.
+"""
 
 import json
 import shutil
@@ -58,7 +61,7 @@ class Editor:
         self.process.stdin.flush()
 
     def _until(self, wanted: Any) -> dict[str, Any]:
-        """The next thing heard that is wanted; questions of the server are answered: there are no settings."""
+        """Return the next wanted message; requests of the server are answered: there are no settings."""
         while True:
             said = self._hear()
             if "method" in said and "id" in said:

@@ -28,7 +28,7 @@ def change(home: Path, changes: list[Change]) -> None:
 
 
 def place(path: Path, part: str) -> tuple[int, int]:
-    """Line and column, from 1, of a text that is there."""
+    """Return line and column, from 1, of a text in a file."""
     text = path.read_text(encoding="utf-8")
     assert part in text, part
     before = text[: text.rindex(part)]
@@ -61,7 +61,7 @@ def test_a_bad_edit_is_told_where_it_stands_and_how_it_is_mended(bad: Bad, home:
 
 
 def mend(told: Remark) -> None:
-    """Writes the corrected line."""
+    """Write the corrected line."""
     path = Path(told.path)
     lines = path.read_text(encoding="utf-8").splitlines()
     assert told.line is not None
@@ -154,7 +154,7 @@ def test_no_line_is_hidden_in_a_comment(mark: str, home: Path) -> None:
 
 
 def test_another_name_is_no_misspelling(home: Path) -> None:
-    """A file that is gone is not the one whose name goes on."""
+    """A missing file is not the one whose name is longer."""
     (home / ROWS).unlink()
     (found,) = lint(home / "policies" / "cases" / "census_income.yaml").remarks
     assert (found.code, found.instead, found.corrected) == ("CG104", "census_income_tables.yaml", None)

@@ -1,4 +1,4 @@
-"""Policy and budget files: what is wrong is refused with its file, its line and the nearest right word, all at once."""
+"""Policy and budget files: mistakes are refused with file, line and the nearest correct word, all at once."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def bundled_contract() -> Contract:
 
 
 def with_contract_read_once(patch: pytest.MonkeyPatch) -> None:
-    """The bundled contract is right and takes long to read; tests of policies need not read it again."""
+    """Cache the bundled contract, which takes long to read; tests of policies need not read it again."""
     patch.setattr(policies, "read_contract", lambda *_: bundled_contract())
     patch.setattr(policies, "contract_files", lambda root: iter([(root / CONTRACT, "census-income")]))
 

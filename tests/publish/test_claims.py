@@ -1,4 +1,4 @@
-"""Destinations are tried out and claimed before anything is charged."""
+"""Destinations are tested and claimed before any charge."""
 
 import errno
 import os

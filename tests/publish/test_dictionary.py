@@ -1,4 +1,4 @@
-"""dictionary.csv and other listings: read as they were written, or refused."""
+"""dictionary.csv and other listings: they round-trip, or are refused."""
 
 from io import BytesIO
 from pathlib import Path

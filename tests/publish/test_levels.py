@@ -1,4 +1,4 @@
-"""levels.csv: which value of a level belongs to which of a coarser one, the same by every way."""
+"""levels.csv: the coarser value of each value, consistent along every path."""
 
 import pytest
 

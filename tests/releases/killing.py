@@ -1,4 +1,4 @@
-"""A release, or another job, in a process of its own that is killed at a named step."""
+"""A release, or another job, in its own process that is killed at a named step."""
 
 import multiprocessing
 import os
@@ -27,7 +27,7 @@ PROCESSES.set_forkserver_preload([__name__])  # imports once; every process is t
 def run_and_kill(
     policy: Path, holder: str, name: str, when: str, slot: str = "2030-01-01", to: Path | None = None
 ) -> None:
-    """Runs a release until just before or after that function, where the process is killed."""
+    """Run a release in a process that is killed just before or after that function."""
     process = PROCESSES.Process(target=_run, args=(policy, holder, name, when, slot, to))
     process.start()
     process.join()
@@ -49,7 +49,7 @@ def run_until(policy: Path, holder: str, name: str, when: str, nth: int, slot: s
 
 
 def publish_and_kill(asked: PublicationRequest, today: date, holder: str, name: str, when: str) -> None:
-    """Publishes an entry of a KL repository, killed in the same way."""
+    """Publish an entry of a KL repository, killed in the same way."""
     process = PROCESSES.Process(target=_publish, args=(asked, today, holder, name, when))
     process.start()
     process.join()
@@ -62,7 +62,7 @@ def _publish(asked: PublicationRequest, today: date, holder: str, name: str, whe
 
 
 def measure_and_kill(asked: asking.AnonymityRequest, holder: str, name: str, when: str) -> None:
-    """Counts anonymity sets, killed in the same way."""
+    """Count anonymity sets, killed in the same way."""
     process = PROCESSES.Process(target=_measure, args=(asked, holder, name, when))
     process.start()
     process.join()
@@ -75,7 +75,9 @@ def _measure(asked: asking.AnonymityRequest, holder: str, name: str, when: str) 
 
 
 def publish_until(asked: PublicationRequest, today: date, name: str, nth: int) -> bool:
-    """Publishes an entry, killed just after the `nth` call of a function of `os`; whether there were so many."""
+    """Publish an entry, killed just after the `nth` call of a function of `os`; return whether there were so many
+    calls.
+    """
     process = PROCESSES.Process(target=_publish, args=(asked, today, "os", name, "after", nth))
     process.start()
     process.join()

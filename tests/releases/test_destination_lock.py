@@ -22,7 +22,7 @@ ID = f"clinic/1/{SLOT}"
 
 @pytest.fixture
 def rival(tmp_path: Path) -> Workshop:
-    """A working copy with another ledger."""
+    """Make a working copy with another ledger."""
     return make_workshop(tmp_path / "rival")
 
 

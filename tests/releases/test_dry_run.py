@@ -14,7 +14,7 @@ SLOT = "2030-01-01"
 
 @pytest.fixture
 def dry(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """The table is not there: nothing may open it."""
+    """Remove the table: nothing may open it."""
     monkeypatch.chdir(workshop.root)
     workshop.edit(workshop.policy, "spec:\n", "spec:\n  enforcement: dry-run\n")
     workshop.data.unlink()
@@ -22,7 +22,7 @@ def dry(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def state(dry: Workshop) -> dict[str, bytes]:
-    """Everything but what rehearsals leave."""
+    """Return all files except those of simulated runs."""
     files = (path for path in dry.root.rglob("*") if path.is_file() and "rehearsals" not in path.parts)
     return {str(path.relative_to(dry.root)): path.read_bytes() for path in files}
 

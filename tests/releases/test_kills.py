@@ -1,7 +1,7 @@
 """A release killed at any call of many functions, and of the system: then run again, and once more after a minute.
 
-By hand (`soak`): every named point before and after the call, and the first calls of the system's one by one. Whatever
-the moment, one set of bytes at most is published, whole, for one charge, and a run that began to read isn't repeated.
+By hand (`soak`): every named point before and after the call, and the first calls of the system's functions one by one.
+At any moment at most one set of bytes is published, whole, for one charge. A run that began to read isn't repeated.
 """
 
 from itertools import count, product
@@ -63,7 +63,7 @@ def check(workshop: Workshop) -> None:
 
 
 def ends_well(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next run publishes, or says that the release is spent; or waits for a lease, and does so then."""
+    """Check that the next run publishes, or reports the release as spent; or waits for a lease, and then does so."""
     check(workshop)
     before = charged(workshop)
     again = run(workshop)

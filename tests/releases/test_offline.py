@@ -1,4 +1,4 @@
-"""A release on a machine without any network: it needs none, and asks for none."""
+"""A release on a machine without any network: it needs none, and requests none."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def _alone() -> tuple[list[str] | None, str]:
 
 
 def alone(script: str, *arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A Python script that has ended, in a network namespace where nothing is, not even loopback."""
+    """Run a Python script in an empty network namespace, without even loopback."""
     command, why = _alone()
     if command is None:
         pytest.skip(f"the system makes no network namespace: {why}")
@@ -73,7 +73,7 @@ def published(workshop: Workshop) -> bool:
 
 
 def test_where_a_program_is_alone_nothing_can_be_reached() -> None:
-    """101: the network is unreachable."""
+    """Error 101: the network is unreachable."""
     assert alone(REACHES).stdout == "101\n"
 
 
@@ -85,7 +85,7 @@ def test_the_command_releases_without_a_network_and_asks_for_none(workshop: Work
 
 @pytest.mark.soak
 def test_the_flow_releases_with_a_server_of_its_own_and_no_other(workshop: Workshop, tmp_path: Path) -> None:
-    """Prefect's server is reached by loopback, which is all that there is."""
+    """Prefect's server is reached by loopback, the only interface."""
     settings = {"PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "true"}
     script = LOOPBACK + COMMAND.replace("sys.addaudithook(told)", "")
     ended = alone(script, "release", workshop.policy, "--as-of", SLOT, "--prefect", **settings)

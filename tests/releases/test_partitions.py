@@ -89,7 +89,7 @@ def shuffled_csv_file(folder: Path) -> Path:
 
 
 def backwards(_: object = None) -> Executor:
-    """Other workers: every part and every Partial travels as bytes, and the last comes first."""
+    """Return an executor that sends every part and result as bytes, in reverse order."""
 
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
         for part in reversed(parts):
@@ -110,7 +110,7 @@ def other_workers(patch: pytest.MonkeyPatch) -> None:
 
 
 def recorded(values: Any, sensitivity: int, _: object) -> Any:
-    """Noise that is the same in every run."""
+    """Return noise that is the same in every run."""
     return values + sensitivity * (np.arange(values.size).reshape(values.shape) * 7 % 11 - 5)
 
 

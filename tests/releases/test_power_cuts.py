@@ -1,7 +1,7 @@
-"""A power cut at any moment of a release: what is left is never half published, drawn twice, uncharged or lost.
+"""A power cut at any moment of a release: no state is half published, drawn twice, uncharged or lost.
 
-One release of a tiny table is traced (`tracing.py` says what a cut may leave, and what is taken on trust of SQLite).
-Every state that differs is laid into a working copy of its own, where the release is asked for again.
+One release of a tiny table is traced (`tracing.py` describes the states after a cut, and the assumptions about SQLite).
+Each distinct state is restored into its own working copy, where the release is requested again.
 """
 
 import hashlib
@@ -31,12 +31,12 @@ SLOT = "2030-01-01"
 ID = f"clinic/1/{SLOT}"
 CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
 MOST_WHOLE = 8
-"""States from which everything is done anew, which takes longest; of the others all are tried."""
+"""The number of states that repeat the whole release, which takes longest; all other states are tried."""
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A working copy as it was before, all that a cut may have left, and the bytes that were published."""
+    """A working copy before the release, all states that a cut may leave, and the published bytes."""
 
     before: Workshop
     cuts: list[Files]
@@ -44,7 +44,7 @@ class Traced:
 
 
 def traced(root: Path) -> Traced:
-    """A release, traced."""
+    """Run and trace a release."""
     workshop = make_workshop(root / "traced")
     workshop.edit(workshop.policy, CHARGED, "")
     workshop.write(good_rows(30))
@@ -80,7 +80,7 @@ def book(workshop: Workshop) -> tuple[Ledger, Entry | None]:
 
 
 def after(cut: Files, before: Workshop, folder: Path) -> Workshop:
-    """A working copy as the cut left it."""
+    """Return a working copy in the state after the cut."""
     for name in ("policies", "data_contracts"):
         shutil.copytree(before.root / name, folder / name, copy_function=os.link)
     shutil.copy(before.root / "crowdgate.toml", folder)
@@ -126,7 +126,7 @@ def _books(workshop: Workshop, ledger: Ledger, end: str, files: dict[str, bytes]
 
 
 def wrong(found: Traced, root: Path) -> tuple[int, dict[str, int]]:
-    """How many states were tried, and what was found, with how often."""
+    """Return the number of tried states, and the problems with their frequencies."""
     charged = {
         digest: _charged(cut, found, root) for digest, cut in {_database(cut): cut for cut in found.cuts}.items()
     }

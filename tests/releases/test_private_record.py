@@ -265,7 +265,7 @@ def _arranged(root: Path, content: str, end: str) -> Workshop:
 
 @pytest.mark.thorough
 def test_the_terminal_says_the_same_of_clean_and_of_dirty_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rules that hold, rules that fail, and no rows: byte by byte, but for what public gates say."""
+    """Rules that hold, rules that fail, and no rows give equal output byte by byte, except for public gates."""
     said: dict[str, set[tuple[object, ...]]] = {end: set() for end in ENDS}
     failed = {}
     for end in ENDS:
@@ -293,7 +293,7 @@ def _broken(*_: object) -> object:
 
 
 def _without_rows(text: str) -> str:
-    """The gate on the released rows says how many there are."""
+    """Remove the number of rows, which the gate on the released rows shows."""
     return re.sub(r"released_rows at least 90000: \d+,", "", text)
 
 

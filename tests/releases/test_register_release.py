@@ -1,4 +1,6 @@
-"""Releases that are compared with a public register: counted by hand, refused with one clear error, and not forged."""
+"""Releases that are compared with a public register: counted by hand, refused with one clear error, and safe from
+forgery.
+"""
 
 import csv
 import hashlib
@@ -49,7 +51,7 @@ def folder_of(clinic: Workshop) -> Path:
 
 
 def by_hand(folder: Path, most: int) -> tuple[int, int]:
-    """How many released rows match 1 to `most` people of the town; and how many rows there are."""
+    """Return the number of released rows that match 1 to `most` people of the town, and the number of rows."""
     with (folder / "data.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     halves = any(row["age"] == "50+" for row in rows)

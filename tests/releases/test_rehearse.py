@@ -132,8 +132,11 @@ def test_rows_are_of_the_contract(
 
 @pytest.mark.thorough
 def test_values_come_as_often_as_the_margins_say_and_rules_hold(clinic: Workshop) -> None:
-    """north, south, east are 5, 3, 2 of ten. Of 100,000 draws each share has a standard error of at most .0016, so six
-    of them fail with probability 1e-8 at most; the seed is fixed. A rule of the contract forbids ages below 18."""
+    """north, south, east are 5, 3, 2 of ten.
+
+    Of 100,000 draws each share has a standard error of at most .0016, so a deviation of six of them has probability
+    1e-8 at most; the seed is fixed. A rule of the contract forbids ages below 18.
+    """
     rule = "        quality:\n          - {name: adults, type: library, metric: invalidValues, mustBe: 0, "
     clinic.edit(
         clinic.contract,

@@ -1,4 +1,4 @@
-"""Working copies and settings: made whole or not at all, and nothing is replaced."""
+"""Working copies and settings: made atomically, and nothing is replaced."""
 
 import stat
 from pathlib import Path

@@ -27,14 +27,14 @@ MOST = 3
 """The greatest number of states drawn at one step, in addition to losing nothing and losing everything."""
 
 Change = tuple[int, str, int | None]
-"""A folder, a name in it, and what it names from now on (None: nothing)."""
+"""A folder, a name in it, and the node that it names from now on (None: removed)."""
 Files = dict[str, bytes | None]
 """Contents by path; None is a folder."""
 
 
 @dataclass
 class Disk:
-    """Folders by what their names mean, files by what they hold; the folder 0 is the working copy."""
+    """Folders by the nodes of their names, files by their content; the folder 0 is the working copy."""
 
     folders: dict[int, dict[str, int]] = field(default_factory=lambda: {0: {}})
     files: dict[int, bytes] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Moment:
 
 
 class Tracer:
-    """Follows the folders `watched` of a working copy."""
+    """Traces the folders `watched` of a working copy."""
 
     def __init__(self, root: Path, watched: tuple[str, ...]) -> None:
         self.root, self.watched, self.moments = root, watched, list[Moment]()
@@ -136,7 +136,7 @@ class Tracer:
         self.moments.append(now)
 
     def _look(self) -> None:
-        """Reads the folders; what has changed in them is one more group of changes."""
+        """Read the folders; their changes are one more group."""
         self._busy = True
         try:
             found, nodes, database = Disk(), {self.root.stat().st_ino: 0}, Files()
@@ -177,7 +177,7 @@ class Tracer:
 
 
 def lay(files: Files, root: Path) -> None:
-    """Writes what a power cut left into a folder."""
+    """Write the state after a power cut into a folder."""
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -73,7 +73,7 @@ def look(browser: Any, file: Path) -> Looked:
 
 
 def in_order(browser: Any, file: Path, pictures: int) -> None:
-    """Assert that a page is fit to be shown, with at least so many pictures."""
+    """Assert that a page is presentable, with at least so many pictures."""
     found = look(browser, file)
     assert found.errors == []
     assert found.asked == [file.as_uri()]
@@ -120,7 +120,7 @@ def test_the_page_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
 
 @pytest.mark.thorough
 def test_the_widest_digest_fits_on_paper(tmp_path: Path, browser: Any) -> None:
-    """Letters differ in width: whether a page fitted was decided by the digests on it."""
+    """Letters differ in width: once the digests on a page decided whether it fitted."""
     (tmp_path / "facts.html").write_text(
         as_html("t", f"# t\n\n| | |\n|---|---|\n| population_digest_of_a_long_name | {'d' * 64} |\n")
     )
@@ -135,7 +135,7 @@ def _few_controls() -> Iterator[None]:
 
 @pytest.mark.thorough
 def test_what_is_wrong_is_seen(tmp_path: Path, browser: Any) -> None:
-    """A page with a script that fails, a picture from elsewhere, one without words, and pale letters."""
+    """The page has a failing script, an external picture, one without text, and pale letters."""
     file = tmp_path / "wrong.html"
     file.write_text(
         '<!doctype html><html lang="en"><title>t</title><body><main><h1>t</h1><script>nothing()</script>'

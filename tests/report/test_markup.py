@@ -36,7 +36,7 @@ ODD = [
 
 
 def shown(markdown: str, tag: str) -> list[str]:
-    """The texts of that tag in what a browser gets."""
+    """Return the texts of that tag in the HTML of a page."""
     page = as_html("title", markdown)
     found = re.findall(rf"<{tag}[^>]*>(.*?)</{tag}>", page.partition("<body")[2], re.S)
     return [html.unescape(re.sub(r"</?code>", "", each)).strip() for each in found]

@@ -1,4 +1,4 @@
-"""crowdgate.toml says in which language pages are, and which decimal mark their numbers have; JSON keeps to its own."""
+"""crowdgate.toml sets the language of pages and the decimal mark of their numbers; JSON is unaffected."""
 
 import json
 from pathlib import Path

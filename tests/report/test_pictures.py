@@ -63,7 +63,7 @@ def test_names_are_drawn_as_they_stand(across: bool) -> None:
 
 
 def test_names_below_an_axis_are_names() -> None:
-    """They were numbers once, when the scale was set after them."""
+    """Regression: they became numbers when the scale was set after them."""
     many = [PicturePoint(f"run {at}", float(at)) for at in range(30)]
     svg = draw_picture(picture(*many, across=True)).svg
     shown = re.findall(r">(run \d+)<", svg)

@@ -98,7 +98,7 @@ def test_a_case_that_does_not_hold_is_told_with_file_line_and_reason(
 
 
 def test_a_gate_that_got_no_number_has_no_verdict(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is taken to pass, which is said; what a case expects of it does not hold."""
+    """The gate is assumed to pass, which is reported; a case's expectation of it does not hold."""
     file = write(clinic, HOLDS.replace("{outcome: withheld}", "{outcome: withheld, gates: {singletons: pass}}"))
     (found,) = case_results(file)
     assert "singletons at most 500" in found.assumed
@@ -163,7 +163,7 @@ def test_folders_and_files_are_found(clinic: Workshop) -> None:
 def test_a_number_is_given_once_and_a_drawn_one_has_the_ends_of_its_noise(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`singletons` at most 500 with epsilon .5 is judged at what was drawn and 5 more."""
+    """`singletons` at most 500 with epsilon .5 is judged at the noisy number plus 5."""
     given = "measured: [{{gate: singletons, value: {0}}}], expect: {{outcome: {1}}}"
     cases = "".join(f"    - {{name: c{i}, {given.format(*each)}}}\n" for i, each in enumerate(NUMBERS))
     write(clinic, HEAD + cases)

@@ -101,7 +101,7 @@ def test_every_code_is_made_by_a_test_and_has_its_section_and_no_other_has() -> 
 
 @pytest.mark.thorough
 def test_every_problem_with_a_file_says_its_code() -> None:
-    """A problem that is made without one would have that of the command line."""
+    """A problem that is made without a code would have that of the command line."""
     without = [
         f"{path.name}:{call.lineno}"
         for path in PIPELINE.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Any file of a working copy is read as what it says it is; what no kind knows is refused by naming those there are."""
+"""Any file of a working copy is read as its stated kind; an unknown kind is refused with the known ones."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ spec:
 
 @pytest.fixture
 def town(workshop: Workshop) -> Workshop:
-    """A working copy with a file of each kind but decisions."""
+    """Make a working copy with a file of each kind except decisions."""
     for name, text in (("cases", CASES), ("questionnaires", FORM)):
         folder = workshop.root / "policies" / name
         folder.mkdir()

@@ -1,5 +1,7 @@
-"""A measure that is made here: every command works on gates on it, and one that is good on either side is never advised
-to be turned round."""
+"""A measure that is defined here: every command supports gates on it.
+
+A limit on either side of a measure without a better side gives no warning.
+"""
 
 from fractions import Fraction
 
@@ -78,7 +80,7 @@ def test_diff_says_which_releases_pass_and_that_a_gate_turned_round_means_someth
 @pytest.mark.parametrize("side", ["at_most", "at_least"])
 @pytest.mark.usefixtures("clinic")
 def test_what_diff_calls_tighter_passes_nothing_that_was_withheld(side: str) -> None:
-    """So the direction holds of any measure, whichever side of it is better."""
+    """So the direction is correct for any measure, whichever side of it is better."""
     rules = [GateRule.model_validate({"measure": OUTPUT.name, side: str(limit)}) for limit in (3, 5)]
     for old, new in (rules, rules[::-1]):
         (change,) = changes(old, new, level_order_by_codes({}))

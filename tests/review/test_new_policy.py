@@ -1,4 +1,4 @@
-"""`init --policy`: a policy from every template is right at once, and nothing that is there is touched."""
+"""`init --policy`: a policy from every template is valid at once, and no existing file is changed."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def clinic(root: Path) -> tuple[Path, str]:
 
 
 def visits(root: Path) -> tuple[Path, str]:
-    """Persons with a column of their own, and no budget yet."""
+    """Write a contract of persons with an id column, without a budget."""
     copy = make_workshop(root)
     copy.contract.unlink()
     copy.policy.unlink()
@@ -48,7 +48,7 @@ def visits(root: Path) -> tuple[Path, str]:
 
 
 def sampled(root: Path) -> tuple[Path, str]:
-    """The table is a sample already."""
+    """Write a contract of a table that is a sample already."""
     copy = make_workshop(root)
     attest_sample(copy)
     copy.policy.unlink()
@@ -92,7 +92,7 @@ def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
 @pytest.mark.thorough
 @pytest.mark.parametrize("template", ["public-use", "research", "tables"])
 def test_persons_of_many_rows_leave_room_below_the_bound(template: str, tmp_path: Path) -> None:
-    """The bound is of all rows that there can be."""
+    """The bound is for the greatest possible number of rows."""
     root, contract = visits(tmp_path / "copy")
     path = root / "data_contracts" / "clinic.yaml"
     text = path.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_of_a_sample_nothing_else_is_made_than_what_it_serves(template: str, tmp
 
 
 def test_no_gate_asks_for_more_rows_than_the_contract_allows(tmp_path: Path) -> None:
-    """A budget is of all people that there ever are; 1,000 rows are in the table at most."""
+    """A budget bounds all people that there ever are; the table has at most 1,000 rows."""
     root, _ = visits(tmp_path / "copy")
     found = create_policy(root, NewPolicyRequest("research", "clinic", "board", "new", 5_000_000))
     gate = next(rule for rule, _ in plan_policy(found.files[0]).gates if rule.measure == "released_rows")

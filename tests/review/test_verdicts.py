@@ -27,7 +27,7 @@ VERDICTS = {
 }
 """The words of `check`, by the outcome before any data are read."""
 NAMED = ("fails", "inconclusive", "cannot pass", "could fail")
-"""Of these gates `check` shows the limit."""
+"""States of the gates of which `check` prints the limit."""
 
 
 def line(measure: Measure, side: str, limit: str) -> str:
@@ -66,7 +66,7 @@ def with_gates(workshop: Workshop, kind: str, limit: str) -> None:
 
 
 def agreed(policy: Path) -> dict[str, str]:
-    """The words for each gate, of which there is one line, once they agree with each other."""
+    """Return the words for each gate, after checking that its statements agree."""
     found = check(policy)
     told, lines = found.to_json(), "\n".join(check_lines(found))
     states = {each.note.gate: str(each.state) for each in found.decided}
@@ -102,7 +102,7 @@ def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str
 
 
 def test_they_agree_where_the_next_release_is_beyond_the_budget(workshop: Workshop) -> None:
-    """The bound keeps its limit as long as the budget pays, and the next release would exceed both."""
+    """The bound keeps its limit within the budget, and the next release would exceed both."""
     bound = f"{1000 * (exp(2) * 1e-9 + 1e-6) * 1.001:.9f}"
     workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 2, delta: 1e-6")
     workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-6")

@@ -215,7 +215,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def forged(measure: str, **change: Any) -> Change:
-    """A gate that says something else, or with None says it no more."""
+    """Return a change of a gate's fields; None removes one."""
 
     def apply(claims: dict[str, Any]) -> None:
         gate = verdict_of(claims, measure)

@@ -1,4 +1,4 @@
-"""Warnings judge what is allowed: each with its code, its place, and numbers worked out; the outcome stays."""
+"""Warnings about allowed policies: each with its code, its place, and computed numbers; the outcome is unchanged."""
 
 import json
 import re
@@ -288,7 +288,7 @@ def test_the_code_names_measures_that_are_good_on_either_side() -> None:
 
 
 def test_the_measures_that_count_as_singling_out_are_those_that_the_code_names() -> None:
-    """Confidential ones never block, so they never count."""
+    """Confidential measures never block, so they never count."""
     page = (ROOT / "policies" / "CODES.md").read_text(encoding="utf-8")
     named = page.split("### CG205")[1].split("Gates that only advise")[0]
     counted = {each.name for each in MEASURES.values() if each.counts_as_singling_out and each.reads != "confidential"}

@@ -14,13 +14,13 @@ BUDGET = Budget("people", Spend(Fraction(1000), Fraction(1, 10)), 1000, "row", "
 
 
 def private_pem(key: Ed25519PrivateKey | None = None) -> bytes:
-    """A private key as PEM."""
+    """Return a private key as PEM."""
     secret = Ed25519PrivateKey.generate() if key is None else key
     return secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def new_key() -> SigningKey:
-    """A key that no file holds."""
+    """Return a key without a file."""
     return signing_key(private_pem(), "test")
 
 
@@ -38,7 +38,7 @@ def commit(ledger: Ledger, home: Path, folder: str, release_id: str) -> str:
 
 
 def publish(ledger: Ledger, home: Path, release_id: str, folder: str = "releases") -> str:
-    """A published release; the digest of its manifest."""
+    """Publish a release; return the digest of its manifest."""
     digest = commit(ledger, home, folder, release_id)
     ledger.published(release_id)
     return digest

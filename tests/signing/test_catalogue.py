@@ -1,4 +1,4 @@
-"""The catalogue: what is taken away from a destination, put in its place or added to it is found out."""
+"""The catalogue: releases that are removed from a destination, replaced or added are detected."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def make_desk(home: Path, *published: str) -> Desk:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Desk:
-    """Three published releases and their catalogue, made once: every change of a ledger waits for the disk."""
+    """Make three published releases and their catalogue once: every change of a ledger waits for the disk."""
     made = make_desk(tmp_path_factory.mktemp("template") / "home", FIRST, SECOND, THIRD)
     made.write()
     return made
@@ -134,7 +134,7 @@ def edit(path: Path) -> None:
 
 
 def removed(place: Path) -> Path:
-    """A place where nothing is any more."""
+    """Remove a place, and return it."""
     if place.is_dir():
         shutil.rmtree(place)
     else:
@@ -257,7 +257,7 @@ def test_nothing_to_list_is_refused(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_a_list_never_grows_shorter(desk: Desk, tmp_path: Path) -> None:
-    """An older ledger put back, another ledger, or another working copy of the same name."""
+    """Covers an older ledger restored, another ledger, and another working copy of the same name."""
     before = (desk.root / NAME).read_bytes()
     other = make_desk(tmp_path / "other", FIRST)
     with pytest.raises(LedgerRefused, match=f"lists {SECOND}, which the ledger {other.ledger.id} does not hold"):

@@ -1,4 +1,4 @@
-"""Envelopes and statements: what a trusted key signed is read back, and nothing else is."""
+"""Envelopes and statements: only a payload that a trusted key signed is read back."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ ENVELOPE = sign_statement(RELEASE, [OLD])
 
 
 def changed(envelope: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The envelope with another content, spelled as Crowdgate spells it."""
+    """Return the envelope with another content, in canonical spelling."""
     stated = json.loads(envelope)
     change(stated)
     return spelled(stated)

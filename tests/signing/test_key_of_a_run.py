@@ -1,4 +1,4 @@
-"""The key that signs a release is the one that was known when its run reserved."""
+"""The key that signs a release is the one that was configured when its run reserved."""
 
 from pathlib import Path
 

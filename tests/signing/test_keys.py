@@ -1,4 +1,4 @@
-"""Keys: files that only their owner reads, ids that anybody can work out, and no other thing taken for a key."""
+"""Keys: files that only their owner can read, reproducible ids, and refusal of anything else."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A release signed as it is made, or afterwards: who trusts the key needs nothing else."""
+"""A release signed when it is made, or afterwards: a reader who trusts the key needs nothing else."""
 
 import hashlib
 import shutil
@@ -24,7 +24,7 @@ SLOT = "2030-01-01"
 
 
 def signs_with(workshop: Workshop, name: str) -> Path:
-    """Makes a key, lets the working copy sign with it, and returns the public one."""
+    """Make a key, configure it in the working copy, and return the public one."""
     if not (workshop.root / name).exists():
         keys.create(workshop.root / name)
     url = 'ledger = "sqlite:///ledger/ledger.db"\n'

@@ -1,4 +1,4 @@
-"""CSV of hostile bytes: a line is a row, whatever the lines around it hold, and no bytes after the header refuse."""
+"""CSV of hostile bytes: a line is a row, whatever the lines around it hold, and no bytes after the header stop it."""
 
 import csv
 import logging
@@ -60,7 +60,7 @@ tame = st.lists(st.sampled_from([atom for atom in ATOMS if atom != b'"']), max_s
 
 
 def cells_of(line: bytes, delimiter: bytes = b",") -> list[bytes]:
-    """The cells of one line by the rules of CSV, one byte at a time: the reference that the reader must equal."""
+    """Return the cells of one line by the rules of CSV, one byte at a time: the reference of the reader."""
     cells, cell, state = list[bytes](), b"", "start"
     for byte in (line[i : i + 1] for i in range(len(line))):
         if byte == delimiter and state != "quoted":
@@ -77,7 +77,7 @@ def cells_of(line: bytes, delimiter: bytes = b",") -> list[bytes]:
 
 
 def reference(body: bytes, width: int) -> tuple[list[list[bytes]], int]:
-    """Rows of a body and the number of ragged lines."""
+    """Return the rows of a body and the number of ragged lines."""
     rows = [cells_of(line) for line in re.split(rb"\r\n|\r|\n", body) if line]
     whole = [row for row in rows if len(row) == width]
     return whole, len(rows) - len(whole)
@@ -170,7 +170,7 @@ def contract_of(path: Path, *attributes: Attribute, person: str | None = None, d
 
 
 def codes_of(contract: Contract) -> Any:
-    """The codes of a row's cells by the contract, or None for a row that is dropped."""
+    """Return the codes of a row's cells by the contract, or None for a row that is dropped."""
 
     def codes(row: Sequence[bytes]) -> tuple[int, ...] | None:
         found = []

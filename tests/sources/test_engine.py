@@ -1,4 +1,4 @@
-"""Great Expectations judges what is stated for it as the facts do, in a process that leaves nothing behind."""
+"""Great Expectations judges its rules as the facts do, in a process that leaves nothing behind."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_engine_and_facts_agree_on_every_number_and_its_limits(questions: list[A
 
 
 def by_rows(frame: pd.DataFrame, rule: TableRule) -> bool:
-    """The rule as Great Expectations judges it on the rows themselves."""
+    """Return the verdict of Great Expectations on the rows themselves."""
     gx: Any = import_engine()
     ends = {"min_value": rule.low, "max_value": rule.high}
     expectations = {
@@ -81,7 +81,7 @@ def by_rows(frame: pd.DataFrame, rule: TableRule) -> bool:
 
 
 def by_facts(folder: Path, frame: pd.DataFrame, rules: Sequence[TableRule]) -> list[bool | None]:
-    """The rules as a run judges them, which has read the rows from a file."""
+    """Return the verdicts of a run, which has read the rows from a file."""
     path = folder / "t.csv"
     frame.to_csv(path, index=False)
     of = contract_of(table_rules=rules)
@@ -110,7 +110,7 @@ share = st.sampled_from([0.125, 0.25, 0.5, 0.75])
 def test_engine_and_facts_agree_on_random_tables(
     tmp_path: Path, rows: list[Any], count: int, mean: int, shares: tuple[float, float]
 ) -> None:
-    """Great Expectations is shown the rows; a run has its facts. Counts, means, sets and uniqueness."""
+    """Great Expectations gets the rows, a run its facts: counts, means, sets and uniqueness."""
     frame = pd.DataFrame(rows, columns=["name", "sex", "age"])
     rules = [
         TableRule("rows", Fact.ROWS, None, count, None),
@@ -135,7 +135,7 @@ def answers(rules: Sequence[TableRule], facts: dict[str, float]) -> list[bool | 
 def test_the_process_answers_and_says_and_writes_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A fact that is absent has no answer; all of what Great Expectations could leave would be in this folder."""
+    """An absent fact has no answer; every file that Great Expectations could leave would be in this folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
@@ -275,7 +275,7 @@ RULE = (
 
 @pytest.fixture
 def stated(workshop: Workshop) -> Workshop:
-    """A contract that states a rule for Great Expectations."""
+    """Add a rule for Great Expectations to the contract."""
     workshop.edit(workshop.contract, "      - name: ward\n", f"        quality: [{RULE}]\n      - name: ward\n")
     return workshop
 

@@ -1,4 +1,6 @@
-"""Files that ask for more than they are: one cell decides its own row only, and what is too large is refused unread."""
+"""Files that need more resources than their size: one cell affects its own row only, and oversized parts are refused
+unread.
+"""
 
 import subprocess
 import sys
@@ -164,7 +166,7 @@ def big(path: Path, **options: Any) -> Path:
 
 
 def claimed(path: Path, size: int) -> Path:
-    """The first page of a file says that it takes so many bytes decompressed."""
+    """Write a file whose first page states so many decompressed bytes."""
     content = bytearray(path.read_bytes())
     said = thrift.parse(bytes(content[4:1000])).fields[2]
     assert isinstance(said, int)
@@ -174,7 +176,7 @@ def claimed(path: Path, size: int) -> Path:
 
 
 def zigzag(number: int) -> bytes:
-    """A number as headers have it."""
+    """Return a number in the encoding of headers."""
     value = 2 * number if number >= 0 else -2 * number - 1
     found = bytearray()
     while value >= 0x80:

@@ -100,7 +100,7 @@ def total(of: Contract, *parts: Lines) -> PartialCounts:
 
 
 def by_hand(rows: Sequence[Row], ragged: int, most: int | None) -> Input:
-    """Counted unit by unit."""
+    """Return the summary, counted unit by unit."""
     if most is None:
         faults = [(AGES[age] is not None, WARDS[ward] is not None) for _, age, ward in rows] + [(True, True)] * ragged
         return _input(faults, [0] * len(faults), 0)

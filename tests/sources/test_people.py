@@ -1,4 +1,4 @@
-"""The person bound: so many rows of each person, every choice of them equally likely, whatever order they came in."""
+"""The bound on rows per person: a uniformly random choice of each person's rows, independent of their order."""
 
 import itertools
 import math
@@ -87,7 +87,7 @@ def test_another_persons_rows_change_no_choice(rows: list[Row], most: int, extra
 def test_every_choice_of_a_persons_rows_is_equally_likely(
     rows: list[Row], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Over all orders of the draws, exactly: equal rows are chosen as often as different ones."""
+    """Exactly, over all orders of the draws: equal rows are chosen as often as different ones."""
     kept: Counter[tuple[int, int]] = Counter()
     orders = list(itertools.permutations(range(len(rows))))
     for order in orders:

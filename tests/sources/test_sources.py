@@ -1,4 +1,4 @@
-"""Tables as codes: what a cell holds decides its code and nothing else, and only files refuse."""
+"""Tables as codes: a cell's content decides its code and nothing else, and only files can stop a run."""
 
 import datetime as dt
 import itertools
@@ -71,7 +71,7 @@ def write(path: Path, columns: dict[str, Any], rows_per_group: int | None = None
 
 
 def all_rows(batches: Iterator[Records]) -> list[tuple[int, ...]]:
-    """Codes of the rows that are kept, in order."""
+    """Return the codes of the retained rows, in order."""
     found: list[tuple[int, ...]] = []
     for records in batches:
         keep = np.ones(records.rows, dtype=bool) if records.keep is None else records.keep
@@ -394,7 +394,7 @@ def test_a_file_that_cannot_serve_is_a_fault_that_names_it(
 
 
 def everything_said(error: BaseException | None) -> str:
-    """Text of an exception, of its arguments and of all exceptions behind it."""
+    """Return the text of an exception, of its arguments and of all chained exceptions."""
     if error is None:
         return ""
     said = [str(error), repr(error.args), "".join(traceback.format_exception(error))]

@@ -18,7 +18,7 @@ class Scope(StrEnum):
 WORDS = frozenset({Scope.MESSAGE, Scope.PROSE, Scope.DOCSTRING})
 PEOPLE_READ = frozenset({Scope.MESSAGE, Scope.PROSE})
 LONGEST_SENTENCE = 35
-"""Words."""
+"""The greatest number of words in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ FORBIDDEN = (
 
 
 def faults(text: str, scope: Scope) -> Iterator[str]:
-    """Yield what is wrong with a text: the words, and what to write instead; and sentences that are too long."""
+    """Yield the faults of a text: forbidden words with their replacement, and sentences that are too long."""
     for each in FORBIDDEN:
         if scope in each.scopes and (found := re.search(each.pattern, text)):
             yield f"{found[0]!r}: write {each.instead}"

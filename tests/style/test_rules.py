@@ -1,4 +1,4 @@
-"""The rules refuse sentences that were written to be refused, and accept good ones."""
+"""The rules refuse the bad sentences, and accept the good ones."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The memory of a run never reaches the disk: no core dump, in whatever process data are read."""
+"""The memory of a run never reaches the disk: no core dump, in any process that reads data."""
 
 import ctypes
 import os
@@ -65,7 +65,7 @@ def test_a_command_can_not_be_dumped_when_it_reads(workshop: Workshop) -> None:
 
 
 class Asked(Game[Any, Any]):
-    """A game that says how the process is that plays it."""
+    """A game that reports the state of its process."""
 
     def batch(self, at: int, trials: int) -> Any:
         del at, trials

@@ -1,5 +1,7 @@
-"""The core checks, plans and verifies without what extras bring; a command that misses an extra names it, and does no
-more. The lock files hold the same versions, with hashes, and name no index."""
+"""The core checks, plans and verifies without extras; a command that lacks an extra names it, and stops.
+
+The lock files hold the same versions, with hashes, and name no index.
+"""
 
 import json
 import re
@@ -63,7 +65,7 @@ print(json.dumps(codes))
 
 
 def with_core_only(*commands: list[str]) -> tuple[list[int], str]:
-    """The exit codes of commands in one process where only the core is installed, and its standard error."""
+    """Return the exit codes of commands in one process with only the core installed, and its standard error."""
     core = closure(PROJECT["project"]["dependencies"], {"crowdgate"})
     absent = [
         module
@@ -141,7 +143,7 @@ def test_every_extra_is_one_of_the_package_and_brings_its_module() -> None:
 
 
 def locked(name: str) -> dict[str, tuple[str, int]]:
-    """Packages of a lock file with their versions, and how many hashes each has."""
+    """Return the packages of a lock file with their versions, and their numbers of hashes."""
     text = (ROOT / name).read_text(encoding="utf-8")
     assert not re.search(r"https?://|^--", text, re.MULTILINE)
     entries = re.split(r"\n(?=\S)", text.strip())
@@ -150,7 +152,7 @@ def locked(name: str) -> dict[str, tuple[str, int]]:
 
 
 def test_the_locks_agree_and_only_the_second_has_what_developers_need() -> None:
-    """The group `build` is what an installation in place needs."""
+    """The group `build` is for installations in place."""
     use, develop = locked("requirements.lock"), locked("requirements-dev.lock")
     assert all(hashes for _, hashes in [*use.values(), *develop.values()])
     assert set(use) < set(develop)
@@ -166,6 +168,6 @@ def test_the_locks_agree_and_only_the_second_has_what_developers_need() -> None:
 
 
 def test_the_bundled_demo_needs_what_it_asks_for() -> None:
-    """Its contract states a rule for Great Expectations, as `demo` takes for granted."""
+    """Its contract states a rule for Great Expectations, which `demo` requires."""
     contract = ROOT / "data_contracts" / f"{Path(DEMO_POLICY).stem}.yaml"
     assert "engine: greatExpectations" in contract.read_text(encoding="utf-8")

@@ -41,7 +41,7 @@ def mask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.fixture
 def town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Town]:
-    """A working copy that was made before."""
+    """Make a working copy in advance."""
     made = make_town(tmp_path / "town", gates="")
     monkeypatch.chdir(made.root)
     with only_few_controls():
@@ -53,7 +53,7 @@ def mode(path: Path) -> int:
 
 
 def live(town: Town) -> None:
-    """Everything that makes files, by the commands themselves."""
+    """Make every kind of file, with the commands themselves."""
     assert crowdgate("init", "copy") == 0
     assert crowdgate("keys", "create", "holder.key") == 0
     settings = town.root / "crowdgate.toml"

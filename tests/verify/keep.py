@@ -1,7 +1,7 @@
-"""Keeps one release of every kind in the present format of manifest: `python -m tests.verify.keep`, once a format, and
-once for a new kind.
+"""Stores one release of every kind in the present manifest format: `python -m tests.verify.keep`, once per format and
+kind.
 
-What was kept is never written anew: releases of every format that was published must stay verifiable.
+Stored releases are never written again: releases of every published format must stay verifiable.
 """
 
 import shutil
@@ -29,8 +29,7 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
 
 
 def keep(root: Path = KEPT) -> None:
-    """Releases below the number of the format, of kinds that have none yet, signed with a key that is thrown away but
-    for its public half."""
+    """Store releases of kinds that the present format lacks, signed; only the public half of the key is stored."""
     place = root / str(FORMAT)
     place.mkdir(parents=True, exist_ok=True)
     new = [name for name in KINDS if not (place / name).exists()]

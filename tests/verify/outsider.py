@@ -38,16 +38,16 @@ STATEMENT = {"_type": "https://in-toto.io/Statement/v1", "predicateType": "urn:c
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 KEY = re.compile(rb"-----BEGIN PUBLIC KEY-----(.*?)-----END PUBLIC KEY-----", re.DOTALL)
 ED25519 = bytes.fromhex("302a300506032b6570032100")
-"""How the DER of every public key of ed25519 begins (RFC 8410); 32 bytes follow."""
+"""The first bytes of every ed25519 public key in DER (RFC 8410); 32 bytes follow."""
 
 MOST_BITS = 400_000
-"""Binomial probabilities with larger exact denominators take too long here."""
+"""The greatest denominator, in bits, of exact binomial probabilities: larger ones take too long here."""
 
 NEGLIGIBLE = 1 << 64
 """A sum ends at a binomial term smaller than the sum by this factor, and so stays a lower bound."""
 
 ROUNDED = 6e-6
-"""Relative difference of a number from its six significant digits."""
+"""The relative error of a number in six significant digits."""
 
 Json = dict[str, Any]
 Labels = dict[tuple[str, str], list[str]]
@@ -61,7 +61,7 @@ class Findings:
     notes: list[str] = field(default_factory=list)
 
     def need(self, holds: bool, problem: str) -> None:
-        """Note a problem unless something holds."""
+        """Add a problem unless `holds`."""
         if not holds:
             self.problems.append(problem)
 
@@ -84,12 +84,12 @@ class Release:
         )
 
     def lines(self, name: str) -> tuple[list[str], list[tuple[str, ...]]]:
-        """The column names and the lines of a CSV file."""
+        """Return the column names and the lines of a CSV file."""
         head, *lines = [tuple(map(str, line)) for line in self.text(name).itertuples(index=False, name=None)]
         return list(head), lines
 
     def dictionary(self) -> Labels:
-        """The labels of every column and level in dictionary.csv, in order."""
+        """Return the labels of every column and level in dictionary.csv, in order."""
         head, lines = self.lines("dictionary.csv")
         places = [head.index(name) for name in ("column", "level", "label")]
         labels: Labels = {}
@@ -119,7 +119,7 @@ def examine(folder: Path, key: Path | None = None) -> Findings:
 
 
 def attempt(found: Findings, name: str, check: Callable[[], None]) -> None:
-    """Run a check; what it can't read is a problem."""
+    """Run a check; unreadable input is a problem."""
     try:
         check()
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError, RecursionError) as error:
@@ -127,13 +127,13 @@ def attempt(found: Findings, name: str, check: Callable[[], None]) -> None:
 
 
 def check_folder(folder: Path, found: Findings) -> None:
-    """Plain files only."""
+    """Check that there are only regular files."""
     for path in sorted(folder.iterdir()):
         found.need(stat.S_ISREG(path.lstat().st_mode), f"folder: {path.name} is not a plain file")
 
 
 def read_json(content: bytes) -> Any:
-    """JSON without a name that occurs twice in an object, and without NaN."""
+    """Return JSON without repeated names in an object, and without NaN."""
 
     def once(pairs: list[tuple[str, Any]]) -> Json:
         if len(dict(pairs)) < len(pairs):
@@ -147,7 +147,7 @@ def read_json(content: bytes) -> Any:
 
 
 def read_manifest(folder: Path, found: Findings) -> Json:
-    """The manifest, if it is what the schema describes."""
+    """Return the manifest, if it conforms to the schema."""
     manifest = read_json((folder / MANIFEST).read_bytes())
     error = best_match(Draft202012Validator(json.loads(SCHEMA.read_bytes())).iter_errors(manifest))
     if error is not None:
@@ -159,7 +159,7 @@ def read_manifest(folder: Path, found: Findings) -> Json:
 
 
 def check_files(release: Release, found: Findings) -> None:
-    """Section 1: exactly the files that are named, each of its size and digest."""
+    """Section 1: check that exactly the named files exist, each with its size and digest."""
     named = release.manifest["files"]
     there = {path.name for path in release.folder.iterdir()} - {MANIFEST, ENVELOPE}
     for name in sorted(there - set(named)):
@@ -173,7 +173,7 @@ def check_files(release: Release, found: Findings) -> None:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -202,7 +202,7 @@ def check_signature(release: Release, key: Path | None, found: Findings) -> None
 
 
 def check_statement(release: Release, statement: Json, found: Findings) -> None:
-    """It is an in-toto statement about every file but the envelope, and repeats what the manifest says."""
+    """Check that it is an in-toto statement about every file except the envelope, and agrees with the manifest."""
     for name, word in STATEMENT.items():
         found.need(statement[name] == word, f"signature: {name} is not {word}")
     subject = {each["name"]: each["digest"] for each in statement["subject"]}
@@ -217,7 +217,7 @@ def check_statement(release: Release, statement: Json, found: Findings) -> None:
 
 
 def public_keys(path: Path) -> list[bytes]:
-    """The public keys of ed25519 in a file, each as PEM."""
+    """Return the ed25519 public keys in a file, each as PEM."""
     ders = [base64.b64decode(text) for text in KEY.findall(path.read_bytes())]
     return [
         b"-----BEGIN PUBLIC KEY-----\n%s\n-----END PUBLIC KEY-----\n" % base64.b64encode(der)
@@ -262,7 +262,7 @@ def check_said(release: Release, found: Findings) -> None:
 
 
 def check_guarantee(release: Release, found: Findings) -> None:
-    """Section 5: parts add up, charges are among them, and delta is not too small."""
+    """Section 5: check that parts add up, charges are among them, and delta is not too small."""
     guarantee, mechanism = release.manifest["guarantee"], release.manifest["mechanism"]
     parts = guarantee["parts"]
     for name in ("epsilon", "delta"):
@@ -285,7 +285,7 @@ def check_guarantee(release: Release, found: Findings) -> None:
 
 
 def check_delta(mechanism: Json, part: Json, found: Findings) -> None:
-    """Delta is not below what the formula of section 5 gives for the worst n."""
+    """Check that delta is not below the formula of section 5 for the worst n."""
     if mechanism.get("rows", 1) != 1 or mechanism.get("choice") is not None:
         found.notes.append("delta is documented for one row a person and fixed levels only, so not recomputed")
         return
@@ -329,7 +329,7 @@ def worst_sizes(beta: Fraction, k: int, grow: Fraction, more: bool) -> list[int]
 
 
 def least_delta(n: int, beta: Fraction, k: int, grow: Fraction, more: bool) -> Fraction:
-    """A lower bound of the sum of section 5, exact but for `grow` and negligible terms that are left out."""
+    """Return a lower bound of the sum of section 5, exact except for `grow` and omitted negligible terms."""
     if beta == 1:
         return Fraction(int(more and n == k))
     scale = n * (beta.denominator - beta.numerator) * grow.denominator
@@ -360,7 +360,7 @@ def weights(n: int, beta: Fraction, start: int) -> Iterator[tuple[int, int]]:
 
 
 def check_rows(release: Release, found: Findings) -> None:
-    """Sections 3 and 4: data, classes, values and counts."""
+    """Sections 3 and 4: check data, classes, values and counts."""
     mechanism, data = release.manifest["mechanism"], release.manifest["data"]
     names = [column["name"] for column in data["columns"]]
     levels = {column["name"]: column["level"] for column in data["columns"]}
@@ -374,7 +374,7 @@ def check_rows(release: Release, found: Findings) -> None:
 
 
 def count_rows(release: Release, form: str, names: list[str], found: Findings) -> dict[tuple[str, ...], int]:
-    """How often every row occurs in the data of a format."""
+    """Return how often every row occurs in the data of a format."""
     name = f"data.{form}"
     if form == "csv":
         table = release.text(name)
@@ -410,7 +410,7 @@ def check_values(counts: dict[tuple[str, ...], int], release: Release, found: Fi
 
 
 def check_counts(counts: dict[tuple[str, ...], int], release: Release, found: Findings) -> None:
-    """The counts are those of the rows: every value that occurs, once."""
+    """Check that the counts are those of the rows: every value that occurs, once."""
     expected: dict[tuple[str, str], int] = {}
     for place, column in enumerate(release.manifest["data"]["columns"]):
         for row, count in counts.items():
@@ -426,8 +426,9 @@ def check_counts(counts: dict[tuple[str, ...], int], release: Release, found: Fi
 
 
 def check_gates(release: Release, found: Findings) -> None:
-    """Section 6: gates that block have passed within their limits, or failed while they were waived; four measures are
-    recomputed."""
+    """Section 6: check that blocking gates passed within their limits, or failed while waived; four measures are
+    recomputed.
+    """
     manifest = release.manifest
     known = {f"guarantee_{name}": Fraction(manifest["guarantee"][name]) for name in ("epsilon", "delta")}
     if release.rows:
@@ -461,7 +462,7 @@ def within(gate: Json) -> bool:
 
 
 def number(text: str | None) -> Fraction | float | None:
-    """A measured number; none if there is none or it is undefined."""
+    """Return a measured number; None if there is none or it is undefined."""
     if text is None or text == "undefined":
         return None
     return float(text.replace("infinite", "inf")) if text.endswith("infinite") else Fraction(text)
@@ -482,7 +483,7 @@ def check_tables(release: Release, found: Findings) -> None:
 
 
 def check_spends(release: Release, found: Findings) -> None:
-    """The spends add up, shares are kept, and queries have the cells of their levels."""
+    """Check that the spends add up, shares are respected, and queries have the cells of their levels."""
     mechanism, dictionary = release.manifest["mechanism"], release.dictionary()
     loss = "rho" if mechanism["noise"] == "discrete gaussian" else "epsilon"
     budget = Fraction(mechanism[loss])
@@ -498,7 +499,7 @@ def check_spends(release: Release, found: Findings) -> None:
 
 
 def check_noise(release: Release, found: Findings) -> None:
-    """tables.csv repeats the manifest, and states the standard error that follows from the spends."""
+    """Check that tables.csv repeats the manifest, and states the standard error that follows from the spends."""
     head, lines = release.lines("tables.csv")
     names = ["file", "table", "kind", "column", "level", "cells"]
     found.need(head == [*names, "noise_error"], "tables.csv: other columns")
@@ -513,11 +514,11 @@ def check_noise(release: Release, found: Findings) -> None:
 
 
 def noise_error(mechanism: Json, table: Json) -> float:
-    """The standard error of a table's noise, for the whole source table: in units of the grid, divided by beta.
+    """Return the standard error of a table's noise, for the whole source table: in units of the grid, divided by beta.
 
-    Texts say that it follows from epsilon or rho, not how. This is the law that the literature calls by these names:
-    discrete Gaussian noise of scale s costs rho = D^2 / (2 s^2), discrete Laplace noise of scale s epsilon = D / s,
-    where D is the sensitivity.
+    The documentation states that it follows from epsilon or rho, not how. This is the law with these names in the
+    literature: discrete Gaussian noise of scale s costs rho = D^2 / (2 s^2), discrete Laplace noise of scale s epsilon
+    = D / s, where D is the sensitivity.
     """
     (query,) = (mechanism["queries"][place] for place in table["queries"])
     sensitivity, unit = query["sensitivity"], Fraction((query.get("grid") or {"unit": "1"})["unit"])
@@ -530,7 +531,7 @@ def noise_error(mechanism: Json, table: Json) -> float:
 
 
 def gaussian_error(scale: float) -> float:
-    """The standard deviation of discrete Gaussian noise: above a scale of 5 the scale itself, in all digits."""
+    """Return the standard deviation of discrete Gaussian noise: above a scale of 5 the scale itself, in all digits."""
     if scale > 5:
         return scale
     chances = {x: math.exp(-(x * x) / (2 * scale * scale)) for x in range(-100, 101)}
@@ -538,7 +539,7 @@ def gaussian_error(scale: float) -> float:
 
 
 def check_table(release: Release, table: Json, dictionary: Labels, found: Findings) -> int | None:
-    """A table in all its files. Gives the total of a table of counts, if no cell of it is empty."""
+    """Check a table in all its files, and return the total of a table of counts, if no cell of it is empty."""
     stems = [table["file"]] + ([f"{table['file']}-raw"] if release.manifest["mechanism"]["raw"] else [])
     total = None
     for stem in stems:
@@ -574,7 +575,7 @@ def interval_follows(line: tuple[str, ...], mechanism: Json) -> bool:
 
 
 def table_lines(release: Release, stem: str, found: Findings) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The lines of a table, the same in both formats."""
+    """Return the lines of a table, after checking that both formats have the same."""
     formats = release.manifest["formats"]
     if "csv" not in formats:
         return parquet_lines(release, stem)
@@ -588,7 +589,7 @@ def table_lines(release: Release, stem: str, found: Findings) -> tuple[list[str]
 
 
 def parquet_lines(release: Release, stem: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The column names and lines of a table in Parquet, as text."""
+    """Return the column names and lines of a table in Parquet, as text."""
     frame = pd.read_parquet(release.folder / f"{stem}.parquet")
     words = {True: "true", False: "false"}
     lines = [
@@ -640,7 +641,7 @@ def trusted(line: tuple[str, ...], relative: float) -> bool:
 
 
 def total_of(lines: list[tuple[str, ...]]) -> int | None:
-    """The sum of counts, none of which is negative; none if a cell is empty."""
+    """Return the sum of nonnegative counts; None if a cell is empty."""
     values = [line[0] for line in lines]
     if "" in values:
         return None
@@ -651,7 +652,7 @@ def total_of(lines: list[tuple[str, ...]]) -> int | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what does not hold; 1 if there is anything."""
+    """Print all problems, and return 1 if there are any."""
     if not 1 <= len(arguments) <= 2:
         print("usage: outsider.py DIR [PUB.pem]", file=sys.stderr)
         return 1

@@ -24,7 +24,7 @@ from mpmath.ctx_mp import MPContext
 
 Said = dict[str, Any]
 Real = Any
-"""A number of the context M: mpmath has no types."""
+"""A number of the context M, as mpmath has no types."""
 Row = Mapping[str, Any]
 
 M = MPContext()
@@ -39,12 +39,12 @@ pairwise (17 2^-53), products and roots (10 2^-53): below 1e-12."""
 
 
 def real(number: Fraction) -> Real:
-    """A fraction as a number of the context."""
+    """Return a fraction as a number of the context."""
     return M.mpf(number.numerator) / number.denominator
 
 
 def exact(number: Real) -> Fraction:
-    """A number of the context in 50 digits."""
+    """Return a number of the context in 50 digits."""
     return Fraction(M.nstr(number, DIGITS, min_fixed=0, max_fixed=0))
 
 
@@ -73,7 +73,7 @@ def rows_delta(k: int, beta: Fraction, epsilon: Fraction) -> Fraction:
     One class tells the two tables apart: Bin(n, beta) of its rows are seen against Bin(n - 1, beta), all numbers below
     k being one outcome. delta is the supremum over n of the greater of both hockey-stick divergences, H_k(n).
 
-    The n that are looked at suffice. Let H_0(n) be the same without suppression. Suppression is post-processing, and so
+    The examined n suffice. Let H_0(n) be the same without suppression. Suppression is post-processing, and so
     is a further coin of the same law in both: H_k(n') <= H_0(n') <= H_0(n) for every n' >= n (Dwork, Roth 2014,
     Proposition 2.1). So the search ends at the first n at which the greatest H_k so far is at least H_0(n). Below n = k
     both tables show nothing. As H_k(k) >= beta^k, so many digits more than that has zeros leave 60 that count.
@@ -118,10 +118,10 @@ def same_sample_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction,
     """The bound for levels that a `side`-private choice among `schemes` took on the very sample that is released.
 
     With x = (e^epsilon / (1 - beta) - 1) e^(-2 side) it is schemes sup over n of P(Bin(n, beta) >= k and > n x /
-    (1 + x)), for epsilon of at least -ln(1 - beta) and ln(1 + beta (e^side - 1)) (from the formula in the project's
-    notes, in place of Li, Qardaji, Su 2012, whose sum of both epsilons does not hold); 1 where nothing is known.
+    (1 + x)), for epsilon of at least -ln(1 - beta) and ln(1 + beta (e^side - 1)); 1 where nothing is known.
+    The formula replaces that of Li, Qardaji, Su (2012), whose sum of both epsilons does not hold.
 
-    The n that are looked at suffice: with s = x / (1 + x) > beta the probability is at most exp(-n KL(s, beta))
+    The examined n suffice: with s = x / (1 + x) > beta the probability is at most exp(-n KL(s, beta))
     (Chernoff 1952; Hoeffding 1963, Theorem 1), which falls with n. The search ends where that is below the greatest.
     """
     with M.workdps(60 + math.ceil(-k * math.log10(beta))):
@@ -227,7 +227,7 @@ def gaussian(squared: Fraction) -> Law:
 def replaced_rows(epsilon: Fraction, delta: Fraction, beta: Fraction, rows: int) -> tuple[Fraction, Fraction]:
     """A release of rows for replacing all rows of a unit: one row at a time, whose class loses a row while another
     gains one, independently of it. One costs (epsilon, delta), the other a factor of at most 1 / (1 - beta), without
-    delta: the row stays out of the sample with probability 1 - beta (in the notes; the relation is that of Cohen,
+    delta: the row stays out of the sample with probability 1 - beta (the relation is that of Cohen,
     Nissim 2020)."""
     step, share = exact(-M.log1p(-real(beta))), epsilon / rows
     # what one row is granted of delta, so that the group has delta
@@ -326,7 +326,7 @@ def _ceiling(number: Fraction, digits: int) -> Fraction:
 
 @dataclass(frozen=True)
 class Release:
-    """A release's folder, and what its manifest says (of which tests may give another)."""
+    """A release's folder, and its manifest (tests may replace it)."""
 
     folder: Path
     said: Said
@@ -395,7 +395,7 @@ def problems(release: Release) -> list[str]:
 
 
 def unread(release: Release) -> set[str]:
-    """Measures of verdicts that are not computed here."""
+    """Return measures of verdicts that are not computed here."""
     return {each["measure"] for each in release.said["verdicts"]} - {*_RECOUNTED, *_ACCOUNTED, "singletons"}
 
 
@@ -434,7 +434,7 @@ def _charged(release: Release) -> list[Said]:
 
 
 def least_delta(release: Release, k: int) -> Fraction:
-    """The delta at which a release of rows would keep the epsilon of its mechanism with that k."""
+    """Return the delta at which a release of rows with that k would have the epsilon of its mechanism."""
     choice, parts, beta = release.mechanism.get("choice"), release.parts, release.beta
     if choice is None or choice["on"] == "full":
         return person_delta(k, beta, parts[ALONE][0], release.per_unit)
@@ -529,7 +529,7 @@ def six(text: str, number: Fraction) -> bool:
 
 
 def _drawn(release: Release, table: Said) -> list[str]:
-    """The files of a table that hold numbers as they were drawn: sums always, counts where they are raw."""
+    """Return the files of a table with raw noisy numbers: sums always, counts if they are raw."""
     raw = ["-raw"] if release.mechanism["raw"] else []
     return {"count": raw, "sum": ["", *raw], "clamped": ["", *raw]}.get(table["kind"], [])
 
@@ -711,7 +711,7 @@ def _classes(release: Release) -> Counter[tuple[str, ...]]:
 
 
 def _smallest_class(release: Release) -> Fraction:
-    """k of an empty release: no class is smaller."""
+    """Return the least class size; k for an empty release."""
     return Fraction(min(_classes(release).values(), default=release.mechanism["k"]))
 
 

@@ -109,17 +109,17 @@ def then(*steps: Forge) -> Forge:
 
 
 def says(change: Change) -> Forge:
-    """Other claims, and nothing else."""
+    """Return a forgery of the manifest only."""
     return lambda folder: reseal(folder, change)
 
 
 def says_with_page(change: Change) -> Forge:
-    """Other claims, with the README that the maker would write of them."""
+    """Return a forgery of the manifest with the README that the maker would write for it."""
     return lambda folder: reseal_with_page(folder, change)
 
 
 def claims_bytes(old: bytes, new: bytes) -> Forge:
-    """Other bytes of the manifest, once."""
+    """Return a forgery that replaces bytes of the manifest once."""
 
     def change(folder: Path) -> None:
         sealed = (folder / NAME).read_bytes()
@@ -130,7 +130,7 @@ def claims_bytes(old: bytes, new: bytes) -> Forge:
 
 
 def listed(name: str, *gone: str) -> Change:
-    """A file more in the manifest, others no more."""
+    """Return a change that lists another file in the manifest, and drops others."""
 
     def change(claims: Claims) -> None:
         claims["files"] = {known: file for known, file in claims["files"].items() if known not in gone}
@@ -140,7 +140,7 @@ def listed(name: str, *gone: str) -> Change:
 
 
 def smuggled(name: str, *gone: str, stays: bool = True) -> Forge:
-    """A file with a secret, in the place of others, that the manifest names."""
+    """Return a forgery with a secret file in place of others, listed in the manifest."""
 
     def change(folder: Path) -> None:
         for other in gone:
@@ -165,7 +165,7 @@ def _gate(claims: Claims, measure: str) -> dict[str, Any]:
 
 
 def gate(measure: str, **new: str) -> Change:
-    """Other fields of a gate."""
+    """Return a change of a gate's fields."""
 
     def change(claims: Claims) -> None:
         changed = {**_gate(claims, measure), **new}
@@ -175,7 +175,7 @@ def gate(measure: str, **new: str) -> Change:
 
 
 def without_gate(measure: str) -> Change:
-    """A gate less."""
+    """Return a change that drops a gate."""
 
     def change(claims: Claims) -> None:
         claims["verdicts"] = [old for old in claims["verdicts"] if old["measure"] != measure]
@@ -184,7 +184,7 @@ def without_gate(measure: str) -> Change:
 
 
 def exactly(measure: str, number: int) -> Change:
-    """A gate that measured this number."""
+    """Return a change of a gate's measured number."""
     return gate(measure, value=str(number), low=str(number), high=str(number))
 
 
@@ -204,7 +204,7 @@ def guarantee(words: bool, **new: str) -> Change:
 
 
 def mechanism(**new: object) -> Change:
-    """Other parameters of the mechanism."""
+    """Return a change of the mechanism's parameters."""
     return lambda claims: claims["mechanism"].update(new)
 
 
@@ -224,23 +224,23 @@ def doubled(lines: Lines) -> Lines:
 
 
 def without_first(lines: Lines) -> Lines:
-    """The first class gone."""
+    """Return the lines without the first class."""
     return [line for line in lines if line != lines[0]]
 
 
 def data(change: Callable[[Lines], Lines]) -> Forge:
-    """Other rows in all formats."""
+    """Return a change of the rows in all formats."""
     return lambda folder: rewrite_rows(folder, change)
 
 
 def counted(folder: Path) -> None:
-    """The manifest's numbers of rows and classes, as they are now."""
+    """Set the manifest's numbers of rows and classes to the current ones."""
     lines = (folder / "data.csv").read_text(encoding="utf-8").splitlines()[1:]
     reseal(folder, lambda claims: claims["data"].update(rows=len(lines), classes=len({*lines})))
 
 
 def judged(folder: Path) -> None:
-    """The gates on the data, as they would be measured now."""
+    """Measure the gates on the data again."""
     lines = (folder / "data.csv").read_text(encoding="utf-8").splitlines()[1:]
     for change in (
         exactly("released_rows", len(lines)),
@@ -265,8 +265,10 @@ PAGED: Forge = reseal_with_page
 
 
 def hidden(name: str, *, value: bool = False, schema: bool = False) -> Forge:
-    """A secret in a Parquet file that reads as the same table: as a value of its first dictionary that no row has, in
-    its Arrow schema, or as a key of its own."""
+    """Return a forgery with a secret in a Parquet file that reads as the same table.
+
+    The secret is an unused value of its first dictionary, in its Arrow schema, or a key of its own.
+    """
 
     def apply(folder: Path) -> None:
         path = folder / name
@@ -351,7 +353,7 @@ def _put(line: list[str], at: int, cell: str) -> list[str]:
 
 
 def page(folder: Path) -> None:
-    """A README of one's own."""
+    """Write another README."""
     (folder / PAGE).write_text("# clinic\n\nAnonymous. Nothing to fear.\n", encoding="utf-8")
     reseal(folder)
 
@@ -367,7 +369,7 @@ def instead(name: str, make: Callable[[Path], object]) -> Forge:
 
 
 def linked(folder: Path) -> None:
-    """The very bytes, behind a link."""
+    """Replace a file by a link to the same bytes."""
     away = folder.parent / "away.csv"
     shutil.move(folder / "data.csv", away)
     (folder / "data.csv").symlink_to(away)
@@ -600,7 +602,7 @@ WARDS = "3-count-by-ward-exact"
 
 
 def less_noise(claims: Claims) -> None:
-    """A smaller epsilon, with its words, of the same noise."""
+    """Return a change to a smaller epsilon, with its words, for the same noise."""
     guarantee(True, epsilon="1")(claims)
 
 

@@ -1,4 +1,4 @@
-"""The command that reads a published membership attack at realistic base rates."""
+"""The command that computes the precision of a published membership attack at realistic base rates."""
 
 from pathlib import Path
 from typing import Annotated

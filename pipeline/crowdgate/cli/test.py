@@ -1,4 +1,4 @@
-"""The command that tries the cases of policies."""
+"""The command that runs the cases of policies."""
 
 from pathlib import Path
 from typing import Annotated
@@ -48,7 +48,7 @@ def cases(
 
 
 test = cases
-"""The command's name; nothing is collected by pytest here."""
+"""The command's name; pytest collects nothing here."""
 
 
 def _show(found: list[CaseResult]) -> None:

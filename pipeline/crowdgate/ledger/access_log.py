@@ -39,7 +39,7 @@ class AccessHistory:
 
     `viewed` are the populations whose figures were accessed. `charges` holds, by release, the population and the policy
     digest of its last charge, and whether the population was in `viewed` then. `policies` holds, by population and
-    policy digest, what the last part of its first charge that was read says.
+    policy digest, that flag of its first charge that was read.
     """
 
     viewed: set[str] = field(default_factory=set)

@@ -1,7 +1,7 @@
-"""A ledger that is a file: everything that is SQLite's own.
+"""A ledger in a file, with everything specific to SQLite.
 
-Write-ahead log, immediate transactions, every commit synced to the disk. A connection lives for one transaction. Errors
-of the database become Crowdgate's, without the statement and its values.
+Write-ahead log, immediate transactions, every commit synced to the disk. Each transaction has its own connection.
+Errors of the database become Crowdgate's, without the statement and its values.
 """
 
 import os
@@ -123,7 +123,7 @@ class SqliteDatabase:
 
 @dataclass(frozen=True, eq=False)
 class SqliteStore:
-    """An opened file, which waits so many seconds for other runs."""
+    """An opened file; transactions wait up to `busy_seconds` for other runs."""
 
     path: Path
     busy_seconds: float

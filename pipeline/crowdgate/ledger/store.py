@@ -10,7 +10,7 @@ DAMAGED = "is damaged or not a ledger of this version"
 
 
 class Database(Protocol):
-    """One transaction on a database. Statements have `?` where their values go."""
+    """One transaction on a database. Statements have `?` in place of their values."""
 
     def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a statement's result."""

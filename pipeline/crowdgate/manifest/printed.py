@@ -1,4 +1,4 @@
-"""Parts of a manifest as the commands print them, before there is one."""
+"""Parts of a manifest as commands print them before there is a manifest."""
 
 from typing import Any
 

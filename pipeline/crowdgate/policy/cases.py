@@ -19,9 +19,9 @@ class MeasuredNumber(Strict):
     """
 
     gate: str
-    """The measure of the gate, or its words as `crowdgate check` shows them."""
+    """The measure of the gate, or its words as in `crowdgate check`."""
     value: Exact
-    """The number as if it had been measured."""
+    """The number in place of a measurement."""
     low: Exact | None = None
     """The lower confidence limit; by default the number."""
     high: Exact | None = None
@@ -69,7 +69,7 @@ class Case(Strict):
     description: str = ""
     """The subject of the case, in a sentence or two."""
     measured: Annotated[list[MeasuredNumber], Field(default_factory=list)]
-    """Numbers that gates are judged by as if they had been measured. Gates that get none are taken to pass."""
+    """Numbers that gates are judged by in place of measurements. Gates without a number are assumed to pass."""
     rows: SimulatedRows | None = None
     """Simulated rows for a whole rehearsal, in place of numbers."""
     expect: ExpectedOutcome

@@ -36,22 +36,23 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class DecisionSpec(Strict):
-    """Collect an attribute of a contract, collect it at a level at most, which has so many `values`, or do not.
+    """A decision on an attribute of a contract: collect it, collect it more coarsely, or do not.
 
-    `population` is that of the contract when it was decided. `rests_on` names the entry of a KL repository or the
-    prediction that it rests on, `replaces` is the SHA-256 of the file of the decision that was in force before.
+    Coarser means at most at `level`, which has so many `values`. `population` is that of the contract at the time of
+    the decision. `rests_on` names the entry of a KL repository or the prediction that supports the decision. `replaces`
+    is the SHA-256 of the file of the decision that was in force before.
     """
 
     contract: Line
-    """The id of the contract that has the attribute."""
+    """The id of the contract with the attribute."""
     population: Line
-    """The contract's population when it was decided."""
+    """The contract's population at the time of the decision."""
     attribute: Line
-    """The attribute that was decided about."""
+    """The attribute that the decision is about."""
     decision: Literal["collect", "coarsen", "do-not-collect"]
     """The decision: collect the attribute, collect it more coarsely, or do not collect it."""
     level: Line | None = None
-    """The level that it is collected at, at most, if more coarsely."""
+    """The finest level at which the attribute may be collected, if coarsened."""
     values: Annotated[int, BeforeValidator(_values), schema_of("integer", minimum=1)] | None = None
     """The number of values of that level."""
     reason: Line
@@ -61,7 +62,7 @@ class DecisionSpec(Strict):
     date: Day
     """The day of the decision, YYYY-MM-DD."""
     rests_on: Line
-    """The entry of a KL repository, or the prediction, that it rests on."""
+    """The entry of a KL repository, or the prediction, that supports the decision."""
     replaces: Digest | None = None
     """The SHA-256 of the file of the decision that was in force before."""
 

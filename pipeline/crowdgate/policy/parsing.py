@@ -1,4 +1,4 @@
-"""A document as a strict value, or every mistake in it with its place and the nearest right word."""
+"""Parsing of a document into a strict value, or into all its mistakes with places and the nearest correct words."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_args, get_origin

@@ -205,7 +205,7 @@ class GateRule(Strict):
     ] = "block"
     """The effect of anything but a pass: `block` withholds the release, `advise` does not."""
     reason: Annotated[Line | None, NameField("why there is a gate")] = None
-    """Why there is this gate, and why at this limit."""
+    """The reason for the gate and for its limit."""
     reference: Annotated[Line | None, NameField("where a gate was decided")] = None
     """The place where the gate was decided, or the rule that it follows."""
     waiver: Annotated[Waiver | None, NestedField("a failure of the gate does not withhold", added=Direction.LOOSER)] = (
@@ -358,7 +358,7 @@ class ReleaseSpec(Strict):
     contract: Annotated[str, ValueField("the table that is read, and its levels", any_change)]
     """The id of the data contract, in data_contracts, whose table is read."""
     budget: Annotated[str, ValueField("the population whose budget pays", any_change)]
-    """The name of the budget that pays, in policies/budgets. It must be that of the contract's population."""
+    """The name of the budget that is charged, in policies/budgets. It must be that of the contract's population."""
     privacy: Annotated[Privacy, NestedField("the total of one release")]
     """The privacy cost of one release in all: mechanism, choices and charged gates."""
     mechanism: Annotated[MechanismSpec, NestedField("what protects")]

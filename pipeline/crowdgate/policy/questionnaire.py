@@ -32,7 +32,7 @@ class Respondents(Strict):
     who: Annotated[str, Field(min_length=1)]
     """The description of the respondents."""
     id: Annotated[str, Field(min_length=1)] | None = None
-    """The id of the population, where it is that of a contract."""
+    """The id of the population, if it is that of a contract."""
 
 
 def _positive(number: Fraction) -> Fraction:
@@ -100,7 +100,7 @@ class NumericAnswer(Strict):
     counts: Numbers | None = None
     """The number of people between each two edges, for law histogram."""
     correlated: Correlation | None = None
-    """Another question that a Normal number goes together with."""
+    """The correlation of a Normal number with another question."""
 
     def parameter(self, name: str) -> Fraction:
         """Return a parameter that the law has."""
@@ -145,7 +145,7 @@ class QuestionSpec(Strict):
     name: Name
     """The name of the question: lower-case letters, digits and hyphens."""
     ask: str = ""
-    """The question as people read it."""
+    """The text of the question."""
     attribute: str | None = None
     """The attribute of the contract that it asks for."""
     level: str = "exact"
@@ -206,7 +206,7 @@ class QuestionnaireMetadata(Strict):
     name: Name
     """The name: lower-case letters, digits and hyphens."""
     title: Annotated[str, Field(min_length=1)]
-    """The title, as people read it."""
+    """The title of the form."""
     description: str = ""
     """The purpose of the questionnaire."""
 

@@ -1,1 +1,1 @@
-"""Staging where only the owner sees it, and renaming into place."""
+"""Private staging of releases, and publication by renaming."""

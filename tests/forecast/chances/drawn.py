@@ -1,4 +1,4 @@
-"""Policies, populations and runs that are drawn: the true law of the next measurement is known."""
+"""Random policies, populations and runs, with a known distribution of the next measurement."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Decision:
-    """A forecast (with the true chance, and what happened)."""
+    """A forecast with the true probability and the outcome."""
 
     forecast: float
     truth: float
@@ -61,7 +61,7 @@ def exact(number: float) -> Measurement:
 
 
 def rows(draws: Draws) -> Setting:
-    """Released rows of a population, none of which is suppressed."""
+    """Return the setting of released rows of a population without suppression."""
     people, beta = float(np.exp(draws.uniform(3, 12))), Fraction(int(draws.integers(1, 20)), 20)
     rate, spread = float(beta), float(np.sqrt(people * float(beta) * (1 - float(beta))))
     return Setting(
@@ -72,7 +72,7 @@ def rows(draws: Draws) -> Setting:
 
 
 def classes(draws: Draws) -> Setting:
-    """Classes that stay, and rows that match a register: numbers of rare things."""
+    """Return the setting of released classes, or of rows that match a register: counts of rare events."""
     level = float(np.exp(draws.uniform(0, 8)))
     name = str(draws.choice(["released_classes", "register_matches"]))
     return Setting(
@@ -82,7 +82,7 @@ def classes(draws: Draws) -> Setting:
 
 
 def charged(draws: Draws) -> Setting:
-    """A number of singletons that itself is what it is, with the noise that was paid for."""
+    """Return the setting of a constant number of singletons, with the noise of its charge."""
     epsilon = Fraction(int(draws.integers(1, 20)), 20)
     rule = GateRule.model_construct(measure="singletons", charge=Charge.model_construct(epsilon=epsilon))
     scale, stay = 1 / float(epsilon), -np.expm1(-float(epsilon))
@@ -105,7 +105,7 @@ def charged(draws: Draws) -> Setting:
 
 
 def distance(draws: Draws) -> Setting:
-    """A distance of synthetic rows with Normal noise, and limits of it; not a whole number."""
+    """Return the setting of a distance of synthetic rows with Normal noise and limits; not a whole number."""
     level = float(np.exp(draws.uniform(-5, -1)))
     noise = level * float(np.exp(draws.uniform(-4, -0.5)))
     margin = TAIL * noise
@@ -117,7 +117,7 @@ def distance(draws: Draws) -> Setting:
 
 
 def ratio(draws: Draws) -> Setting:
-    """A share of few: steps of it are wide, and it may be all or none of them."""
+    """Return the setting of a share of few: its steps are wide, and it may be 0 or 1."""
     of, share = int(draws.integers(20, 2000)), float(draws.beta(0.7, 0.7)) * 0.98 + 0.01
     return Setting(
         "trusted_share", share, float(np.sqrt(share * (1 - share) / of)),
@@ -131,7 +131,7 @@ SETTINGS = (rows, classes, charged, distance, ratio)
 
 
 def levels(draws: Draws, setting: Setting, runs: int) -> list[float]:
-    """How the level moves from run to run: not at all, by growth, at random, or once."""
+    """Return the levels of successive runs: constant, growing, random, or changed once."""
     size = setting.spread * float(np.exp(draws.uniform(-2, 2)))
     ways = {
         "same": np.zeros(runs),
@@ -178,7 +178,7 @@ def plan_at(beta: Fraction) -> Plan:
 
 
 def decisions(seed: int, number: int) -> Iterator[Decision]:
-    """Gates that are forecast by the real forecast, and decided by the real judge."""
+    """Yield gates with the real forecast and the real verdict."""
     draws: Any = np.random.default_rng(seed)
     while number:
         setting = SETTINGS[int(draws.integers(len(SETTINGS)))](draws)

@@ -53,9 +53,11 @@ def brier(found: Sequence[Decision], chances: Sequence[float]) -> float:
 
 @pytest.mark.thorough
 def test_what_is_forecast_comes_true_as_often() -> None:
-    """N = 12,000, and the same of the true chances. A forecast that is calibrated fails with probability below .03 (ten
-    bins, three standard errors, were there no slack). Power: the planted faults below, each found by a quarter as
-    many."""
+    """N = 12,000 forecasts, and as many of the true probabilities.
+
+    A calibrated forecast fails with probability below .03 (ten bins, three standard errors, without slack). Power: each
+    planted fault below is detected with a quarter as many.
+    """
     found = list(decisions(20_301, DECISIONS))
     check(found)
     check([replace(each, forecast=each.truth) for each in found])  # the yardstick itself
@@ -144,7 +146,7 @@ def hold_in_thirds(name: str, ends: npt.NDArray[np.float64]) -> None:
 
 
 def released(plan: Plan, draws: np.random.Generator) -> list[Candidate]:
-    """Five releases of a table that stays as it is, or changes a little between them."""
+    """Return five releases of a table that is constant, or changes a little between them."""
     randomness, table = KeyedRandomness(SecretKey(draws.bytes(KEY_BYTES), injected=True)), small_table(draws)
     step, made = int(draws.choice([0, 0, 3])), []
     protection = plan.protection
@@ -159,7 +161,7 @@ def released(plan: Plan, draws: np.random.Generator) -> list[Candidate]:
 def decided(
     plan: Plan, measure: Measure, drawn: Sequence[Candidate], draws: np.random.Generator
 ) -> Iterator[tuple[float, bool]]:
-    """The forecast by all but the last, and what became of the last, at a limit near the first."""
+    """Return the forecast from all but the last release, and the outcome of the last, at a limit near the first."""
     assert measure.of_candidate is not None
     values = [measure.of_candidate(each, GateRule.model_construct()) for each in drawn]
     figures = [nan if each is None else float(each.value) for each in values]
@@ -175,7 +177,7 @@ def decided(
 
 
 def small_table(draws: np.random.Generator) -> Histogram:
-    """Some classes of the clinic's, each with few or many people."""
+    """Return a table of some classes of the clinic's, each with few or many people."""
     cells = [(age, ward) for age in range(2) for ward in range(4)]
     counts = np.maximum(np.exp(draws.uniform(0, 5, len(cells))).astype(np.int64), 1)
     codes = tuple(np.array(each, dtype=np.int64) for each in zip(*cells, strict=True))

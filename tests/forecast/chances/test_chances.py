@@ -40,7 +40,7 @@ def clinic(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
 
 
 def released(clinic: Workshop, slots: Sequence[str], code: int = 0) -> list[dict[str, Any]]:
-    """The verdicts of releases, as everybody sees them."""
+    """Return the public verdicts of releases."""
     found = []
     for slot in slots:
         said: Said = say("release", clinic.policy, "--as-of", slot, "--json")
@@ -141,7 +141,7 @@ def test_withheld_runs_are_paid_and_count(clinic: Workshop) -> None:
 
 @pytest.mark.thorough
 def test_nothing_confidential_is_told(clinic: Workshop) -> None:
-    """Neither the figures that the curator's record holds, nor that the gate never passed."""
+    """Neither figures of the curator's record are shown, nor that the gate never passed."""
     tighten(clinic, 500)
     clinic.edit(clinic.policy, "suppressed_share, at_most: 0.5", "suppressed_share, at_least: 1")
     released(clinic, SLOTS[:2], code=3)
@@ -238,7 +238,7 @@ def test_a_gate_that_fails_beforehand_is_a_certain_no(clinic: Workshop) -> None:
 
 
 def test_the_next_release_is_meant_not_the_first(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound grows with what was spent: .01 x 1,000 people is beyond it from the first release on."""
+    """The bound grows with the spend: .01 x 1,000 people exceeds it from the first release on."""
     monkeypatch.chdir(workshop.root)
     workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 60, delta: 0.3")
     workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-6")

@@ -1,4 +1,4 @@
-"""Chances by public counts are those of releases that are really drawn."""
+"""Probabilities from public counts agree with those of simulated releases."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -91,7 +91,7 @@ def test_tables_pass_as_often_as_foretold(clinic: Workshop, noise: str, sample: 
 
 
 def middle(clinic: Workshop) -> str:
-    """Above which the share of trusted numbers is in about half of the releases."""
+    """Return the limit that the share of trusted numbers exceeds in about half of the releases."""
     found = outlook(clinic.policy, clinic.data)
     protection = found.plan.protection
     tables = whole(found.figures.prior, protection.views)
@@ -122,7 +122,7 @@ def test_of_less_than_the_whole_table_nothing_is_told(clinic: Workshop, change: 
 
 
 def test_the_noise_of_drawn_releases_has_its_law() -> None:
-    """N = 40,000 of each; variances within 5 %."""
+    """N = 40,000 draws of each; variances agree within 5 %."""
     draws, nothing = public_draws(), np.zeros(40_000, dtype=np.int64)
     source = vector_noise(draws)
     laplace, gaussian = source.laplace(nothing, 2, Fraction(1, 2)), source.gaussian(nothing, 2, Fraction(1, 50))

@@ -1,4 +1,4 @@
-"""The law of the next of some numbers."""
+"""The predictive distribution of the next of some numbers."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ def unchanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("unchanging")
 @pytest.mark.parametrize("past", [[431, 428], [431, 428, 440], [3, 9, 4, 7, 1, 2, 8]])
 def test_without_changes_and_floor_it_is_students_t(past: list[float]) -> None:
-    """Geisser 1993: n - 1 degrees of freedom, mean of the past, variance s^2 (1 + 1/n)."""
+    """Geisser (1993): n - 1 degrees of freedom, mean of the past, variance s^2 (1 + 1/n)."""
     runs, wide = len(past), float(np.std(past, ddof=1))
     for limit in np.linspace(np.mean(past) - 4 * wide, np.mean(past) + 4 * wide, 17):
         expected = stats.t.cdf(limit, runs - 1, np.mean(past), wide * (1 + 1 / runs) ** 0.5)
@@ -63,7 +63,7 @@ def test_below_and_above_are_the_same(past: list[float], floor: float, limit: fl
 
 
 def test_a_trend_is_carried_on() -> None:
-    """A mean of the past would say .15, and what was seen last a half."""
+    """The mean of the past would give .15, the last value one half."""
     grown = [100.0, 110, 120, 130, 140]
     assert predictive_distribution(grown, 0.5).at_most(144).value < 0.1
     assert predictive_distribution(grown, 0.5).at_most(156).value > 0.9

@@ -1,4 +1,4 @@
-"""Policies and budgets to compare: one of every kind that says all it can, and random ones."""
+"""Policies and budgets to compare: one of every kind with all fields, and random ones."""
 
 from copy import deepcopy
 from typing import Any
@@ -71,12 +71,12 @@ def data_of(mechanism: str) -> Any:
 
 
 def policy(data: Any) -> ReleasePolicy:
-    """The policy that the file says."""
+    """Return the policy of a file's content."""
     return KNOWN.policy.model_validate(data)
 
 
 def budget(data: Any) -> PrivacyBudget:
-    """The budget that the file says."""
+    """Return the budget of a file's content."""
     return PrivacyBudget.model_validate(data)
 
 
@@ -107,7 +107,7 @@ GATES: tuple[dict[str, Any], ...] = (
 
 @st.composite
 def gates(draw: st.DrawFn) -> list[Any]:
-    """Some gates, each with a limit of three."""
+    """Draw some gates, each with a limit of three."""
     chosen = draw(st.lists(st.sampled_from(GATES), min_size=1, max_size=4, unique_by=repr))
     made = []
     for each in chosen:
@@ -137,7 +137,7 @@ POOLS: dict[str, list[Any]] = {
     "spec/contract": ["clinic", "hospital"],
     "metadata/owner": ["board", "bored"],
 }  # fmt: skip
-"""Values of single fields of releases of rows, of which all triples are few."""
+"""Values of single fields of releases of rows; all triples of them are few."""
 AGES = ["exact", "10 years", "50 years", "odd", "any"]
 FLAGS = ["true", "false"]
 RATES = [{"beta": "0.1"}, {"beta": "0.5"}, {"beta": "1"}]
@@ -169,7 +169,7 @@ MOVED = st.lists(st.sampled_from(sorted(MOVES)), max_size=3, unique=True)
 
 @st.composite
 def moved(draw: st.DrawFn, data: Any) -> Any:
-    """The file with up to three fields drawn anew."""
+    """Draw up to three fields of the file anew."""
     for path in draw(MOVED):
         data = edited(data, path, draw(MOVES[path]))
     return data

@@ -11,7 +11,7 @@ from tests.workshop import MARK, Workshop
 
 @pytest.fixture
 def there(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
-    """A working copy under git, its table with it, in which commands are given."""
+    """Make a working copy under git, including its table, as the current folder."""
     monkeypatch.chdir(workshop.root)
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -203,7 +203,7 @@ def test_a_policy_of_another_name_has_no_version_to_raise(there: Workshop) -> No
 
 @pytest.mark.parametrize("moved", ["deep/clinic.yaml", "clinic.yml"])
 def test_a_policy_that_was_moved_is_still_there(moved: str, there: Workshop) -> None:
-    """It is not one that releases nothing any more, which is tighter."""
+    """A moved policy does not count as one that releases nothing any more, which would be tighter."""
     target = there.policy.parent / moved
     target.parent.mkdir(exist_ok=True)
     there.policy.rename(target)

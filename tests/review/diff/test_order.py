@@ -1,4 +1,4 @@
-"""The order of policies: forty changes, and that it is an order."""
+"""The order of policies: forty changes, and the laws of an order."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -193,7 +193,7 @@ def test_another_mechanism_is_one_change_of_meaning() -> None:
 
 
 def models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """A model with all that it is made of."""
+    """Yield a model with all models of its fields."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for info in annotation.model_fields.values():
@@ -207,7 +207,7 @@ EVERY = [*models(KNOWN.policy), *models(PrivacyBudget)]
 
 
 def without_order(those: list[type[BaseModel]]) -> set[str]:
-    """Fields that declare no order."""
+    """Return the fields that declare no order."""
     return {
         f"{model.__name__}.{name}"
         for model in those

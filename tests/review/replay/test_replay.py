@@ -1,4 +1,4 @@
-"""`crowdgate replay`: the gates of a policy on what its past releases recorded."""
+"""`crowdgate replay`: the gates of a policy on the records of its past releases."""
 
 import json
 import shutil
