@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.benchmarks.core_work import copy_by_pyarrow
 from tests.benchmarks.options import parse
 from tests.benchmarks.people import COLUMNS, make_people_workshop, write_people
-from tests.benchmarks.core_work import copy_by_pyarrow
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
