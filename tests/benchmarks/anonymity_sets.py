@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.benchmarks.core_work import copy_by_pyarrow
 from tests.benchmarks.options import parse
 from tests.benchmarks.people import COLUMNS, make_people_workshop, write_people
-from tests.benchmarks.release import copy_table
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -63,7 +63,7 @@ def _child(kind: str, data: Path, small: Path, scratch: Path) -> float:
 
 
 def _copying(scratch: Path) -> Callable[[Path], None]:
-    return lambda path: copy_table(path, scratch / f"copy of {path.name}")
+    return lambda path: copy_by_pyarrow(path, scratch / f"copy of {path.name}")
 
 
 def _measuring(kind: str, data: Path, scratch: Path) -> Callable[[Path], None]:

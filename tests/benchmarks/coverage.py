@@ -52,8 +52,10 @@ class Case:
 
 @dataclass(eq=False)
 class Covered:
-    """Coverage of one table: cells, and by release how many intervals held, of all cells, of those that are empty, of the
-    largest; and the mean error of the published sum of all cells, in standard errors of the noise."""
+    """Coverage of one table, by release: shares of intervals that hold, of all cells, of empty ones and of the largest.
+
+    Also the mean error of the published sum of all cells, in standard errors of the noise.
+    """
 
     name: str
     cells: int

@@ -1,14 +1,11 @@
 """`check` behind a long journal, with and without an attested position: `python -m tests.benchmarks.journal`.
 
 Each run is a process of its own; CPU seconds are user + system, the minimum of all runs in turn. `followed` removes
-the position before each run, so that the journal is followed from line 1 and a position is written. The second column
-is what a line takes beyond `empty`, a ledger of one line.
+the position before each run, so that the journal is followed from line 1 and a position is written. What a line
+takes is compared with `empty`, a ledger of one line.
 """
 
 import argparse
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -17,10 +14,9 @@ from crowdgate.ledger.position import position_file
 from crowdgate.settings import signing_key, trusted_keys
 from crowdgate.signing import keys
 from tests.benchmarks.options import parse
+from tests.benchmarks.processes import COMMAND, compile_library, least_in_turn
 from tests.ledger.books import publish_many
 from tests.workshop import Workshop, make_workshop
-
-COMMAND = ["-c", "from crowdgate_flows.command import main; main()", "check"]
 
 
 def main() -> None:
@@ -28,21 +24,19 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=30_000, help="of the journal")
     parser.add_argument("--runs", type=int, default=7)
     options = parse(parser, lines=1000, runs=1)
+    compile_library()
     with tempfile.TemporaryDirectory() as folder:
         empty, full = (_signed_workshop(Path(folder) / name) for name in ("empty", "full"))
         position = _fill(full, options.lines)
-        spent: dict[str, list[float]] = {"empty": [], "followed": [], "position": []}
-        for _ in range(options.runs):
-            spent["empty"].append(_cpu(empty))
-            position.unlink()
-            spent["followed"].append(_cpu(full))
-            spent["position"].append(_cpu(full))
+        copies = {"empty": empty, "followed": full, "position": full}
+        lines = {name: (*COMMAND, "check", copy.policy) for name, copy in copies.items()}
+        found = least_in_turn(lines, options.runs, lambda name: position.unlink() if name == "followed" else None)
         size = position.stat().st_size
-    cost = {name: min(seconds) for name, seconds in spent.items()}
-    extra = {name: seconds - cost["empty"] for name, seconds in cost.items()}
-    print(f"check behind {options.lines:,} lines, position of {size / 1e6:.2f} MB; CPU seconds, and beyond `empty`")
-    for name in spent:
-        print(f"{name:10} {cost[name]:6.2f} {extra[name]:6.3f}")
+    cost = {name: each.cpu for name, each in found.items()}
+    print(f"check behind {options.lines:,} lines, position of {size / 1e6:.2f} MB")
+    print("            CPU s  beyond `empty`  ratio to it")
+    for name, cpu in cost.items():
+        print(f"{name:10} {cpu:6.2f} {cpu - cost['empty']:15.3f} {cpu / cost['empty']:12.2f}")
     print(f"with a position, of what it takes without: {cost['position'] / cost['followed']:.2f}")
 
 
@@ -61,13 +55,6 @@ def _fill(workshop: Workshop, lines: int) -> Path:
     publish_many(ledger, lines)
     ledger.attest()
     return position_file(ledger.path, ledger.id)
-
-
-def _cpu(workshop: Workshop) -> float:
-    before = os.times()
-    subprocess.run([sys.executable, *COMMAND, workshop.policy], check=True, capture_output=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 if __name__ == "__main__":

@@ -52,8 +52,8 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Covered:
-    """Result of all draws: the share of intervals that hold, of tables of one and of two columns; and of cells whose true
-    count is above three standard errors."""
+    """Shares of intervals that hold over all draws: tables of one column, of two, and cells whose true count is above
+    three standard errors."""
 
     one_way: float
     two_way: float

@@ -7,10 +7,8 @@ imports the libraries. The figure to quote is the ratio of the minima.
 """
 
 import argparse
-import compileall
 import dataclasses
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -20,8 +18,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.core_work import copy_by_pyarrow
 from tests.benchmarks.options import parse
 from tests.benchmarks.people import make_people_workshop, write_people
+from tests.benchmarks.processes import COMMAND, Cost, compile_library, least_in_turn
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
         data, small = Path(folder) / "people.parquet", Path(folder) / "small.parquet"
         if options.whole:
             _run("people", data, Path(str(options.rows)), folder)  # apart: a process starts with its parent's peak
-            _report_whole(options.rows, _whole(data, Path(folder), options.runs))
+            _report_whole(options.rows, options.runs, _whole(data, Path(folder), options.runs))
             return
         write_people(data, options.rows)
         write_people(small, 1000)
@@ -65,22 +65,10 @@ def _child(kind: str, *arguments: str) -> dict[str, float]:
 
 
 def _floor(data: Path, small: Path, scratch: Path) -> dict[str, float]:
-    copy_table(small, scratch / "warm.parquet")
+    copy_by_pyarrow(small, scratch / "warm.parquet")
     start = time.process_time()
-    copy_table(data, scratch / "copy.parquet")
+    copy_by_pyarrow(data, scratch / "copy.parquet")
     return {"cpu": time.process_time() - start, "peak_mb": _peak()}
-
-
-def copy_table(source: Path, target: Path) -> None:
-    """Read and write a table with pyarrow, a row group at a time, text columns as dictionaries."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    text = [field.name for field in pq.read_schema(source) if pa.types.is_string(field.type)]
-    file = pq.ParquetFile(source, read_dictionary=text)
-    with pq.ParquetWriter(target, file.schema_arrow, compression="snappy") as out:
-        for i in range(file.num_row_groups):
-            out.write_table(file.read_row_group(i))
 
 
 def _release(beta: str, data: Path, small: Path, scratch: Path) -> dict[str, float]:
@@ -114,38 +102,23 @@ def _keep_everybody(job: Any) -> None:
     job.plan_release = planned
 
 
-_LIBRARIES = "import pandas, opendp, pyarrow.parquet"
-_COMMAND = "from crowdgate_flows.command import main; main()"
+_LIBRARIES = "import libraries"
 
 
-def _whole(data: Path, folder: Path, runs: int) -> dict[str, list[tuple[float, float]]]:
-    """CPU seconds and peak in MB of whole processes in turn, after a run of each with bytecode and a warm cache."""
+def _whole(data: Path, folder: Path, runs: int) -> dict[str, Cost]:
+    """Whole processes in turn."""
     policy = make_people_workshop(folder / "w", data, "0.5")
-    for source in ("pipeline", "flows"):
-        compileall.compile_dir(source, quiet=2)
-    found: dict[str, list[tuple[float, float]]] = {"import libraries": [], "crowdgate release": []}
-    for run in range(runs + 1):
-        slot = f"2030-01-{run + 1:02}"
-        found["import libraries"].append(_spent("-c", _LIBRARIES))
-        found["crowdgate release"].append(_spent("-c", _COMMAND, "release", str(policy), "--as-of", slot))
-    return {name: each[1:] for name, each in found.items()}
+    compile_library()
+    release = (*COMMAND, "release", policy, "--as-of", "2030-01-{run}")
+    imports = ("-c", "import pandas, opendp, pyarrow.parquet")
+    return least_in_turn({_LIBRARIES: imports, "crowdgate release": release}, runs)
 
 
-def _spent(*arguments: str) -> tuple[float, float]:
-    """Return the costs of a Python process with these arguments, which must succeed."""
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"a process ended with {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
-def _report_whole(rows: int, found: dict[str, list[tuple[float, float]]]) -> None:
-    print(f"{rows:,} rows x 12 columns, whole processes; minimum of {len(found['import libraries'])} runs in turn")
-    least = {name: tuple(map(min, zip(*each, strict=True))) for name, each in found.items()}
-    for name, (cpu, peak) in least.items():
-        print(f"{name:<18} {cpu:5.2f} CPU s  {cpu / least['import libraries'][0]:5.2f}x  peak {peak:5.0f} MB")
+def _report_whole(rows: int, runs: int, found: dict[str, Cost]) -> None:
+    print(f"{rows:,} rows x 12 columns, whole processes; minimum of {runs} runs in turn")
+    for name, each in found.items():
+        ratio = each.cpu / found[_LIBRARIES].cpu
+        print(f"{name:<18} {each.cpu:5.2f} CPU s  {ratio:5.2f}x  peak {each.peak_mb:5.0f} MB")
 
 
 def _peak() -> float:
