@@ -9,13 +9,14 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 
 from crowdgate.contracts.contract import TableRule
 from crowdgate.errors import EnvironmentFault
 from crowdgate.sources.rules import Answers, Ask
 
-_COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.expectations")
+_COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("expectations.py")))
 _PATIENCE = 300
 """Seconds after which a process that does not answer is taken for one that never will."""
 

@@ -3,17 +3,8 @@ installed, which takes 43 MB and a third of a second, and serves nothing here.
 """
 
 import sys
-from collections.abc import Sequence
-from types import ModuleType
 
-
-class _AbsentPandas:
-    """Answers that pandas is not there."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        del path, target
-        if name == "pandas":
-            raise ModuleNotFoundError(name)
+from crowdgate.system.import_filters import imports_filtered
 
 
 def use_arrow_without_pandas() -> None:
@@ -23,9 +14,5 @@ def use_arrow_without_pandas() -> None:
         return
     import pyarrow
 
-    absent = _AbsentPandas()
-    sys.meta_path.insert(0, absent)
-    try:
+    with imports_filtered(absent={"pandas"}):
         pyarrow.array([])
-    finally:
-        sys.meta_path.remove(absent)
