@@ -31,7 +31,8 @@ class _ImportFilter:
 @contextmanager
 def imports_filtered(absent: Set[str] = frozenset(), deferred: Set[str] = frozenset()) -> Iterator[None]:
     """Have imports in this block find no module of `absent`, and execute those of `deferred` at the first use of a name
-    of theirs, which may come after the block. Modules that are imported already stay as they are."""
+    of theirs or their second import, which may come after the block. Modules that are imported already stay as they
+    are."""
     names = _ImportFilter(absent, deferred)
     sys.meta_path.insert(0, names)
     try:

@@ -114,7 +114,6 @@ def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Fl
 
 def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
     """How far along the step the function falls: to its least value, at most the whole step."""
-    from scipy.optimize import brentq
 
     def slope(t: float) -> float:
         there = y + t * step
@@ -122,6 +121,8 @@ def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, 
 
     if slope(1.0) <= 0 or slope(0.0) >= 0:
         return 1.0
+    from scipy.optimize import brentq  # imported late: most releases need no part of a step
+
     return float(brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=_SEARCH))
 
 
