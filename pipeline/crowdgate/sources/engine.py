@@ -1,6 +1,6 @@
 """Great Expectations in a process of its own, for rules that a contract states for it.
 
-It takes seconds to import and a quarter of a gigabyte, so it starts before the table is read, and its memory is not
+It takes two seconds to import and 124 MB, so it starts before the table is read, and its memory is not
 that of the run. It is told limits and facts through a pipe, no names and no rows, and answers with yes, no or neither;
 whatever else it says goes nowhere. It ends with the run.
 """
