@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import report
 from crowdgate.audit.audits import AUDITS
-from crowdgate.audit.common.audit import Audit
-from crowdgate.candidate import Candidate
+from crowdgate.audit.common.record_names import record_file
+from crowdgate.candidate import AuditQuestion, Candidate
 from crowdgate.gate import NEAREST, NUMBERS, NumberFormat, Outcome, Verdict, gate_notes, gate_text
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
@@ -24,6 +24,9 @@ from crowdgate.signing.statement import (
     sign_statement,
     verify_statement,
 )
+
+if TYPE_CHECKING:
+    from crowdgate.audit.common.audit import Audit
 
 
 def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> bytes:
@@ -84,24 +87,23 @@ def _statement(context: Context) -> ReleaseStatement:
     return release_statement(said.release.id, said.policy_digest, place, files)
 
 
-def _audit(audit: Audit[Any, Any]) -> Attachment:
-    """Return the attachment for the record of an audit that gates read."""
+def _audit(question: AuditQuestion) -> Attachment:
+    """The record of an audit that gates are judged by. The audit is imported where there is a record."""
 
     def problems(context: Context, found: bytes | None) -> Iterator[str]:
         if found is not None:
-            yield from _audit_problems(audit, context.manifest, found)
+            yield from _audit_problems(AUDITS[question], context.manifest, found)
 
     def evidence(said: Manifest, candidate: Candidate, found: bytes) -> Candidate:
+        audit = AUDITS[question]
         figures = audit.figures(*audit.read(found), date.fromisoformat(said.release.slot[:10]))
-        audits = {**candidate.static.audits, audit.question: figures}
+        audits = {**candidate.static.audits, question: figures}
         return replace(candidate, static=replace(candidate.static, audits=audits))
 
-    return Attachment(
-        lambda context: context.audits.get(audit.question), problems, evidence=evidence, recorded=audit.question
-    )
+    return Attachment(lambda context: context.audits.get(question), problems, evidence=evidence, recorded=question)
 
 
-def _audit_problems(audit: Audit[Any, Any], said: Manifest, found: bytes) -> Iterator[str]:
+def _audit_problems(audit: "Audit[Any, Any]", said: Manifest, found: bytes) -> Iterator[str]:
     measures = (MEASURES.get(gate.measure) for gate in said.verdicts)
     if not any(measure is not None and measure.asks is audit.question for measure in measures):
         yield "no gate is judged by it"
@@ -136,7 +138,7 @@ README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
 ATTACHMENTS = {
     "README.md": README,
-    **{audit.file: _audit(audit) for audit in AUDITS.values()},
+    **{record_file(question): _audit(question) for question in AUDITS},
     REGISTER: REGISTERED,
     SIGNED: SIGNATURE,
 }

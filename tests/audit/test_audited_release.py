@@ -144,10 +144,10 @@ def test_a_release_without_an_audit_to_rely_on_is_withheld_and_told_why(town: To
 
 @pytest.mark.thorough
 def test_an_audit_of_other_code_is_not_relied_on(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdgate.audit.evidence.code_digest", lambda: "0" * 64)
+    monkeypatch.setattr("crowdgate.audit.record_search.code_digest", lambda: "0" * 64)
     assert "another version of Crowdgate" in why(release(town))
     monkeypatch.undo()
-    monkeypatch.setattr("crowdgate.audit.evidence.libraries", lambda: {**setting.libraries(), "numpy": "1"})
+    monkeypatch.setattr("crowdgate.audit.record_search.libraries", lambda: {**setting.libraries(), "numpy": "1"})
     assert "another version of Crowdgate" in why(release(town, "2020-01-01"))
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.audit.audits import SINGLING_OUT
 from crowdgate.audit.common.stored_records import now
+from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.gate import Outcome
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.audits import INFERENCE, MEMBERSHIP
 from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
+from crowdgate.audit.inference_audit import INFERENCE
 from crowdgate.audit.membership.text import Claimed
+from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
 from tests.audit.test_inference_audit import SECRET

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.audits import INFERENCE
 from crowdgate.audit.common.population_table import population as population_of
 from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
@@ -21,6 +20,7 @@ from crowdgate.audit.inference import models
 from crowdgate.audit.inference.setting import secrets_of
 from crowdgate.audit.inference.tables import InferenceTables
 from crowdgate.audit.inference.text import QUESTIONS, Inferred
+from crowdgate.audit.inference_audit import INFERENCE
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome

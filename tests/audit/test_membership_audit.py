@@ -13,7 +13,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crowdgate.audit.audits import MEMBERSHIP
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.population_table import population
 from crowdgate.audit.common.run import AuditRequest, audit
@@ -25,6 +24,7 @@ from crowdgate.audit.membership.findings import estimates, findings_of, refuting
 from crowdgate.audit.membership.record import MembershipPoint, MembershipSetting
 from crowdgate.audit.membership.setting import cap_of, claimed_shares, deciding_share
 from crowdgate.audit.membership.text import Claimed
+from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.ledger.audits import audits

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.audits import SINGLING_OUT
 from crowdgate.audit.common import stored_records
 from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.run import AuditRequest
@@ -20,6 +19,7 @@ from crowdgate.audit.common.stored_records import AuditRuntime, partial_file
 from crowdgate.audit.common.trials import Executor, Schedule, serial
 from crowdgate.audit.confidential_table import ENDED, audit_table
 from crowdgate.audit.singling_out.play import IsolationTally, SinglingOutGame
+from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.errors import ConfigurationError, Crashed, VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.ledger.ledger import open_ledger

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from crowdgate.audit.audits import SINGLING_OUT
 from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.stored_records import AuditRuntime, now
@@ -17,6 +16,7 @@ from crowdgate.audit.common.trials import Executor, Schedule, serial
 from crowdgate.audit.inference import models, source_table
 from crowdgate.audit.singling_out import setting
 from crowdgate.audit.singling_out.text import SingledOut
+from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.audit.singling_out_controls import CONTROLS
 from tests.workshop import Workshop, good_rows, make_workshop, write_parquet
 

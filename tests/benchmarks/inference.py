@@ -32,7 +32,6 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdgate.audit.audits import INFERENCE
 from crowdgate.audit.common.levels import ALPHA
 from crowdgate.audit.common.population_table import population as population_of
 from crowdgate.audit.common.run import AuditRequest, audit
@@ -52,6 +51,7 @@ from crowdgate.audit.inference.secret_case import GROUPS, secret_case
 from crowdgate.audit.inference.setting import known_attributes, numbers_of, secrets_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_table
 from crowdgate.audit.inference.text import Inferred
+from crowdgate.audit.inference_audit import INFERENCE
 from crowdgate.candidate import Measurement
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.plan import plan_policy

@@ -1,8 +1,8 @@
-"""Who is alone, foretold from a published release of tables at epsilon 1, beside who is, and beside independence.
+"""Unique people, estimated from a published release of tables at epsilon 1, beside who is, and beside independence.
 
 Run it with `python -m tests.benchmarks.prediction [--only SET ...] [--attributes N]`. A policy of noisy counts of all
 pairs of some attributes of the bundled Census-Income table is released, by the commands; from its files alone the
-number of people who are alone is foretold for every subset of the attributes, and compared with the table. Nothing is
+number of unique people is estimated for every subset of the attributes, and compared with the table. Nothing is
 tuned to these subsets: they are all there are.
 """
 
@@ -79,7 +79,7 @@ SETS = {"fine": FINE, "coarse": COARSE, "other": OTHER, "fresh": FRESH}
 
 @dataclass(frozen=True)
 class Compared:
-    """People who are alone by these attributes, and how many are foretold by joint figures (with their range) and by
+    """People who are alone by these attributes, and how many are estimated by joint figures (with their range) and by
     independence."""
 
     names: tuple[str, ...]
@@ -91,7 +91,7 @@ class Compared:
 
     @property
     def factors(self) -> tuple[float, float]:
-        """How many times too many or too few are foretold, above 1: by joint figures, and by independence."""
+        """How many times too many or too few are estimated, above 1: by joint figures, and by independence."""
         return off(self.joint, self.true), off(self.independent, self.true)
 
     @property

@@ -1,4 +1,4 @@
-"""Who is alone on Census-Income, foretold from a release of tables at epsilon 1."""
+"""Unique people of Census-Income are estimated from a release of tables at epsilon 1."""
 
 from dataclasses import replace
 

@@ -21,6 +21,7 @@ NEEDED = {
     "check {policy}": (),
     "explain {policy}": ("jinja2",),  # of templates
     "plan {policy}": ("scipy",),  # of forecasts
+    "replay {policy}": (),
     "verify {missing}": (),
 }
 """The slow libraries that each command may import."""
@@ -65,15 +66,39 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
     assert {"crowdgate.anonymity.kl", "crowdgate.policy.decisions"} & modules == set()
 
 
+FOLDERS = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
+
+
 @pytest.mark.thorough
-def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [["verify", str(each), *(["--refit"] if each.name == "dp_synthetic" else [])] for each in FOLDERS],
+        [["report", "release", str(each)] for each in FOLDERS],
+    ],
+    ids=["verify", "report"],
+)
+def test_reading_releases_of_all_kinds_imports_no_pandas_and_no_audit(lines: list[list[str]]) -> None:
     """Covers Parquet and CSV, and rows, tables and synthetic rows that are made again."""
-    folders = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
-    lines = [["verify", str(each), *(["--refit"] if each.name == "dp_synthetic" else [])] for each in folders]
     ended = subprocess.run([sys.executable, "-c", EACH, json.dumps(lines)], capture_output=True, text=True, check=True)
-    codes, modules = ended.stderr.splitlines()
+    codes, listed = ended.stderr.splitlines()
+    modules = {*listed.split()}
     assert json.loads(codes) == [0] * len(KINDS)
-    assert {*HEAVY} & {*modules.split()} == {"jinja2", "pyarrow", "scipy"}
+    assert {*HEAVY} & modules == {"jinja2", "pyarrow", "scipy"}
+    assert "crowdgate.audit.common.audit" not in modules
+
+
+SPECIAL = """
+import sys
+from crowdgate.system import lazy_libraries
+print(lazy_libraries.special.ndtr(0.0), "numpy.f2py.crackfortran" in sys.modules)
+"""
+
+
+def test_special_functions_bring_no_compiler_of_fortran() -> None:
+    """SciPy imports all that NumPy names, which brings 97 more modules."""
+    ended = subprocess.run([sys.executable, "-c", SPECIAL], capture_output=True, text=True, check=True)
+    assert ended.stdout == "0.5 False\n"
 
 
 @pytest.mark.thorough

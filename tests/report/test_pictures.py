@@ -2,6 +2,7 @@
 
 import html
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.report import pictures
+from crowdgate.report.chart import figure_of
 from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
 from crowdgate.report.pictures import alt, draw_picture, picture_values
 from tests.examples import examples
@@ -102,3 +105,44 @@ def test_what_noise_made_negative_is_drawn_where_the_axis_is_logarithmic(values:
         r'<g id="line2d_\d+">\s*<defs>\s*<path id="[^"]*"[^>]*stroke: #1a4a7a[^>]*/>.*?</g>\s*</g>', svg, re.S
     ) or [""]
     assert placed.count("<use") == len(values)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("across", [True, False])
+def test_a_picture_is_laid_out_once_as_matplotlib_would_lay_it_out(
+    across: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`savefig` draws a figure that has a layout twice, and the first time for the layout alone."""
+
+    def with_layout(height: float = 4) -> tuple[Any, Any]:
+        figure, axes = figure_of(height)
+        figure.set_layout_engine("constrained")
+        return figure, axes
+
+    made = picture(PicturePoint("a long name of a place", 3.0, 1.0, 5.0), PicturePoint("b", 9e6), across=across)
+    once = draw_picture(made)
+    monkeypatch.setattr(pictures, "figure_of", with_layout)
+    assert once == draw_picture(made)
+
+
+DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from([1, -1]))
+def test_a_power_of_ten_is_the_number_of_its_tick(digit: int, exponent: int, sign: int) -> None:
+    from crowdgate.report.plain_powers import PlainPowers
+
+    label = PlainPowers()(sign * digit * 10.0**exponent)
+    negative, coefficient, power = re.fullmatch(r"(−?)(?:([2-9])×)?10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", label).groups()  # type: ignore[union-attr]
+    assert (negative == "−", int(coefficient or 1), int(power.translate(DIGITS))) == (sign < 0, digit, exponent)
+
+
+def test_logarithmic_axes_hold_no_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of the time of drawing went into setting powers of ten as formulas."""
+    from matplotlib.mathtext import MathTextParser
+
+    monkeypatch.setattr(MathTextParser, "parse", None)
+    points = (PicturePoint(1e-9, 1e-4), PicturePoint(1e-3, 0.9), PicturePoint(1e3, -5.0))
+    svg = draw_picture(Picture("p", "T", "x", "y", (Series("a", points),), (), "log", "log")).svg
+    assert {"10⁻⁹", "10³", "10⁰", "0"} <= set(re.findall(r">([^<>]+)</text>", svg))

@@ -148,6 +148,37 @@ def test_the_process_answers_and_says_and_writes_nothing_else(
 
 
 @pytest.mark.thorough
+@settings(max_examples=examples(2), deadline=None)
+@given(st.lists(question, min_size=50, max_size=50))
+def test_the_process_decides_without_some_libraries_as_great_expectations_with_all(questions: list[Any]) -> None:
+    """Here pyarrow and all others are imported; in the process some are absent, and some are never executed."""
+    rules = [TableRule("r", Fact.MEAN, f"c{at}", low, high, GX) for at, (_, low, high) in enumerate(questions)]
+    facts = {rule.column: fact for rule, (fact, *_) in zip(rules, questions, strict=True)}
+    assert answers(rules, facts) == expectation_results(questions)
+
+
+EXECUTED = """
+import sys
+from crowdgate.sources import expectations
+exit = expectations.os._exit
+expectations.os._exit = lambda code: None
+expectations.main()
+heavy = {"altair", "narwhals", "pyarrow", "scipy.stats._stats_py", "sqlalchemy"}
+open(sys.argv[1], "w").write(" ".join(sorted(heavy & set(sys.modules))) or "none")
+exit(0)
+"""
+
+
+@pytest.mark.thorough
+def test_the_process_executes_no_library_that_no_rule_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one expectation most of its time went into charts, distributions and databases."""
+    seen = tmp_path / "seen"
+    monkeypatch.setattr(engine_file, "_COMMAND", (sys.executable, "-P", "-c", EXECUTED, str(seen)))
+    assert answers([ROWS], {"rows": 2.0}) == [True]
+    assert seen.read_text() == "altair"  # as a name alone
+
+
+@pytest.mark.thorough
 def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,7 +1,9 @@
 """Files that crash the process which reads them are refused like any other, and so is the next one."""
 
+import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +86,13 @@ def test_a_good_file_is_read_right_after_one_that_ended_its_reader(
             verify(published)
         assert parquet._TRIAL.process is None
     assert verify(published)
+
+
+def test_the_process_imports_no_numpy(published: Path) -> None:
+    """pyarrow imports it where it is installed, which took half of the time until the first answer."""
+    command = [sys.executable, "-P", "-X", "importtime", str(Path(parquet.__file__).with_name("trial.py"))]
+    asked = json.dumps([str(published / "data.parquet"), 1_000_000])
+    ended = subprocess.run(command, input=f"{asked}\n", capture_output=True, text=True, check=True)
+    assert ended.stdout == "yes\n"
+    assert "pyarrow.lib" in ended.stderr
+    assert "numpy.linalg" not in ended.stderr

@@ -3,33 +3,18 @@ reason."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crowdgate.audit.audits import AUDITS
-from crowdgate.audit.common.run import folder_of, ledger_of, units_of
-from crowdgate.audit.common.setting import audit_spec, code_digest, digest_of_population, libraries
-from crowdgate.audit.common.stored_records import now
 from crowdgate.candidate import AuditFigures, AuditQuestion, Audits, NoAudit
-from crowdgate.contracts.csv_file import MOST_BYTES
-from crowdgate.errors import CrowdgateError, VerificationFailed
-from crowdgate.gate import Outcome
-from crowdgate.ledger.audits import is_recorded, key
-from crowdgate.measures.recorded_audits import MAX_AGE, command
-from crowdgate.planning.gate_verdicts import audit_question, audit_questions
-from crowdgate.system.regular_files import read_plain
+from crowdgate.errors import CrowdgateError
+from crowdgate.planning.gate_verdicts import audit_questions
 
 if TYPE_CHECKING:
-    from crowdgate.audit.common.audit import Audit
-    from crowdgate.audit.common.findings import Findings
-    from crowdgate.audit.common.record import AnyRecord
     from crowdgate.kind.plan import Plan
-    from crowdgate.ledger.journal import JournalLine
     from crowdgate.ledger.ledger import Ledger
 
 
@@ -52,8 +37,10 @@ def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
     audits: dict[AuditQuestion, AuditFigures | NoAudit] = {}
     records: dict[AuditQuestion, bytes] = {}
     for question in audit_questions(plan):
+        from crowdgate.audit.record_search import best_record  # with all that attackers need: most policies ask nothing
+
         audit = AUDITS[question]
-        found = _best_record(plan, audit, journal)
+        found = best_record(plan, audit, journal)
         if isinstance(found, NoAudit):
             audits[question] = found
         else:
@@ -66,124 +53,10 @@ def evidence_here(plan: Plan, slot: str) -> AuditEvidence:
     questions = audit_questions(plan)
     if not questions:
         return AuditEvidence()
+    from crowdgate.audit.common.run import ledger_of
+
     try:
         return evidence(plan, ledger_of(plan, None), slot)
     except CrowdgateError:
         why = NoAudit("its ledger can't be read here, and no record counts that the ledger does not know")
         return AuditEvidence(dict.fromkeys(questions, why))
-
-
-@dataclass(frozen=True)
-class _ExaminedRecord:
-    """A record with its findings, and the first condition that it fails (None: it meets all). `passed` is the number of
-    conditions that it meets, plus 1 if it is readable."""
-
-    data: bytes
-    record: AnyRecord | None
-    findings: Findings | None
-    passed: int
-    why: str | None
-    line: int
-
-
-def _best_record(plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]) -> _ExaminedRecord | NoAudit:
-    tried = [_examined_record(path, plan, audit, journal) for path in sorted(folder_of(plan).glob("*.json"))]
-    best = max((each for each in tried if each is not None), key=lambda each: (each.passed, each.line), default=None)
-    if best is None:
-        where = _relative_path(folder_of(plan), plan)
-        return NoAudit(f"no audit of this policy is recorded in {where}; run `{command(audit.question)}`")
-    return best if best.record is not None and best.why is None else NoAudit(best.why or "")
-
-
-def _relative_path(path: Path, plan: Plan) -> str:
-    """Return the path relative to the working copy."""
-    return path.relative_to(plan.bundle.root).as_posix()
-
-
-def _examined_record(
-    path: Path, plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]
-) -> _ExaminedRecord | None:
-    """Examine one file of the folder; return None for the record of another question."""
-    name = _relative_path(path, plan)
-    try:
-        data = read_plain(path, MOST_BYTES)
-    except OSError:
-        return _ExaminedRecord(b"", None, None, 0, f"{name} can't be read", 0)
-    digest = hashlib.sha256(data).hexdigest()
-    line = max((line.number for line in journal if line.commitment == digest), default=0)
-    try:
-        record, findings = audit.read(data)
-    except VerificationFailed:
-        if any(_is_record_of(data, other) for other in AUDITS.values() if other is not audit):
-            return None
-        return _ExaminedRecord(data, None, None, 0, f"{name} is no record of an audit, or it was edited", line)
-    passed = 0
-    for holds, why in _conditions(name, record, findings, digest, plan, audit, journal):
-        if not holds:
-            return _ExaminedRecord(data, record, findings, passed + 1, why, line)
-        passed += 1
-    return _ExaminedRecord(data, record, findings, passed + 1, None, line)
-
-
-def _is_record_of(data: bytes, audit: Audit[Any, Any]) -> bool:
-    try:
-        audit.read(data)
-    except VerificationFailed:
-        return False
-    return True
-
-
-def _conditions(
-    name: str,
-    record: AnyRecord,
-    findings: Findings,
-    digest: str,
-    plan: Plan,
-    audit: Audit[Any, Any],
-    journal: list[JournalLine],
-) -> Iterator[tuple[bool, str]]:
-    """Yield the conditions for relying on a record, each with the reason for refusal if it is not met."""
-    setting, outcome, again = record.setting, findings.outcome, f"run `{command(audit.question)}` anew"
-    other_policy = f"the recorded audit is of other policy, contract or budget files (another digest); {again}"
-    yield setting.policy_digest == plan.bundle.digest, other_policy
-    not_recorded = f"{name} was edited, or is of another ledger: it is not the record that the ledger knows"
-    yield is_recorded(journal, key(setting.policy_digest, audit.question), digest), not_recorded
-    yield _is_policy_setting(record, plan, audit), f"the recorded audit was set otherwise than the policy says; {again}"
-    other_population = f"the population's table is another one than was audited, or can't be read; {again}"
-    yield _same_population(record, plan, audit), other_population
-    other_code = f"the recorded audit is of another version of Crowdgate or of its libraries; {again}"
-    yield (setting.code, _present(setting.libraries)) == (code_digest(), libraries()), other_code
-    open_reasons = f"the recorded audit is inconclusive: {'; '.join(findings.reasons)}"
-    yield outcome is not Outcome.INCONCLUSIVE, open_reasons
-    yield outcome is not Outcome.FAIL, "the recorded audit failed: its attackers can exceed its limit"
-    yield record.made <= now(), "the recorded audit is dated in the future"
-    days, oldest = (now() - record.made).days, _max_age(plan, audit.question)
-    yield days <= oldest, f"the recorded audit is {days} days old today, and {MAX_AGE} is {oldest}; {again}"
-
-
-def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the recorded versions of the libraries that draw releases. The library of the attackers' models is not
-    needed here."""
-    return {name: recorded.get(name) for name in libraries()}
-
-
-def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Return whether the settings of an audit are those of the policy."""
-    setting = record.setting
-    said = audit.policy_fields(plan, audit_spec(plan), setting.population_size)
-    own = {name: getattr(setting, name) for name in said} == dict(said)
-    return own and not setting.confidential and setting.population == plan.bundle.population.id
-
-
-def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Return whether the public table still holds what was audited."""
-    try:
-        population = units_of(audit, plan, plan.bundle.population)
-    except CrowdgateError:
-        return False
-    return bool(record.setting.population_digest == digest_of_population(population))
-
-
-def _max_age(plan: Plan, question: AuditQuestion) -> Fraction:
-    """Return the greatest age that the gates allow, in days before today. A slot in the past makes no audit younger."""
-    return min(rule.options[MAX_AGE] for rule, _ in plan.gates if audit_question(rule) is question)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crowdgate import manifest, report
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.audit.audits import AUDITS
+from crowdgate.audit.common.record_names import record_file
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
 from crowdgate.forecast.singling_out_curve import curve_of_release
@@ -168,10 +169,11 @@ def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
 def _audits(folder: Path, said: Manifest) -> tuple[str, ...]:
     """Return the audits that are published with a release, in sentences."""
     told = []
-    for audit in AUDITS.values():
-        if audit.file in said.files:
-            record, found = audit.read(read_plain(folder / audit.file, MOST_BYTES))
-            told.append(f"An audit of {audit.question} of {record.made} ended in {found.outcome} ({audit.file}).")
+    for question in AUDITS:
+        file = record_file(question)
+        if file in said.files:
+            record, found = AUDITS[question].read(read_plain(folder / file, MOST_BYTES))
+            told.append(f"An audit of {question} of {record.made} ended in {found.outcome} ({file}).")
     return tuple(told)
 
 

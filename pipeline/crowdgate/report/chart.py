@@ -9,6 +9,8 @@ from crowdgate.report.html import PICTURES, SvgPicture
 from crowdgate.system.extras import PAGE, need
 
 STYLES = ("-", "--", ":")
+POINTS_PER_INCH = 72
+"""Settings of SVG."""
 
 
 class MeasuredShare(NamedTuple):
@@ -164,21 +166,28 @@ def whole_numbers(axis: Any) -> None:
 
 def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
     """Return a figure as SVG, deterministically."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    from crowdgate.report.plain_powers import use_plain_powers
+
     picture = io.StringIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the reader's own font has it, or shows a box
+        use_plain_powers(figure)
+        ConstrainedLayoutEngine().execute(figure)
         figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
     return SvgPicture(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
 
 
 def figure_of(height: float = 4) -> tuple[Any, Any]:
-    """Return an empty figure (height in inches) and its axes. Raises ConfigurationError if the extra that draws is
-    missing.
-    """
+    """An empty figure (in inches) and its axes. It has no layout of its own, with which `savefig` draws everything
+    twice: `svg_picture` lays it out. Raises ConfigurationError when the extra that draws is missing."""
     need(PAGE, "--page")
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     matplotlib.rcParams.update({"svg.hashsalt": "crowdgate", "svg.fonttype": "none"})
-    figure = Figure(figsize=(7, height), layout="constrained")
+    figure = Figure(figsize=(7, height), dpi=POINTS_PER_INCH)
+    FigureCanvasSVG(figure)  # measures texts as they are drawn
     return figure, figure.subplots()

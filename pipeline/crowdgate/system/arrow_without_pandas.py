@@ -5,17 +5,8 @@ not needed here.
 """
 
 import sys
-from collections.abc import Sequence
-from types import ModuleType
 
-
-class _AbsentPandas:
-    """An import finder that reports pandas as missing."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
-        del path, target
-        if name == "pandas":
-            raise ModuleNotFoundError(name)
+from crowdgate.system.import_filters import imports_filtered
 
 
 def use_arrow_without_pandas() -> None:
@@ -27,9 +18,5 @@ def use_arrow_without_pandas() -> None:
         return
     import pyarrow
 
-    absent = _AbsentPandas()
-    sys.meta_path.insert(0, absent)
-    try:
+    with imports_filtered(absent={"pandas"}):
         pyarrow.array([])
-    finally:
-        sys.meta_path.remove(absent)

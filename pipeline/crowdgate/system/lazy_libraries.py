@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from crowdgate.system.import_filters import imports_filtered
+
 if TYPE_CHECKING:
     from cryptography import exceptions as exceptions
     from cryptography.hazmat.primitives import ciphers as ciphers
@@ -17,9 +19,12 @@ else:
         "serialization": "cryptography.hazmat.primitives.serialization",
         "special": "scipy.special",
     }
+    _UNUSED = frozenset({"numpy.f2py", "numpy.testing"})
+    """Which SciPy imports with every other name of NumPy's: a compiler of Fortran, and tests."""
 
     def __getattr__(name: str) -> Any:
         if name not in _PLACES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()[name] = found = import_module(_PLACES[name])
+        with imports_filtered(deferred=_UNUSED):
+            globals()[name] = found = import_module(_PLACES[name])
         return found

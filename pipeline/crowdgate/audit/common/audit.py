@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from crowdgate.audit.common.findings import Findings
 from crowdgate.audit.common.record import AnyRecord, AuditSetting
 from crowdgate.audit.common.record_io import parsed
+from crowdgate.audit.common.record_names import record_file
 from crowdgate.audit.common.setting import common_fields, model_libraries, population_problem
 from crowdgate.audit.common.text import OUTCOMES, facts_listing
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
@@ -91,7 +92,7 @@ class Audit(Generic[R, F]):
     @property
     def file(self) -> str:
         """Name of the record's file beside a release."""
-        return f"{self.name}.json"
+        return record_file(self.question)
 
     def require_libraries(self) -> None:
         """Raise ConfigurationError where a library is missing."""

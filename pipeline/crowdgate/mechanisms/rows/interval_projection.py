@@ -116,7 +116,6 @@ def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Fl
 
 def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
     """Return the part of the step that minimises the function, at most 1."""
-    from scipy.optimize import brentq
 
     def slope(t: float) -> float:
         there = y + t * step
@@ -124,6 +123,8 @@ def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, 
 
     if slope(1.0) <= 0 or slope(0.0) >= 0:
         return 1.0
+    from scipy.optimize import brentq  # imported late: most releases need no part of a step
+
     return float(brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=_SEARCH))
 
 
@@ -191,7 +192,7 @@ def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floa
     if not coarse.shape[1]:
         return lambda z: np.zeros(len(z))
     inner = (pulled.T @ pulled.multiply(base[:, None]) + coarse.T @ coarse.multiply(own[:, None])).toarray()
-    # the sums are linearly dependent: a small addition to the diagonal makes the matrix regular
+    # sums of sums are among the sums: a hair on the diagonal makes the matrix regular
     inner[np.diag_indices(len(inner))] *= 1 + _REGULAR
     factor = cho_factor(inner, check_finite=False)
     back = coarse.T.tocsr()

@@ -1,0 +1,33 @@
+"""Powers of ten on logarithmic axes as plain text: 2×10⁻³. matplotlib sets them as formulas, for which it first builds
+a grammar: a fifth of the time that drawing takes.
+"""
+
+from typing import Any
+
+from matplotlib.ticker import LogFormatterSciNotation
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class PlainPowers(LogFormatterSciNotation):
+    """Formatter with the numbers and ticks of its base, without markup."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """The label of a tick; empty where it has none."""
+        return plain(super().__call__(x, pos))
+
+
+def plain(label: str) -> str:
+    """A formula such as `$\\mathdefault{2\\times10^{-3}}$` as text."""
+    inside = label.removeprefix(r"$\mathdefault{").removesuffix("}$").replace(r"\times", "×")
+    power, _, exponent = inside.partition("^")
+    return power.replace("-", "\N{MINUS SIGN}") + exponent.strip("{}").translate(SUPERSCRIPTS)
+
+
+def use_plain_powers(figure: Any) -> None:
+    """Have all axes of a figure that would show formulas show plain text."""
+    for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
+        if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+            axis.set_major_formatter(PlainPowers())
+        if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
+            axis.set_minor_formatter(PlainPowers())
