@@ -16,6 +16,12 @@ from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.release import release as run_release
 
+NEXT = (
+    "Next: change the limit in a new version of the policy, or accept that nothing is published. For the details run"
+    " crowdgate record show {id}; each access is recorded."
+)
+"""Last line of a withheld release."""
+
 
 def release(
     context: typer.Context,
@@ -73,7 +79,6 @@ def show(result: Result, as_json: bool) -> None:
         )
         typer.echo(result.plain)
         print_verdicts(result.verdicts)
-        if result.path is not None:
-            typer.echo(str(result.path))
+        typer.echo(NEXT.format(id=result.release_id) if result.path is None else str(result.path))
     if result.outcome == "withheld":
         raise typer.Exit(WITHHELD)

@@ -1,0 +1,27 @@
+"""Policies written for version 0.1.0 keep their digest and their verdicts: a ledger knows them by it."""
+
+from pathlib import Path
+
+import pytest
+
+from crowdgate.planning.plan import plan_policy
+from crowdgate.review.check import check
+
+ROOT = Path(__file__).parents[2]
+KEPT = Path(__file__).parent / "kept" / "1"
+DIGESTS = {
+    KEPT / "rows" / "policies" / "clinic.yaml": "d090a1c1028bf7d6aa61d46c5711ac3ff0525a4dd973e939bd44a86fe908ecf6",
+    KEPT / "tables" / "policies" / "clinic.yaml": "7d60b4c3b2c0827a8c0172ccd97b5ed9b745fdcd3f762e1587980eea530df347",
+    KEPT / "synthetic" / "policies" / "clinic.yaml": "954ead5e5803557be559f22ec2b177ce11c90d00116d823468bbc18c9ed90136",
+    ROOT / "policies" / "census_income.yaml": "65e4b05cd3ff337218d58409f1109321a806c980967730a8ef1855b5c7c2eb54",
+    ROOT / "policies" / "census_income_tables.yaml": "4420c224b6944e06e837e6e88369eb6b56230bad5aa6348c4bd5e843b50d389d",
+    ROOT / "policies" / "census_income_synthetic.yaml": (
+        "fd9a36aca0dca33d7bc533173e46ea39a53fb18daf48d20622b99e4a51a5f69a"
+    ),
+}
+
+
+@pytest.mark.parametrize("policy", DIGESTS, ids=lambda each: str(each.relative_to(ROOT)))
+def test_a_kept_policy_has_its_digest_and_is_allowed(policy: Path) -> None:
+    assert plan_policy(policy).bundle.digest == DIGESTS[policy]
+    assert check(policy, "2030-01-01").allowed
