@@ -41,6 +41,8 @@ OWN = {
     "review/templates/new_policy.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
     "ledger/private.py": "the private folder",
+    "ledger/position.py": "the modules of the rules, of which it takes the digest",
+    "review/schemas/reference.py": "pages of the reference that are generated",
     "anonymity/kl/web.py": "a URL, with bounds of its own",
     "system/permissions.py": "files that are made",
     "system/fsync.py": "a folder that is synced",
