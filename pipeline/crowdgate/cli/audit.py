@@ -31,13 +31,11 @@ def audit(
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
     ] = None,
     on_confidential: Annotated[
-        bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
+        bool, typer.Option("--on-confidential", help="On the table itself: for the custodian; recorded as an access.")
     ] = False,
     question: Annotated[
         AuditQuestion,
-        typer.Option(
-            "--of", help="Whether somebody can be singled out, a secret attribute inferred, or membership told."
-        ),
+        typer.Option("--of", help="Singling out, inference of a secret attribute, or membership."),
     ] = AuditQuestion.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,

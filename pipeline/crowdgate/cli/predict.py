@@ -38,10 +38,12 @@ def predict(
         typer.Option("--from", metavar="PATH", help="Counts that relate attributes: a release, or a public table."),
     ] = None,
     at_most: Annotated[
-        str | None, typer.Option("--at-most", metavar="SHARE", help="Which widths and groups leave so few alone?")
+        str | None,
+        typer.Option("--at-most", metavar="SHARE", help=("Which widths and groups leave at most so many unique?")),
     ] = None,
     cost: Annotated[
-        str | None, typer.Option("--cost", metavar="C", help="Which groups, at this cost of each, leave most alone?")
+        str | None,
+        typer.Option("--cost", metavar="C", help=("Which groups, at this cost of each, make most people unique?")),
     ] = None,
     answers: Annotated[
         str | None,

@@ -39,8 +39,8 @@ def rehearse(
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
-    typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
-    typer.echo("as their first release: of what earlier ones took, and of the bound with them, `crowdgate check` tells")
+    typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
+    typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")

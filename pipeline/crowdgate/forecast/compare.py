@@ -27,7 +27,7 @@ from crowdgate.number_text import Value, decimal, rounded
 from crowdgate.public_counts.unknown_shares import unknown_shares
 
 ERROR = (
-    "an error is the root mean square of estimate less truth over people, coins, noise and suppression, for all"
+    "an error is the root mean square of estimate less truth over people, sampling, noise and suppression, for all"
     " persons of the table"
 )
 
@@ -71,7 +71,7 @@ class KindComparison:
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
-        return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "not told"
+        return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""

@@ -64,7 +64,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     if measure.reads is not MeasureClass.CHARGED and rule.charge is not None:
         yield problem_at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
     if measure.reads is MeasureClass.CONFIDENTIAL and rule.severity == "block":
-        found = f"{rule.measure} is confidential: withholding by it would tell about the data"
+        found = f"{rule.measure} is confidential: withholding by it would reveal something about the data"
         yield problem_at(bundle, at, found, "severity: advise", "advise")
     for option in rule.options:
         if option not in measure.options:
@@ -114,9 +114,9 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     if not limit_fits(rule, measure):
         expected = "at_most: a share from 0 to 1, in at most six decimals"
-        yield problem_at(bundle, at, f"{rule.measure} without a share that it must keep", expected)
+        yield problem_at(bundle, at, f"{rule.measure} without a share as its limit", expected)
     if measure.several_rows and bundle.contract.unit.person is None:
-        found = "every row is a person of its own, so nobody has more rows than may stay"
+        found = "every row is one person, so nobody has more rows than are used"
         yield problem_at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
 
 

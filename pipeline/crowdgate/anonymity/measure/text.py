@@ -59,11 +59,8 @@ def _sample_uniques_sentence(worst: Grouping, people: int, *, several: bool) -> 
     alone, levels = worst.summary.within[0], levels_text(worst.levels)
     some = f"Of the {_count(people)} people in this table {_count(alone)} ({_share_text(alone, people)})"
     if several:
-        return f"{some} have a combination of {levels} that nobody else has: whoever knows it can find that person."
-    return (
-        f"{some} are the only ones with their combination of {levels}: whoever knows these of one of them can find "
-        "that person's row."
-    )
+        return f"{some} have a unique combination of {levels}: an attacker who knows it can find that person."
+    return f"{some} are unique in {levels}: an attacker who knows these values can find that person's row."
 
 
 def _all_attributes_sentence(found: AnonymityResult) -> Iterator[str]:
@@ -131,7 +128,7 @@ def tables(found: AnonymityResult, most: int) -> Iterator[Listing]:
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
-    note = "Those that leave most people alone come first."
+    note = "Combinations that make most people unique come first."
     if len(worst) < every:
         note = f"The {len(worst)} of {_count(every)} that leave most people alone, these first; --json has them all."
     people, several = found.measured.people, IN_SEVERAL if found.chosen.several_rows else ""

@@ -71,7 +71,7 @@ def prediction_rows(
 
 def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
     """Return tables of unique people, and of people in small sets."""
-    title, note = "expected people who are alone with what is asked", bounds_note(rows)
+    title, note = "expected unique people", bounds_note(rows)
     return (
         Listing("alone", title, informative_columns(SINGLETON_COLUMNS, rows), tuple(rows), note),
         Listing(

@@ -174,9 +174,9 @@ def _coarser_row(
 def _sentence(form: QuestionnaireModel, bins: Bins) -> str:
     best, median, _ = respondents_alike(bins, form.people)
     return (
-        f"Whoever answers all {len(form.questions)} questions shares the answers with {_others_text(best)} at best, and"
-        f" with {_others_text(median)} as the median respondent, of {whole(form.people)} people"
-        f" ({form.file.spec.population.who})."
+        f"Each of {whole(form.people)} people ({form.file.spec.population.who}) who answers all {len(form.questions)}"
+        f" questions shares the answers with {_others_text(best)} at best. The median respondent shares them with"
+        f" {_others_text(median)}."
     )
 
 
