@@ -129,7 +129,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
     ("kind: safe_k_anonymity", "kind: safe_k", "kind: safe_k", "spec.mechanism.kind", "'safe_k'", "'safe_k_anonymity'",
      None),
     ("measure: released_classes", "measure: released_clases", "released_clases", "spec.gates.6.measure",
-     "unknown measure 'released_clases'", "one of guarantee_epsilon", "released_classes"),
+     "unknown measure 'released_clases'", "a measure such as released_classes, ", "released_classes"),
     ("income: exact", "incone: exact", "incone", "spec.mechanism.attributes.incone", "unknown attribute",
      "an attribute of contract census-income", "income"),
     ("marital_status: 2 groups", "marital_status: 2 grops", "2 grops", "spec.mechanism.attributes.marital_status",

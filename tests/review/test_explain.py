@@ -245,7 +245,7 @@ def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Worksh
     for left in ("suffices for 3 more such releases", "suffices for 2 more such releases"):
         assert left in explain_policy(workshop.policy)
         assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
-    assert "Left of its budget" not in explain_policy(ROOT / DEMO_POLICY)
+    assert "Budget left" not in explain_policy(ROOT / DEMO_POLICY)
 
 
 def test_a_wrong_policy_is_told_as_check_tells_it(workshop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:

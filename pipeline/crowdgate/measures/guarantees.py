@@ -133,7 +133,7 @@ DELTA = _of_guarantee(
 )
 PSO_BOUND = _pso(
     "pso_bound",
-    "one",
+    "",
     "people (e^epsilon weight + delta)",
     "It limits the probability that an attacker describes exactly one person with the help of the releases, in words"
     " that\nfit a person drawn at random with probability {weight}. All earlier releases of these people count.",

@@ -154,7 +154,7 @@ def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -
     assert "kappa must be at most 0.25, not 1.2" in why[KL, "alone"]
     assert "kappa must be at most 0.25, not 1.4" in why[COLLISION, "alone"]
     assert "A contract's margins have no such range" in " ".join(found.to_json()["notes"])
-    assert "not told" in found.markdown()
+    assert "unknown" in found.markdown()
     few = foretold(holder, of_one(LEAST_BINS - 1, 0.01, 0.01), "5")
     assert "N must be at least 20, not 19" in rows_of(few, "refused")[0]["why"]
 
