@@ -134,8 +134,14 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
 
 BUDGETS = {
     "epsilon: 1.9, delta: 1e-8": ("epsilon", "a lifetime budget of epsilon 1.9 pays one such release and no second: "),
-    "epsilon: 0.9, delta: 1e-8": ("epsilon", "a lifetime budget of epsilon 0.9 pays no such release: census-income costs 1 each"),
-    "epsilon: 1.5, delta: 5e-10": ("delta", "a lifetime budget of delta 5e-10 pays no such release: census-income costs 1e-9 each"),
+    "epsilon: 0.9, delta: 1e-8": (
+        "epsilon",
+        "a lifetime budget of epsilon 0.9 pays no such release: census-income costs 1 each",
+    ),
+    "epsilon: 1.5, delta: 5e-10": (
+        "delta",
+        "a lifetime budget of delta 5e-10 pays no such release: census-income costs 1e-9 each",
+    ),
     "epsilon: 4, delta: 1.9e-9": ("delta", "a lifetime budget of delta 1.9e-9 pays one such release and no second"),
 }
 

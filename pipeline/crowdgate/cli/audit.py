@@ -41,7 +41,7 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
-    infer what is secret, or tell who is in the table?
+    infer what is secret, or recognize members of the table?
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """

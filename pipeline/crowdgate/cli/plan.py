@@ -41,7 +41,7 @@ def plan(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a policy promises and costs, and its alternatives; nothing is read but what is public."""
+    """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
     asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None

@@ -26,7 +26,7 @@ def rehearse(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."""
+    """Run a whole release on simulated rows, drawn from public figures; no ledger is touched."""
     found = run(RehearsalRequest(policy, people, source, seed, to))
     if as_json:
         print_json(found.to_json())

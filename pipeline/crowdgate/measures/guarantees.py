@@ -80,7 +80,7 @@ def _pso(
     return Measure(
         name=name,
         summary=(
-            f"greatest probability that an attacker describes exactly one{whose}: {formula}, with all that the"
+            f"greatest probability that an attacker describes exactly one person{whose}: {formula}, with all that the"
             " population has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2;"
             " add/remove suffices)"
         ),

@@ -137,11 +137,11 @@ def _proposal(found: MechanismProposal) -> str:
 def _comparison(found: KindComparison) -> Section:
     """Return the comparison with other kinds of release at the same epsilon and delta."""
     said = [
-        f"Beside {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
+        f"Compared with {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
         for rival in found.rivals
     ]
     every = (found.own, *found.rivals)
-    lost = [(f"{rival.kind}: lost rows", SHARE) for rival in every]
+    lost = [(f"{rival.kind}: suppressed rows", SHARE) for rival in every]
     columns: list[Column] = ["table", ("cells", "d"), *(rival.kind for rival in every), *lost]
     title = f"Error of a cell, median / greatest: {found.assumed}"
     sentences = [*said, "Which to use (errors are root mean squares over all cells):"]

@@ -67,22 +67,24 @@ OUTLIERS = (
     " others, and approximations are inaccurate there (Koot 2012, section 7.5)."
 )
 CHANCE = (
-    "The entry's people are few: of KL and the collision quantity about {chance} each is chance, (N - 1) / (2n),"
-    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more"
-    " are alone than is said, while there are fewer than two for each bin."
+    "The entry has few people. About {chance} of KL and of the collision quantity is chance, (N - 1) / (2n), because"
+    " {rows} rows fall unevenly into {bins} bins even if all are alike. Among other people more are unique than"
+    " stated, while there are fewer than two for each bin."
 )
-ATTACKER_KNOWLEDGE = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
+ATTACKER_KNOWLEDGE = (
+    "The figures are for an attacker who knows that the person is among these people (Koot 2012, sections 4.5 and 5.1)."
+)
 UNKNOWN = "unknown"
 UNIQUENESS_UNKNOWN = "it is unknown how many are unique by their answers"
 SINGLETON_COLUMNS = (
     ListingColumn("people", "people", PEOPLE),
     ListingColumn("by", "by"),
-    ListingColumn("singletons", "alone", PEOPLE, UNKNOWN),
+    ListingColumn("singletons", "unique", PEOPLE, UNKNOWN),
     ListingColumn("low", "from", PEOPLE, UNKNOWN),
     ListingColumn("high", "to", PEOPLE, UNKNOWN),
     ListingColumn("spread", "standard deviation", PEOPLE, UNKNOWN),
     ListingColumn("all_alone", "all are", PROBABILITY, UNKNOWN),
-    ListingColumn("share_alone", "share alone", SHARE, UNKNOWN),
+    ListingColumn("share_alone", "share unique", SHARE, UNKNOWN),
     *(ListingColumn(f"of_{size}", f"in groups of {size}", SHARE, UNKNOWN) for size in SMALL_GROUP_SIZES),
 )
 REFUSED = (
@@ -280,4 +282,4 @@ def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:
             if isinstance(row["share_alone"], float):
                 points.setdefault(str(row["by"]), []).append((people, row["share_alone"]))
     lines = [PlotLine(by, tuple(each)) for by, each in points.items()]
-    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of them alone")]
+    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of unique people")]
