@@ -87,7 +87,7 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def some_of(words: Sequence[str], word: str, what: str, where: str) -> str:
+def expected_names(words: Sequence[str], word: str, what: str, where: str) -> str:
     """Return "one of" the words; if they are many, up to NEAREST_NAMES that are similar to `word`, and where all are.
 
     `what` names a word of this sort, with its article.

@@ -157,7 +157,7 @@ def test_the_command_shows_and_ends_as_the_outcome(town: Suspicious, capfd: pyte
     for question in QUESTIONS:
         assert f"<h2>{question}</h2>" in text
     assert text.count("<svg") == 1, "one secret, of everybody: nobody is alone"
-    assert "with its ends" in text
+    assert "with its confidence limits" in text
     assert "Opinion 05/2014" in text
     assert MARK not in text
     assert crowdgate("audit", town.policy, "--of", "inference", "--json") == 0

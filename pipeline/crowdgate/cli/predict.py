@@ -39,11 +39,11 @@ def predict(
     ] = None,
     at_most: Annotated[
         str | None,
-        typer.Option("--at-most", metavar="SHARE", help=("Which widths and groups leave at most so many unique?")),
+        typer.Option("--at-most", metavar="SHARE", help="Which widths and groups leave at most so many unique?"),
     ] = None,
     cost: Annotated[
         str | None,
-        typer.Option("--cost", metavar="C", help=("Which groups, at this cost of each, make most people unique?")),
+        typer.Option("--cost", metavar="C", help="Which groups, at this cost of each, make most people unique?"),
     ] = None,
     answers: Annotated[
         str | None,

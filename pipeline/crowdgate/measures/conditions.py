@@ -276,8 +276,8 @@ T_CLOSENESS = _measure(
     "how far any class departs from the release: greatest earth mover's distance, from 0 to 1, between the"
     " attribute's distribution in a class of the others and in the release. Distance is ordered for numbers and"
     " days, and equal otherwise (Li, Li, Venkatasubramanian 2007)",
-    "It measures how far the values of {of} in any group of equal rows (in everything else) depart from those of the"
-    " whole\nrelease. 0 is not at all. 1 is as far as can be.",
+    "It measures how far the values of {of} in any group of rows depart from those of the whole release. The rows of"
+    " a\ngroup are equal in everything else. 0 is not at all, 1 as far as can be.",
     _closeness_reach,
     _closeness,
     better=BetterSide.SMALLER,

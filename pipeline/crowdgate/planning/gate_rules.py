@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion, OutputType
-from crowdgate.errors import Code, Problem, nearest, some_of
+from crowdgate.errors import Code, Problem, expected_names, nearest
 from crowdgate.kind.plan import columns_read
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
@@ -43,7 +43,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
             yield problem_at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each", None, Code.TWICE)
         measure = MEASURES.get(rule.measure)
         if measure is None:
-            expected = some_of(list(MEASURES), rule.measure, A_MEASURE, LISTED)
+            expected = expected_names(list(MEASURES), rule.measure, A_MEASURE, LISTED)
             meant = nearest(rule.measure, list(MEASURES))
             yield problem_at(
                 bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant, Code.UNKNOWN_NAME
@@ -57,7 +57,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     if measure.shape not in kind.shapes:
         found = f"{rule.measure} does not speak of a release by {kind.name}"
         fitting = [name for name, known in MEASURES.items() if known.shape in kind.shapes]
-        yield problem_at(bundle, (*at, "measure"), found, some_of(fitting, rule.measure, A_MEASURE, LISTED))
+        yield problem_at(bundle, (*at, "measure"), found, expected_names(fitting, rule.measure, A_MEASURE, LISTED))
         return
     if measure.reads is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
@@ -171,7 +171,7 @@ def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
                 bundle,
                 at,
                 found,
-                some_of(read, rule.of, "a column that is read", "the contract"),
+                expected_names(read, rule.of, "a column that is read", "the contract"),
                 nearest(rule.of, read),
                 Code.UNKNOWN_NAME,
             )

@@ -10,7 +10,7 @@ from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion,
 from crowdgate.anonymity.kl.reading import SignedEntry
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.documents.yaml_text import Document, read_document
-from crowdgate.errors import Code, ConfigurationError, Problem, nearest, some_of
+from crowdgate.errors import Code, ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.decisions import DecisionCheck, check_decisions
@@ -165,7 +165,9 @@ def _question_levels(document: Document, form: Questionnaire, contract: Contract
             word = each.level if names else each.attribute
             found, expected = (
                 f"{word!r} is no {where} of {contract.id}",
-                some_of(right, word, f"{'an' if where == 'attribute' else 'a'} {where}", f"contract {contract.id}"),
+                expected_names(
+                    right, word, f"{'an' if where == 'attribute' else 'a'} {where}", f"contract {contract.id}"
+                ),
             )
             place = ("spec", "questions", at, where)
             problems.append(document.problem(place, found, expected, nearest(word, right)))

@@ -12,7 +12,7 @@ from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion,
 from crowdgate.anonymity.kl.reading import Repository, SignedEntry, read_repository
 from crowdgate.anonymity.kl.subject import split_options
 from crowdgate.contracts.contract import Contract
-from crowdgate.errors import ConfigurationError, Problem, nearest, some_of
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.number_text import Rounding, Value, decimal, exact_text
 from crowdgate.planning.bundle import KNOWN
@@ -99,7 +99,7 @@ def _level_size(known: Values, name: str, level: str) -> int:
         raise _option_error(
             "--of",
             f"{name!r} is no attribute that is known",
-            some_of(names, name, "an attribute", "the contract"),
+            expected_names(names, name, "an attribute", "the contract"),
             nearest(name, names),
         )
     levels = [own for each, own in known if each == name]

@@ -44,7 +44,7 @@ def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> Anon
     if confidential and page is not None:
         found, expected = (
             "a page of confidential data",
-            "no --page: there is one in the private folder beside the ledger",
+            "no --page: there is one in the private folder of the ledger",
         )
         raise ConfigurationError(Problem("command line", None, "--page", found, expected))
     source = open_source(what.contract, what.columns, asked.input)

@@ -58,11 +58,8 @@ class GateChance:
 
     def words(self) -> str:
         """Return the probability as a clause."""
-        return (
-            (f"probability of passing: {odds_text(self.odds)}, {self.basis}")
-            if self.odds
-            else f"probability of passing: {self.basis}"
-        )
+        known = f"{odds_text(self.odds)}, {self.basis}" if self.odds else self.basis
+        return f"probability of passing: {known}"
 
     def probability(self) -> str:
         """Return the probability as a clause, for a gate that can pass and fail."""

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.arrays import Integers
-from crowdgate.errors import Finding, nearest, some_of
+from crowdgate.errors import Finding, expected_names, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
@@ -143,7 +143,7 @@ def _level_findings(spec: SafeKAnonymity, margins: MarginsSpec, contract: Contra
             yield (
                 place,
                 f"unknown level {stated!r}",
-                some_of(known, stated, "a level", f"contract {contract.id}"),
+                expected_names(known, stated, "a level", f"contract {contract.id}"),
                 nearest(stated, known),
             )
             continue

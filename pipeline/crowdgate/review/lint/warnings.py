@@ -117,7 +117,7 @@ def _large_epsilon(judged: ReviewedPolicy) -> Iterator[Objection]:
         factor = exp_up(up(epsilon))
         times = bound_number(Fraction(factor)) if factor < float("inf") else "more than 10^300"
         words = f"epsilon {stated_number(epsilon)} is above {MOST_EPSILON}: with one person's data a release may be"
-        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times as probable as without, or as improbable"
+        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times as probable as without, or the reverse"
 
 
 def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
