@@ -165,14 +165,14 @@ def test_no_two_keystreams_share_a_block() -> None:
 def test_the_same_coins_are_never_thrown_twice() -> None:
     subsampler = bernoulli_subsampler(KEY, Fraction(1, 2))
     subsampler(np.array([3], dtype=np.int64))
-    with pytest.raises(RuntimeError, match="thrown already"):
+    with pytest.raises(RuntimeError, match="used already"):
         subsampler(np.array([3], dtype=np.int64))
 
 
 def test_coins_thrown_for_an_empty_table_count_as_thrown() -> None:
     subsampler = bernoulli_subsampler(KEY, Fraction(1, 2))
     assert subsampler(np.zeros(0, dtype=np.int64)).tolist() == []
-    with pytest.raises(RuntimeError, match="thrown already"):
+    with pytest.raises(RuntimeError, match="used already"):
         subsampler(np.zeros(0, dtype=np.int64))
 
 

@@ -20,6 +20,8 @@ from typing import ClassVar
 
 MOST_PROBLEMS = 100
 """Largest number of problems in one error: more than anybody corrects at once."""
+MOST_NAMES, NEAREST_NAMES = 12, 3
+"""Largest number of names that a message lists, and the number of similar names that it suggests instead."""
 
 
 class Code(StrEnum):
@@ -83,6 +85,17 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
     found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def expected_names(words: Sequence[str], word: str, what: str, where: str) -> str:
+    """Return "one of" the words; if they are many, up to NEAREST_NAMES that are similar to `word`, and where all are.
+
+    `what` names a word of this sort, with its article.
+    """
+    if len(words) <= MOST_NAMES:
+        return f"one of {', '.join(words)}"
+    similar = get_close_matches(word, words, n=NEAREST_NAMES, cutoff=0.4)
+    return f"{what} such as {', '.join(similar)} (all: {where})" if similar else f"{what} (all: {where})"
 
 
 def expected_words(expected: str) -> list[str]:

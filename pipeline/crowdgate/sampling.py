@@ -118,7 +118,7 @@ class _BernoulliSampler:
 
     def heads_by_class(self, counts: Integers) -> Integers:
         if self._thrown:
-            raise RuntimeError("these coins were thrown already")
+            raise RuntimeError("these secret random bits were used already")
         self._thrown = True
         heads = np.zeros(len(counts), dtype=np.int64)
         ends = np.cumsum(counts)

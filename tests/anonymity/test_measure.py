@@ -78,7 +78,7 @@ def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) 
     public.write(rows)
     alone = int((pd.DataFrame(rows).fillna("?").groupby(["age", "ward"]).size() == 1).sum())
     said = " ".join(say("anonymity", public.contract, "--up-to", 1, "--sample", "0.1").out.split())
-    assert f"all 2 together leave {alone} ({alone / 60:.2%}) alone." in said
+    assert f"all 2 together make {alone} ({alone / 60:.2%}) unique." in said
     assert "by other models" in said
     found = measured(public)["together"]
     assert (found["levels"], found["people_within"]["1"]) == ({"age": "exact", "ward": "exact"}, alone)
@@ -130,8 +130,8 @@ def test_people_of_several_combinations_are_never_more_than_all_people(public: W
             for age, ward in ((10 + i, "north"), (60 + i, "south"))]  # fmt: skip
     public.write(rows)
     said = say("anonymity", public.contract, "--of", "age,ward").out
-    assert "Of the 4 people in this table 4 (100.00%) have a combination of age that nobody else has" in said
-    assert "Who has several combinations is in several sets, and counts here once" in said
+    assert "Of the 4 people in this table 4 (100.00%) have a unique combination of age" in said
+    assert "A person with several combinations is in several sets, and counts here once" in said
     assert "200.00%" not in said
 
 
@@ -143,7 +143,7 @@ def test_alone_is_a_share_of_people_not_of_their_combinations(public: Workshop) 
     own = grouping(measured(public), ward="exact")
     assert (own["people"], own["sets"], own["mean"], own["people_within"]["1"]) == (2, 2, 1.5, 1)
     said = say("anonymity", public.contract, "--of", "ward").out
-    assert "Of the 2 people in this table 1 (50.00%) have a combination of ward" in said
+    assert "Of the 2 people in this table 1 (50.00%) have a unique combination of ward" in said
 
 
 def test_rows_that_are_lost_are_said_to_be_so(public: Workshop) -> None:
@@ -322,7 +322,7 @@ def test_without_a_private_folder_nothing_is_read(there: Workshop) -> None:
     folder.write_text("no folder")
     found = say("anonymity", there.contract, "--up-to", 1)
     assert (found.code, found.out) == (1, "")
-    assert "private records can't be kept there" in found.err
+    assert "private records can't be stored there" in found.err
     assert ANONYMITY_MEASURED not in events(there)
 
 

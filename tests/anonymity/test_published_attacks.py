@@ -123,7 +123,7 @@ def test_no_false_positive_shows_a_precision_among_enough_non_members_only(
 def test_without_their_number_no_false_positive_shows_nothing_and_says_what_would(tmp_path: Path) -> None:
     said = found(tmp_path / "zero.csv", "fpr,tpr\n0,0\n0,0.1\n", 240)
     assert [row["needed"] for row in (*said["points"], *said["greatest"])] == [7189, 7189]
-    assert "does not tell how precise" in said["plain"]
+    assert "The precision of this attack is unknown" in said["plain"]
     assert "both rates 0 claims nobody" in " ".join(said["notes"])
 
 

@@ -109,7 +109,7 @@ def test_an_audit_finds_what_a_release_adds(town: Suspicious) -> None:
     text = " ".join(INFERENCE.text(found))
     assert "known of everybody: age" in text
     assert "Baselines were fitted 5 times, each time without 1 in 5 of the units" in text
-    assert "Inconclusive of ward, alone with what is known: figures would be of 0 such people, and 20 are" in text
+    assert "Inconclusive for ward, alone with what is known: figures would be of 0 people, and 20 are" in text
     assert [(each.group, each.targets, each.needed) for each in said.few] == [("alone with what is known", 0, 20)]
 
 
@@ -157,7 +157,7 @@ def test_the_command_shows_and_ends_as_the_outcome(town: Suspicious, capfd: pyte
     for question in QUESTIONS:
         assert f"<h2>{question}</h2>" in text
     assert text.count("<svg") == 1, "one secret, of everybody: nobody is alone"
-    assert "with its ends" in text
+    assert "with its confidence limits" in text
     assert "Opinion 05/2014" in text
     assert MARK not in text
     assert crowdgate("audit", town.policy, "--of", "inference", "--json") == 0

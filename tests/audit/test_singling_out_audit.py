@@ -228,7 +228,7 @@ def test_the_command_says_what_was_found_and_how_much_could_be_seen(
         "trivial hash",
         "Not refuted on this population, by these attackers, at this n.",
         "disqualifies, it never certifies",
-        "it would have seen an excess of",
+        "it would have detected an excess of",
         "if no attacker is better than the baseline",
         str(page),
     ):

@@ -84,7 +84,7 @@ def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
         assert MARK not in text
         assert not COUNTED.search(text), text
     assert said.out == ""
-    line = f"for the curator alone: crowdgate record show clinic/1/{SLOT} (every opening is recorded)"
+    line = f"for the custodian only: crowdgate record show clinic/1/{SLOT} (every access is recorded)"
     assert [each for each in said.err.splitlines() if "record show" in each] == [line] * 3
     assert not any("record show" in text for text in (*stored, caplog.text))
     raw = server.raw()

@@ -539,7 +539,7 @@ def test_a_ledger_that_lacks_the_attested_line_is_refused_in_words(desk: Desk, l
     for at in range(more):
         desk.open().record("other", f"{at}")
     desk.position.write_bytes(attested)
-    with pytest.raises(LedgerRefused, match="whoever restored it removes that file") as refused:
+    with pytest.raises(LedgerRefused, match="after restoring it, remove that file") as refused:
         CUT[look](desk)
     assert refused.value.code == "edited"
     with pytest.raises(VerificationFailed, match="does not have line"):

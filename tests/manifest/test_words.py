@@ -78,4 +78,4 @@ def test_what_is_left_of_a_budget_is_rounded_down(epsilon: tuple[str, str], delt
         "registered": {"epsilon": epsilon[0], "delta": delta[0]},
         "left": {"epsilon": epsilon[1], "delta": delta[1]},
     }
-    assert budget_left_text(entry).startswith(f"p has {left} % of its budget for life left: epsilon {epsilon[1]} of")
+    assert budget_left_text(entry).startswith(f"p has {left} % of its lifetime budget left: epsilon {epsilon[1]} of")

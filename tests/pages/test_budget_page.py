@@ -41,7 +41,7 @@ def test_each_step_is_what_the_ledger_had(clinic: Workshop) -> None:
         (Fraction(4), "clinic/2/2026-02-01 charged"),
     ]
     text = budget_page(ledger, "clinic-patients").markdown()
-    assert "has 33 % of its budget for life left" in text
+    assert "has 33 % of its lifetime budget left" in text
     assert re.search(r"- Raised to epsilon 8, delta 0\.03: a second survey \(line \d+, ", text)
     assert re.search(r"\| clinic/2/2026-02-01 \| withheld \| 2 \|", text)
     own = ledger.spent("clinic-patients")

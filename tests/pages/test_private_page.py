@@ -53,7 +53,7 @@ def test_the_public_page_has_none_of_it(clinic: Workshop) -> None:
 
 def test_it_needs_a_file_and_looks_at_nothing_without(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("report", "release", RELEASE, "--private") == 2
-    assert "a file for its owner alone" in capsys.readouterr().err
+    assert "a file for its owner only" in capsys.readouterr().err
     assert looks(clinic) == 0
 
 

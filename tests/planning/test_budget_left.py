@@ -61,14 +61,14 @@ def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
         left = _status(clinic).left
         assert (left.read, left.releases, left.passing, left.stops) == (True, 3 - done, 3 - done, None)
         assert crowdgate("check", clinic.policy) == 0
-        assert f"which suffices for {3 - done} more such releases" in capsys.readouterr().out
+        assert f"enough for {3 - done} such release" in capsys.readouterr().out
         assert release(clinic, f"2030-01-0{done + 1}") == 0
     capsys.readouterr()
     assert crowdgate("check", clinic.policy, "--json") == 3
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     assert not found["allowed"]
     assert found["left"]["releases_in_budget"] == 0
-    assert "which suffices for 0 more" in found["ledger_refuses"]
+    assert "enough for 0 such releases" in found["ledger_refuses"]
     assert release(clinic, "2030-01-04") == 5
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import MOST_NAMES, NEAREST_NAMES, ConfigurationError, Problem, expected_names
 from crowdgate.forecast.outlook import outlook
 from crowdgate.kind.plan import Plan
 from crowdgate.planning.bundle import KNOWN
@@ -129,7 +129,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
     ("kind: safe_k_anonymity", "kind: safe_k", "kind: safe_k", "spec.mechanism.kind", "'safe_k'", "'safe_k_anonymity'",
      None),
     ("measure: released_classes", "measure: released_clases", "released_clases", "spec.gates.6.measure",
-     "unknown measure 'released_clases'", "one of guarantee_epsilon", "released_classes"),
+     "unknown measure 'released_clases'", "a measure such as released_classes, ", "released_classes"),
     ("income: exact", "incone: exact", "incone", "spec.mechanism.attributes.incone", "unknown attribute",
      "an attribute of contract census-income", "income"),
     ("marital_status: 2 groups", "marital_status: 2 grops", "2 grops", "spec.mechanism.attributes.marital_status",
@@ -553,3 +553,14 @@ def test_the_bundled_files_validate_against_their_schemas(tmp_path: Path) -> Non
 )
 def test_a_schema_points_at_what_an_editor_can_know(tmp_path: Path, old: str, new: str, at: str) -> None:
     assert set(violations("release-policy.json", TEXT.replace(old, new, 1), tmp_path)) == {at}
+
+
+def test_of_many_names_the_nearest_three_are_suggested() -> None:
+    names = [f"name_{at:02}" for at in range(MOST_NAMES + 1)]
+    suggested = expected_names(names, "name_99", "a name", "NAMES.md").removeprefix("a name such as ")
+    nearest_names, _, rest = suggested.partition(" (")
+    assert len(nearest_names.split(", ")) == NEAREST_NAMES
+    assert {*nearest_names.split(", ")} < {*names}
+    assert rest == "all: NAMES.md)"
+    assert expected_names(names, "#", "a name", "NAMES.md") == "a name (all: NAMES.md)"
+    assert expected_names(names[1:3], "#", "a name", "NAMES.md") == "one of name_01, name_02"

@@ -37,7 +37,7 @@ def test_a_release_is_rehearsed_and_ends_as_nothing_published(
     assert "rehearsed: published rehearsal-clinic/1/" in told
     assert state(dry) == before
     (readme,) = (dry.root / "rehearsals").rglob("README.md")
-    assert "REHEARSAL: nobody's rows" in readme.read_text()
+    assert "REHEARSAL: simulated rows" in readme.read_text()
 
 
 def test_programs_never_read_published(dry: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

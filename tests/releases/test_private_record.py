@@ -23,7 +23,7 @@ from tests.workshop import MARK, Row, Workshop, good_rows, make_workshop, write_
 
 SLOT = "2030-01-01"
 ID = f"clinic/1/{SLOT}"
-LINE = f"for the curator alone: crowdgate record show {ID} (every opening is recorded)\n"
+LINE = f"for the custodian only: crowdgate record show {ID} (every access is recorded)\n"
 STATIC = """\
   gates:
     - {measure: pso_bound, at_most: 1}

@@ -97,7 +97,7 @@ def test_k_and_why_it_is_no_other_are_those_of_the_accounting() -> None:
     assert f"**k is {k}.**" in text
     assert f"Why {k}: with a smaller k" in text
     assert f"With {k}, delta comes to {decimal(safe_k.exact_delta(k, '0.3', '0.65'))}." in text
-    assert "Of every 100 rows about 30 are kept" in text
+    assert "Of every 100 rows about 30 are sampled" in text
 
 
 def test_a_k_above_the_least_is_the_policy_owners_own(workshop: Workshop) -> None:
@@ -117,7 +117,7 @@ def test_levels_that_are_chosen_and_persons_of_several_rows_are_told(workshop: W
     workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
     text = explain_policy(workshop.policy)
     assert "Levels of age are chosen among 2 combinations" in text
-    assert "at most 2 rows of each are used" in text
+    assert "At most 2 rows of each are used" in text
     assert "plus or minus one person" in text
 
 
@@ -133,8 +133,8 @@ def test_tables_and_synthetic_rows_of_a_sample_say_that_it_stays_secret(workshop
     tables = "    kind: dp_tables\n    noise: laplace\n    sampling: {beta: 0.5}\n    tables: [{total: true}]\n"
     text = of_kind(workshop, tables)
     assert "discrete Laplace noise" in text
-    assert "on the sample, which is no more than the promised epsilon" in text
-    assert "Each person is kept with probability 0.5" in text
+    assert "on the sample, which is at most the guarantee's epsilon" in text
+    assert "Each person is first sampled with probability 0.5" in text
     assert "The sample stays secret" in text
     synthetic = "    kind: dp_synthetic\n    sampling: {beta: 0.5}\n    attributes: {age: 50 years, ward: exact}\n"
     assert "The sample stays secret" in of_kind(workshop, synthetic)
@@ -149,7 +149,7 @@ def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
     text = explain_policy(workshop.policy)
     assert "a sample already, spring, which holds each person with probability 0.5. Nothing is sampled again." in text
-    assert "as whoever drew it does" in text
+    assert "such as the body that drew it, the guarantee is weaker." in text
 
 
 @pytest.mark.thorough
@@ -176,7 +176,7 @@ def test_a_rule_that_decides_nothing_or_fails_says_so(workshop: Workshop) -> Non
     workshop.edit(workshop.policy, "smallest_class, at_least: 1}", "smallest_class, at_least: 2000}")
     text = explain_policy(workshop.policy)
     assert "can't pass under this mechanism" in text
-    assert "nothing would be published.** A rule below says why." in text
+    assert "**Nothing would be published.** A rule below says why." in text
     workshop.edit(workshop.policy, "pso_bound, at_most: 1}", "pso_bound, at_most: 0.5}")
     assert "As the next release of these people: fail (1, must be at most 0.5)" in explain_policy(workshop.policy)
 
@@ -242,10 +242,10 @@ def test_no_data_are_needed(workshop: Workshop) -> None:
 
 
 def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Workshop) -> None:
-    for left in ("suffices for 3 more such releases", "suffices for 2 more such releases"):
+    for left in ("enough for 3 such releases", "enough for 2 such releases"):
         assert left in explain_policy(workshop.policy)
         assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
-    assert "Left of its budget" not in explain_policy(ROOT / DEMO_POLICY)
+    assert "Budget left" not in explain_policy(ROOT / DEMO_POLICY)
 
 
 def test_a_wrong_policy_is_told_as_check_tells_it(workshop: Workshop, capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from crowdgate.measures import MEASURES, BetterSide
 from crowdgate.review.check import check
+from crowdgate.review.lint.codes import explanation
 from crowdgate.review.lint.warnings import RULES
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
 from tests.workshop import crowdgate
@@ -39,13 +40,13 @@ CASES = {
     # the edits of policy and budget; the only warning; where it points; what it says
     "people x delta": (
         [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")], "CG201", "delta: 1e-6",
-        "delta 1e-6 for 300000 people is 0.3 in all: a mechanism that publishes somebody's record as it is with that"
-        " chance would keep it; at most 0.01 is usual",
+        "delta 1e-6 for 300000 people is 0.3 in all: a mechanism that publishes a record unchanged with that"
+        " probability would satisfy it; at most 0.01 is usual",
     ),
     "delta above one person's share": (
         [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-3}"), USELESS], "CG202", "delta: 1e-3",
         "delta 0.001 is above 1/300000, one person's share: a mechanism that publishes the records of 300 of 300000"
-        " people as they are, on average, would keep it",
+        " people unchanged, on average, would satisfy it",
     ),
     "a dry run": (
         [("spec:\n", "spec:\n  enforcement: dry-run\n")], "CG212", "enforcement: dry-run",
@@ -54,12 +55,12 @@ CASES = {
     ),
     "large epsilon": (
         [(PRIVACY, "privacy: {epsilon: 20, delta: 1e-9}"), USELESS], "CG203", "epsilon: 20",
-        "epsilon 20 is above 3: with one person's data a release may be 4.852e+8 times likelier, or less likely, than"
-        " without",
+        "epsilon 20 is above 3: with one person's data a release may be 4.852e+8 times as probable as"
+        " without, or the reverse",
     ),
     "an epsilon beyond all floats": (
         [(PRIVACY, "privacy: {epsilon: 1000, delta: 1e-9}"), ("epsilon: 400", "epsilon: 4000"), USELESS], "CG203",
-        "epsilon: 1000", "may be more than 10^300 times likelier",
+        "epsilon: 1000", "may be more than 10^300 times as probable as",
     ),
     "a bound that says nothing": (
         [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.5")], "CG204", "at_most: 0.5",
@@ -133,10 +134,16 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
 
 
 BUDGETS = {
-    "epsilon: 1.9, delta: 1e-8": ("epsilon", "epsilon 1.9 for life pays one such release and no second: "),
-    "epsilon: 0.9, delta: 1e-8": ("epsilon", "epsilon 0.9 for life pays no such release: census-income costs 1 each"),
-    "epsilon: 1.5, delta: 5e-10": ("delta", "delta 5e-10 for life pays no such release: census-income costs 1e-9 each"),
-    "epsilon: 4, delta: 1.9e-9": ("delta", "delta 1.9e-9 for life pays one such release and no second"),
+    "epsilon: 1.9, delta: 1e-8": ("epsilon", "a lifetime budget of epsilon 1.9 pays one such release and no second: "),
+    "epsilon: 0.9, delta: 1e-8": (
+        "epsilon",
+        "a lifetime budget of epsilon 0.9 pays no such release: census-income costs 1 each",
+    ),
+    "epsilon: 1.5, delta: 5e-10": (
+        "delta",
+        "a lifetime budget of delta 5e-10 pays no such release: census-income costs 1e-9 each",
+    ),
+    "epsilon: 4, delta: 1.9e-9": ("delta", "a lifetime budget of delta 1.9e-9 pays one such release and no second"),
 }
 
 
@@ -278,6 +285,12 @@ def test_a_limit_on_the_wrong_side_is_no_gate_on_singling_out(copy: Copy) -> Non
                      ("pso_bound, at_most: 0.02", "pso_bound, at_least: 0.0001")]:  # fmt: skip
         copy.edit(POLICY, old, new)
     assert [each.code for each in check(copy.root / POLICY).warnings] == ["CG205", "CG214"]
+
+
+def test_the_code_of_unknown_names_lists_all_measures() -> None:
+    listed = explanation("cg104").rpartition("Measures: ")[2].rstrip(".")
+    assert listed.split(", ") == list(MEASURES)
+    assert "Measures: " not in explanation("CG105")
 
 
 def test_the_code_names_measures_that_are_good_on_either_side() -> None:

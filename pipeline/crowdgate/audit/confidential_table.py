@@ -29,7 +29,7 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.sources import open_source
 from crowdgate.system import permissions
 
-ENDED = "The audit on the confidential table has ended; what it came to is in the private folder beside the ledger."
+ENDED = "The audit on the confidential table has ended. Its result is in the private folder of the ledger."
 
 
 def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime = USUAL) -> str:

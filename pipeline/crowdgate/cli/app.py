@@ -44,26 +44,26 @@ COMMANDS = {
     ),
     "explain": CommandEntry(
         "explain",
-        "Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not"
-        " protected; no data is read.",
+        "Explain in plain sentences the privacy guarantee of a policy, each of its rules, what is assumed and what"
+        " is not protected; no data is read.",
     ),
     "plan": CommandEntry(
-        "plan", "Show what a policy promises and costs, and its alternatives; nothing is read but what is public."
+        "plan", "Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."
     ),
     "rehearse": CommandEntry(
-        "rehearse", "Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."
+        "rehearse", "Run a whole release on simulated rows, drawn from public figures; no ledger is touched."
     ),
     "test": CommandEntry(
         "test", "Try the cases of policies: does each end as its file says? No table of people is read."
     ),
     "predict": CommandEntry(
         "predict",
-        "Predict how many people would be alone with what they are asked for; nothing is read but what is public.",
+        "Predict how many people would be unique by the attributes that are asked; only public figures are read.",
     ),
     "audit": CommandEntry(
         "audit",
-        "Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,"
-        " infer what is secret, or tell who is in the table?",
+        "Let attackers play against a policy's mechanism on a public population: how often do they single somebody"
+        " out, infer what is secret, or recognize members of the table?",
     ),
     "anonymity": CommandEntry(
         "anonymity",
@@ -76,7 +76,7 @@ COMMANDS = {
     ),
     "verify": CommandEntry(
         "verify",
-        "Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not).",
+        "Verify from its files whether a release is what its manifest states (exit 6 for anything else).",
     ),
     "diff": CommandEntry(
         "diff",
@@ -92,7 +92,7 @@ COMMANDS = {
     ),
     "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
-    "record": CommandEntry("record", "Open the private record of a release; every opening is recorded."),
+    "record": CommandEntry("record", "Open the private record of a release; every access is recorded."),
     "keys": CommandEntry("keys", "Create and show the keys that sign releases."),
     "catalogue": CommandEntry("catalogue", "Write and verify the signed list of a destination's releases."),
     "kl": CommandEntry("kl", "Publish and query KL distances; record what is collected."),

@@ -31,19 +31,17 @@ def audit(
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML with a chart, or Markdown (.md).")
     ] = None,
     on_confidential: Annotated[
-        bool, typer.Option("--on-confidential", help="On the table itself: for the curator; recorded as a look.")
+        bool, typer.Option("--on-confidential", help="On the table itself: for the custodian; recorded as an access.")
     ] = False,
     question: Annotated[
         AuditQuestion,
-        typer.Option(
-            "--of", help="Whether somebody can be singled out, a secret attribute inferred, or membership told."
-        ),
+        typer.Option("--of", help="Singling out, inference of a secret attribute, or membership."),
     ] = AuditQuestion.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
-    infer what is secret, or tell who is in the table?
+    infer what is secret, or recognize members of the table?
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """

@@ -28,7 +28,7 @@ def explain(
         ExplainFormat, typer.Option("--format", help="For the terminal, as Markdown, or as one HTML page.")
     ] = ExplainFormat.TERMINAL,
 ) -> None:
-    """Say in plain sentences what a policy promises, what each of its rules does, what is assumed and what is not
+    """Explain in plain sentences the privacy guarantee of a policy, each of its rules, what is assumed and what is not
     protected; no data is read."""
     if form is ExplainFormat.HTML:
         text = in_style(lambda: explain_policy(policy))

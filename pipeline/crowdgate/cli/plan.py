@@ -24,24 +24,24 @@ def plan(
     ] = None,
     within: Annotated[
         str | None,
-        typer.Option("--within", metavar="ERROR", help="A wish: tables to this relative error."),
+        typer.Option("--within", metavar="ERROR", help="A target: tables with this relative error."),
     ] = None,
     above: Annotated[
         int | None,
         typer.Option("--above", metavar="PEOPLE", help="In cells of so many (1 % of all).", min=1),
     ] = None,
     rows: Annotated[
-        str | None, typer.Option("--rows", metavar="COLUMNS", help="A wish: these columns (a,b,c) as rows.")
+        str | None, typer.Option("--rows", metavar="COLUMNS", help="A target: these columns (a,b,c) as rows.")
     ] = None,
     keep: Annotated[
-        str | None, typer.Option("--keep", metavar="SHARE", help="Of which this share stays (0.9).")
+        str | None, typer.Option("--keep", metavar="SHARE", help="The share of these rows that is retained (0.9).")
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="The policy beside other kinds of release, table by table.")
+        bool, typer.Option("--compare", help="Compare the policy with other kinds of release, table by table.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a policy promises and costs, and its alternatives; nothing is read but what is public."""
+    """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
     asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None

@@ -38,10 +38,12 @@ def predict(
         typer.Option("--from", metavar="PATH", help="Counts that relate attributes: a release, or a public table."),
     ] = None,
     at_most: Annotated[
-        str | None, typer.Option("--at-most", metavar="SHARE", help="Which widths and groups leave so few alone?")
+        str | None,
+        typer.Option("--at-most", metavar="SHARE", help="Which widths and groups leave at most so many unique?"),
     ] = None,
     cost: Annotated[
-        str | None, typer.Option("--cost", metavar="C", help="Which groups, at this cost of each, leave most alone?")
+        str | None,
+        typer.Option("--cost", metavar="C", help="Which groups, at this cost of each, make most people unique?"),
     ] = None,
     answers: Annotated[
         str | None,
@@ -55,7 +57,7 @@ def predict(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict how many people would be alone with what they are asked for; nothing is read but what is public."""
+    """Predict how many people would be unique by the attributes that are asked; only public figures are read."""
     if page is not None:
         check_name(page)
     if answers is not None:
@@ -72,7 +74,7 @@ def predict(
 def count_own(form: Path, source: Path | None, answers: str, beside: Sequence[str], as_json: bool) -> None:
     """Ask on the terminal, or read a line for each question, and print how many people give the same answers."""
     if answers != "-":
-        found, expected = "answers in the command line", "-: a command line stays in histories and lists of processes"
+        found, expected = "answers in the command line", "-: histories and lists of processes retain a command line"
         raise ConfigurationError(option_problem("--answers", found, expected, "-"))
     if beside:
         raise ConfigurationError([option_problem(name, "beside --answers", f"no {name}") for name in beside])

@@ -13,7 +13,7 @@ from crowdgate.releases.private_record import open_record
 from crowdgate.report.page_files import check_name
 
 app = typer.Typer(
-    help="Open the private record of a release; every opening is recorded.", no_args_is_help=True, add_completion=False
+    help="Open the private record of a release; every access is recorded.", no_args_is_help=True, add_completion=False
 )
 
 
@@ -31,7 +31,7 @@ def show(
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what came in and what it was worth. Recorded first; later policies are marked as informed by it."""
+    """Show the ingestion summary and all verdicts of a run. The access is recorded, and marks later policies."""
     if page is not None:
         check_name(page)  # nothing is opened for a page that can't be written
     found = open_record(release_id, ledger_at(Path.cwd(), ledger))

@@ -26,7 +26,7 @@ def rehearse(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a whole release on rows that nobody has, drawn from what is public; no ledger is touched."""
+    """Run a whole release on simulated rows, drawn from public figures; no ledger is touched."""
     found = run(RehearsalRequest(policy, people, source, seed, to))
     if as_json:
         print_json(found.to_json())
@@ -39,8 +39,8 @@ def rehearse(
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
-    typer.echo(f"rows of {found.people} people who do not exist; nothing was read, charged or signed")
-    typer.echo("as their first release: of what earlier ones took, and of the bound with them, `crowdgate check` tells")
+    typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
+    typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")

@@ -14,7 +14,7 @@ def replay(
     policy: Annotated[Path, typer.Argument(help="The policy file, as it stands.")],
     private: Annotated[
         bool,
-        typer.Option("--private", help="Open private records too: each look is recorded, and marks later policies."),
+        typer.Option("--private", help="Open private records too: each access is recorded, and marks later policies."),
     ] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,

@@ -25,7 +25,7 @@ def release(
     page: PageFile = None,
     private: Annotated[
         bool,
-        typer.Option("--private", help="With what its private record tells, for the curator: recorded as a look."),
+        typer.Option("--private", help="With its private record, for the custodian: recorded as an access."),
     ] = False,
     key: Annotated[
         list[Path] | None,

@@ -26,7 +26,7 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find out from its files alone whether a release is what it says it is (exit 6 for anything that is not)."""
+    """Verify from its files whether a release is what its manifest states (exit 6 for anything else)."""
     found = verify_release(folder, ledger, key or (), refit, policy)
     said = found.manifest
     if as_json:

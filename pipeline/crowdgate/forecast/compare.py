@@ -27,7 +27,7 @@ from crowdgate.number_text import Value, decimal, rounded
 from crowdgate.public_counts.unknown_shares import unknown_shares
 
 ERROR = (
-    "an error is the root mean square of estimate less truth over people, coins, noise and suppression, for all"
+    "an error is the root mean square of estimate less truth over people, sampling, noise and suppression, for all"
     " persons of the table"
 )
 
@@ -71,7 +71,7 @@ class KindComparison:
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
-        return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "not told"
+        return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` adds."""
@@ -113,7 +113,8 @@ def _exact_value(value: Value) -> Value:
 
 
 def _cell_errors(rival: Rival, table: int, cell: int) -> Iterator[tuple[str, float | None]]:
-    """Yield the error of a cell under its kind's name, and its components under theirs."""
+    """Yield the expected error of a cell under the name of the rival's kind of release (None if it is unknown), then
+    each component of that error under its own name."""
     found = rival.errors[table]
     yield rival.kind, None if found is None else float(found.error[cell])
     for name, part in {} if found is None else found.parts.items():

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 NOTE = (
-    "Whoever sees no release reaches the baseline; whoever sees all releases of these people so far, at most the bound."
-    " No one weight is the right one; a gate holds the bound at its own."
+    "An attacker without any release reaches the baseline; an attacker with all releases of these people so far, at"
+    " most the bound. No one weight is the right one; a gate holds the bound at its own."
 )
 
 
@@ -46,7 +46,7 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
             Series("gate: at most", tuple(PicturePoint(float(each), float(limit)) for each, limit in gates.items()))
         )
     return Picture(
-        "singling out", "Singling out, by how few fit the description", "weight of the predicate", "chance of success",
+        "singling out", "Singling out, by how few fit the description", "weight of the predicate", "probability of success",
         tuple(series), (), "log", "log", NOTE,
     )  # fmt: skip
 

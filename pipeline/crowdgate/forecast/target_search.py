@@ -193,12 +193,12 @@ def _advice(
 ) -> str:
     own = _worst(forecast, prior, levels, wish)
     if own is not None and own <= wish.error:
-        return f"the policy as it is meets the wish: {rounded(own, 3)} at the most"
+        return f"the unchanged policy meets the target: {rounded(own, 3)} at the most"
     met = [each for each in found if each.met]
     if not met:
         return "no kind of release meets it at this guarantee: ask for fewer attributes, coarser levels or larger cells"
     if len(met) == len(found):
-        return f"use {met[0].mechanism['kind']}: {'both' if len(met) == 2 else 'all'} meet the wish"
+        return f"use {met[0].mechanism['kind']}: {'both' if len(met) == 2 else 'all'} meet the target"
     missed = ", ".join(
         f"{each.mechanism['kind']} reaches {format_value(each.reached, '.3g')}" for each in found if not each.met
     )
@@ -214,16 +214,16 @@ def columns_as_rows(plan: Plan, prior: Prior, wish: RowsTarget) -> TargetAnswer:
     _check_shares("--rows", prior, levels)
     found = [proposal for name in KINDS for proposal in _row_proposals(plan, prior, name, levels, wish)]
     best = max(found, key=lambda each: (each[1].met, each[0]), default=None)
-    said = f"{', '.join(wish.columns)} as rows, of which {rounded(wish.keep, 3)} stay"
+    said = f"{', '.join(wish.columns)} as rows, {rounded(wish.keep, 3)} of them retained"
     if best is not None and best[1].met:
-        return TargetAnswer(said, (best[1],), f"rows of {best[1].rows} a person at these levels meet the wish")
+        return TargetAnswer(said, (best[1],), f"rows of {best[1].rows} a person at these levels meet the target")
     return TargetAnswer(said, () if best is None else (best[1],), _instead(best[1] if best else None))
 
 
 def _instead(best: MechanismProposal | None) -> str:
     kept = "nothing" if best is None or best.reached is None else f"{rounded(best.reached, 3)} of the rows"
-    least = f"rows of these columns keep {kept} at the most, even at coarser levels"
-    return f"use tables: {least} (kind: dp_tables); or rows that are nobody's (kind: dp_synthetic)"
+    least = f"at most {kept} would be retained as rows of these columns, even at coarser levels"
+    return f"use tables: {least} (kind: dp_tables); or synthetic rows (kind: dp_synthetic)"
 
 
 def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:

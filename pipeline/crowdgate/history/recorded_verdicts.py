@@ -31,7 +31,7 @@ def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
     """
     path = private_file(ledger.path, ledger.id, entry.release_id)
     if entry.private_commitment is None or not has_private_record(ledger.path, ledger.id, entry.release_id):
-        raise VerificationFailed("its gates are told by its private record alone, which is not at hand")
+        raise VerificationFailed("its gates are only in its private record, which is not at hand")
     sections, _ = read_private(path, [entry.private_commitment])
     return {"verdicts": public_verdicts(sections), "settings": sections.get("settings")}
 

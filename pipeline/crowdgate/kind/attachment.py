@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """The inputs of attachments: the manifest, the kind's page, the records of audits and the register that gates read.
-    Once the manifest is closed also its bytes, the signing key, and the trusted keys."""
+    """What attachments are made of: the manifest, the README's template and words of the release's kind, the records of
+    audits, and the public register that gates on matches compare with. Once the manifest is closed also its bytes, the
+    signing key, and the trusted keys."""
 
     manifest: Manifest
     page: KindPage | None = None

@@ -37,7 +37,8 @@ def public_draws() -> Draws:
 
 
 def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
-    """Return the table that counts determine as a whole; None if they do not."""
+    """Return the table at these levels, summed from one known table that has no noise and the same or finer levels.
+    None if there is no such table, or for too many cells."""
     told = prior.counted(axes)
     if told is None:
         return None

@@ -543,7 +543,7 @@ class Ledger:
 
 def _unsigned_text(line: JournalLine) -> str:
     said = f"line {line.number} of its journal, the last one, is signed by no trusted key"
-    return f"{said}; who has looked at it and trusts it signs it with `crowdgate ledger sign`"
+    return f"{said}; inspect it, and if you trust it, sign it with `crowdgate ledger sign`"
 
 
 def _state_text(entry: Entry | None) -> str:

@@ -78,7 +78,7 @@ class AttestedPosition:
     def contradiction(self) -> str:
         """Return the error text for a journal that lacks this line."""
         said = f"its journal does not have line {self.stated.number} as a trusted key signed it in {self.path}"
-        return f"{said}: it is an older copy, was cut off or computed anew; whoever restored it removes that file"
+        return f"{said}: it is an older copy, was cut off or computed anew; after restoring it, remove that file"
 
 
 def position_file(ledger_file: Path, ledger_id: str) -> Path:

@@ -33,7 +33,7 @@ def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bo
     try:
         return not is_absent(path)
     except OSError as error:
-        raise EnvironmentFault(f"{path.parent}: private records can't be looked for: {error.strerror}") from None
+        raise EnvironmentFault(f"{path.parent}: private records can't be accessed: {error.strerror}") from None
 
 
 def private_folder(ledger_file: Path) -> Path:
@@ -45,7 +45,7 @@ def private_folder(ledger_file: Path) -> Path:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         fsync_path(ledger_file.parent)  # otherwise a power cut could remove the folder with all records
     except OSError as error:
-        raise EnvironmentFault(f"{folder}: private records can't be kept there: {error.strerror}") from None
+        raise EnvironmentFault(f"{folder}: private records can't be stored there: {error.strerror}") from None
     return folder
 
 

@@ -177,7 +177,7 @@ def refuse_used_sample(held: JournalState, population: str, sample: str | None) 
     """Raise LedgerRefused for an inherited sample that a release has used up."""
     user = None if sample is None else held.samples.get((population, sample))
     if user is not None:
-        raise LedgerRefused(f"the sample {sample} was used up by {user}: one sample serves one release for life")
+        raise LedgerRefused(f"the sample {sample} was used up by {user}: a sample can be released once")
 
 
 def refuse_changed_version(held: JournalState, version: str, policy_digest: str) -> None:

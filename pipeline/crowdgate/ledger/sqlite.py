@@ -28,7 +28,7 @@ _MACHINE = {
     sqlite3.SQLITE_LOCKED: "is locked by another run; try again",
     sqlite3.SQLITE_READONLY: "is read-only; a run must be able to write it",
     sqlite3.SQLITE_PERM: "can't be opened with these permissions",
-    sqlite3.SQLITE_CANTOPEN: "can't be opened; look at the permissions of the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "can't be opened; check the permissions of the file and its folder",
     sqlite3.SQLITE_IOERR: "can't be read or written: the disk reports an error",
     sqlite3.SQLITE_FULL: "can't be written: the disk is full",
     sqlite3.SQLITE_NOMEM: "can't be read: out of memory",
@@ -69,7 +69,7 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 def new_file(path: Path) -> Iterator[Database]:
     """Transaction on a new, empty file for its owner or a team; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
-        raise EnvironmentFault(f"beside {path} lies the log of an earlier database; move it away")
+        raise EnvironmentFault(f"the log of an earlier database lies next to {path}; move it away")
     try:
         os.close(permissions.open_file(path, os.O_RDWR | os.O_EXCL, permissions.LEDGER))
     except FileExistsError:
@@ -177,7 +177,9 @@ def _mode(path: Path, reading: bool) -> str:
         return "mode=ro&immutable=1"
     if Path(f"{path}-shm").exists():
         return "mode=ro"
-    raise EnvironmentFault(f"the ledger {path} has changes in {log.name} that only who may write it can read")
+    raise EnvironmentFault(
+        f"the ledger {path} has changes in {log.name} that only a user with write permission can read"
+    )
 
 
 def _now(database: Database) -> str:

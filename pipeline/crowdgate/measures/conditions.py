@@ -273,11 +273,11 @@ ENTROPY_DIVERSITY = _measure(
 )
 T_CLOSENESS = _measure(
     "t_closeness",
-    "how far any class departs from the release: greatest earth mover's distance between the attribute's distribution"
-    " in a class of the others and in the release, with ordered distance for numbers and days, equal distance "
-    "otherwise, from 0 to 1 (Li, Li, Venkatasubramanian 2007)",
-    "It takes how far the values of {of} in any group of rows that are equal in everything else depart from those of"
-    " the\nwhole release: 0 is not at all, 1 as far as can be.",
+    "how far any class departs from the release: greatest earth mover's distance, from 0 to 1, between the"
+    " attribute's distribution in a class of the others and in the release. Distance is ordered for numbers and"
+    " days, and equal otherwise (Li, Li, Venkatasubramanian 2007)",
+    "It measures how far the values of {of} in any group of rows depart from those of the whole release. The rows of"
+    " a\ngroup are equal in everything else. 0 is not at all, 1 as far as can be.",
     _closeness_reach,
     _closeness,
     better=BetterSide.SMALLER,
@@ -285,8 +285,8 @@ T_CLOSENESS = _measure(
 )
 BETA_LIKENESS = _measure(
     "beta_likeness",
-    "how much likelier a class of the others can make a value of the attribute: greatest gain (p - q) / q, p its share"
-    " in the class, q in the release (basic beta-likeness; Cao, Karras 2012)",
+    "how much more probable a class of the others can make a value of the attribute: greatest gain (p - q) / q, p"
+    " its share in the class, q in the release (basic beta-likeness; Cao, Karras 2012)",
     "It takes by how much a value of {of} can be likelier in a group of rows that are equal in everything else than in"
     " the\nwhole release: 1 is twice as likely.",
     _likeness_reach,
@@ -296,8 +296,9 @@ BETA_LIKENESS = _measure(
 )
 DELTA_DISCLOSURE = _measure(
     "delta_disclosure",
-    "how much a class can tell of a value, in bits: greatest |log2(p / q)| of a value of the attribute in a class of "
-    "the others against the release; infinite, so inconclusive, when a class lacks a value (Brickell, Shmatikov 2008)",
+    "how much a class can reveal of a value, in bits: greatest |log2(p / q)| of a value of the attribute in a class"
+    " of the others against the release. It is infinite, so inconclusive, when a class lacks a value (Brickell,"
+    " Shmatikov 2008)",
     "It takes by how many doublings or halvings a value of {of} can be likelier or rarer in a group of rows that are"
     " equal\nin everything else than in the whole release. A group that lacks a value leaves it undecided, which"
     " withholds where the rule\nblocks.",

@@ -47,10 +47,15 @@ def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None
 
 ANONYMITY_SET_QUARTILE = Measure(
     name="anonymity_set_quartile",
-    summary="number of rows in a class of the whole table, at the released levels: quartile 1, 2 (the median) or 3 over"
-    " the classes, each of which counts once (Koot 2012, Tables 3.2 to 3.5); inconclusive for an empty table",
-    sentence="It takes the size of the groups of rows that are alike, in the whole table at the released levels:"
-    " quartile {quartile}\nover the groups (1: a quarter are at most so large, 2: half, 3: three quarters).",
+    summary=(
+        "number of rows in a class of the whole table, at the released levels: quartile 1, 2 (the median) or 3 over"
+        " the classes. Each class counts once (Koot 2012, Tables 3.2 to 3.5). Inconclusive for an empty table"
+    ),
+    sentence=(
+        "It measures the size of the groups of rows that are alike, in the whole table at the released levels. It"
+        " takes\nquartile {quartile} over the groups (1: a quarter are at most so large, 2: half, 3: three"
+        " quarters)."
+    ),
     reads=MeasureClass.CONFIDENTIAL,
     shape=OutputType.TABLE,
     aspect=Aspect.SINGLING_OUT,

@@ -69,8 +69,8 @@ def _range_to_budget(static: Static, bound: Callable[[Cost], float]) -> Range:
 
 
 DISQUALIFIES = (
-    "This check can only disqualify: a high figure says that a release can let people be pointed at, a low one is"
-    " necessary and\ndoes not make a release anonymous."
+    "This check can only disqualify. A high figure says that a release can let an attacker describe exactly one"
+    " person; a\nlow one is necessary and does not make a release anonymous."
 )
 
 
@@ -79,9 +79,11 @@ def _pso(
 ) -> Measure:
     return Measure(
         name=name,
-        summary=f"how likely it is, at most, that any{whose} can be pointed at: {formula}, with all that the population"
-        " has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2; add/remove"
-        " suffices)",
+        summary=(
+            f"greatest probability that an attacker describes exactly one person{whose}: {formula}, with all that the"
+            " population has spent, including this release (predicate singling out: Cohen, Nissim 2020, Theorem 6.2;"
+            " add/remove suffices)"
+        ),
         sentence=f"{sentence} {DISQUALIFIES}",
         reads=MeasureClass.STATIC,
         shape=OutputType.STATIC,
@@ -131,33 +133,34 @@ DELTA = _of_guarantee(
 )
 PSO_BOUND = _pso(
     "pso_bound",
-    "one",
+    "",
     "people (e^epsilon weight + delta)",
-    "It limits the chance that anyone can be pointed at: described, with the help of the releases, so that exactly one"
-    " person\nfits, in words that somebody drawn at random fits with probability {weight}. All that these people have"
-    " lost in\nearlier releases counts.",
+    "It limits the probability that an attacker describes exactly one person with the help of the releases, in words"
+    " that\nfit a person drawn at random with probability {weight}. All earlier releases of these people count.",
     _bound,
 )
 PSO_BOUND_IN_SAMPLE = _pso(
     "pso_bound_in_sample",
-    "one of the sample",
+    " of the sample",
     "people ((e^epsilon - 1 + beta) weight + delta), beta the mechanism's sampling rate (1 without a sample, and where"
     " people have several rows)",
-    "It limits the chance that anyone among those who were drawn into the sample can be pointed at: described so that"
-    " exactly\none of them fits, in words that somebody drawn at random fits with probability {weight}. All that these"
-    " people have\nlost in earlier releases counts.",
+    "It limits the probability that an attacker describes exactly one person of the sample, in words that fit a"
+    " person\ndrawn at random with probability {weight}. All earlier releases of these people count.",
     _bound_in_sample,
 )
 MEMBERSHIP_PRECISION_BOUND = Measure(
     name="membership_precision_bound",
-    summary="how often, at most, a claim that somebody is in the table is right, of who finds a share `recall` of its"
-    " members or more, where there are `skew` non-members for each member, with all that the population has spent,"
-    " including this release, for who knows how many people there are: recall / (recall + skew (recall - delta)"
-    " e^-epsilon), this release's parts replaced one by one, earlier ones counted twice",
-    sentence='It limits how often somebody who claims "this person is in the table" can be right, whatever method is'
-    " used, if there are\n{skew} people outside for each one inside and the claims find at least a share of {recall} of"
-    " those inside. All\nthat these people have lost in earlier releases counts. It is a bound by the guarantee, and no"
-    " measurement.",
+    summary=(
+        "upper bound on the precision of any membership attack with at least `recall`, at `skew` non-members for"
+        " each member: recall / (recall + skew (recall - delta) e^-epsilon). The attacker knows the number of"
+        " people. All that the population has spent counts, including this release: this release's parts replaced"
+        " one by one, earlier ones counted twice"
+    ),
+    sentence=(
+        'It limits how often the claim "this person is in the table" can be right, whatever the method. There are'
+        " {skew}\npeople outside for each one inside, and the claims find at least a share of {recall} of those"
+        " inside. All earlier\nreleases of these people count. It is a bound by the guarantee, and no measurement."
+    ),
     reads=MeasureClass.STATIC,
     shape=OutputType.STATIC,
     aspect=Aspect.INFERENCE,

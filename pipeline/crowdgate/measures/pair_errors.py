@@ -9,9 +9,9 @@ from crowdgate.candidate import Candidate, Measurement, OutputType, PairErrors
 from crowdgate.measures.base import SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 
 CERTIFIED = (
-    "The distance of a pair of columns is half the sum of the differences between the table of that pair in the"
-    " synthetic rows\nand in the true ones, in parts of all rows: 0 is the same, 1 has nothing in common. It is a"
-    " figure about usefulness and\nprotects nobody."
+    "The distance of a pair of columns compares the table of that pair in the synthetic rows with the true one. It"
+    " is half\nthe sum of the differences, in parts of all rows: 0 is the same, 1 has nothing in common. It is a"
+    " figure about\nusefulness and protects nobody."
 )
 
 

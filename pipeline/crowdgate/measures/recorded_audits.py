@@ -99,36 +99,41 @@ def _measure(
 PSO_SUCCESS = _measure(
     AuditQuestion.SINGLING_OUT,
     "pso_success",
-    "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate as light as"
-    " the policy's `audit` says (predicate singling out; Cohen, Nissim 2020, Definition 3.1 of the arXiv version)",
-    "It limits how often, at most, the best attacker pointed at exactly one person, with a description as narrow as the"
-    " policy's\naudit states. An audit counts for {max_age} days. ",
+    "upper confidence limit of how often an attacker of the recorded audit described exactly one person, with a"
+    " predicate as light as the policy's `audit` states (predicate singling out; Cohen, Nissim 2020, Definition 3.1"
+    " of the arXiv version)",
+    "It limits how often, at most, the best attacker described exactly one person, with a description as narrow as"
+    " the\npolicy's audit states. An audit counts for {max_age} days. ",
 )
 PSO_EXCESS = _measure(
     AuditQuestion.SINGLING_OUT,
     "pso_excess",
-    "how much more often, at most, than one who does not look at the release",
-    "It limits how much more often, at most, the best attacker pointed at exactly one person than somebody who never"
-    " sees the\nrelease. An audit counts for {max_age} days. ",
+    "how much more often, at most, than an attacker without access to the release",
+    "It limits how much more often, at most, the best attacker described exactly one person than an attacker who"
+    " never sees\nthe release. An audit counts for {max_age} days. ",
     values=DIFFERENCE,
 )
 ISOLATION_RATE = _measure(
     AuditQuestion.SINGLING_OUT,
     "isolation_rate",
-    "how often, at most, an attacker of the recorded audit pointed at exactly one person with a predicate of whatever"
-    " weight; without any release .368 is reached",
-    "It limits how often, at most, the best attacker pointed at exactly one person with whatever description. Somebody"
-    " who never\nsees the release reaches 37 % with descriptions that fit one person in as many as there are, so only"
-    " much more than that\nsays anything. An audit counts for {max_age} days. ",
+    "upper confidence limit of how often an attacker of the recorded audit described exactly one person, with a"
+    " predicate of any weight; without any release .368 is reached",
+    "It limits how often, at most, the best attacker described exactly one person with any description. An attacker"
+    " who\nnever sees the release reaches 37 % with descriptions that fit one person in as many as there are, so"
+    " only much more\nthan that is informative. An audit counts for {max_age} days. ",
 )
 KEPT_SHARE = Measure(
     name=_KEPT,
-    summary="share of the sampled rows that the audit's tables kept; inconclusive where rows / (beta x people) of this"
-    " release is further than a tenth from it: an audit in which more is suppressed, or less, is one of another"
-    " mechanism",
-    sentence="It asks whether the recorded audit is of the same mechanism at work: the share of the sampled rows that"
-    " its tables kept,\nbeside what this release keeps. An audit in which nearly everything is left out passes because"
-    " nothing is published. An\naudit counts for {max_age} days.",
+    summary=(
+        "share of the sampled rows that the audit's tables retained. Inconclusive where rows / (beta x people) of"
+        " this release differs from it by more than a tenth: an audit in which more is suppressed, or less, is one"
+        " of another mechanism"
+    ),
+    sentence=(
+        "It checks that the recorded audit is of the same mechanism at work: the share of the sampled rows that its"
+        " tables\nretained, compared with this release. An audit in which nearly everything is left out passes"
+        " because nothing is\npublished. An audit counts for {max_age} days."
+    ),
     reads=MeasureClass.OUTPUT,
     shape=OutputType.ROWS,
     aspect=Aspect.USEFULNESS,
@@ -149,9 +154,9 @@ INFERENCE_GAIN = _measure(
     "how much of what a baseline leaves open the best attack of the recorded audit adds, at most, of all secrets at a"
     " coverage: (attack - baseline)/(1 - baseline), the precision improvement over what the table would tell without"
     " the person (Francis, Wagner, equation 6)",
-    "It limits how much better secrets of people could be guessed from the release than by a model that saw the table"
-    " without\nthem, in parts of what that model leaves open, at guesses for a share of {coverage} of the people. An"
-    " audit counts for\n{max_age} days. ",
+    "It limits how much better secrets of people could be guessed from the release than by a model of the table"
+    " without\nthem. The gain is in parts of what that model leaves open, at guesses for a share of {coverage} of"
+    " the people. An\naudit counts for {max_age} days. ",
     COVERAGE,
     values=(-inf, 1),
 )
@@ -168,11 +173,11 @@ INFERENCE_ABOVE = _measure(
 MEMBERSHIP_PRECISION = _measure(
     AuditQuestion.MEMBERSHIP,
     "membership_precision",
-    "how often, at most, a claim of the recorded audit that somebody is in the table is right, where there are `skew`"
-    " non-members for each member, of all attacks that find a share `recall` of the members or more",
-    "It limits how often, at most, claims that somebody is in the table were right, with {skew} people outside for each"
-    " one\ninside, of attacks that find at least a share of {recall} of those inside. An audit counts for {max_age}"
-    " days.\n",
+    "upper confidence limit of the precision of the recorded audit's membership attacks, at `skew` non-members for"
+    " each member, of all attacks with at least `recall`",
+    "It limits how often, at most, claims that somebody is in the table were right, with {skew} people outside for"
+    " each one\ninside. It counts attacks that find at least a share of {recall} of those inside. An audit counts"
+    " for {max_age} days. ",
     "skew",
     "recall",
 )

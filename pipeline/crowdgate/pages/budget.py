@@ -68,7 +68,7 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     looks = (
         f"{each['release_id']} ({_where(each)})" for each in summary["records_opened"] if each["release_id"] in ids
     )
-    yield _section("Looks at private records", looks, "None.")
+    yield _section("Accesses to private records", looks, "None.")
     yield Section("", [f"From the ledger {summary['ledger']}."])
 
 
@@ -84,8 +84,8 @@ def _section(heading: str, points: Iterable[str], nothing: str) -> Section:
 def _life_text(budget: dict[str, Any]) -> str:
     about = "row" if budget["unit"] == "row" else f"person ({budget['unit']})"
     return (
-        "What people lose adds up over all releases, and never comes back. This is the budget of at most"
-        f" {format_value(budget['people'], PEOPLE)} people for life; a {about} is what each promise is about."
+        "Privacy costs add up over all releases, and never come back. This is the lifetime budget of at most"
+        f" {format_value(budget['people'], PEOPLE)} people. Each guarantee is about one {about}."
     )
 
 

@@ -56,21 +56,21 @@ _CRITERIA = (
     (
         Aspect.LINKABILITY,
         "Can two records about one person, or about a group, be linked, here or with other data?",
-        "Epsilon and delta limit how much of what is published can depend on one person's record, and so how much of"
-        " it there is to be linked with. Releases of these people add up in their ledger.",
+        "Epsilon and delta limit how much of what is published can depend on one person's record, and so how much"
+        " can be linked. Releases of these people add up in their ledger.",
         (
             "Data about the same people that others publish are not in the ledger.",
-            "Whether a published line looks like somebody's known line, which needs no link to hurt.",
+            "Whether a published line is similar to somebody's known line: harm needs no link.",
         ),
     ),
     (
         Aspect.INFERENCE,
         "Can an attribute of a person be deduced with significant probability?",
-        "Epsilon and delta limit how much what can be deduced of somebody may depend on whether that person's record"
-        " is in the table.",
+        "Epsilon and delta limit how much inference about a person depends on whether that person's record is in the"
+        " table.",
         (
-            "Facts about groups: what holds of most people of a kind can be deduced of one of them, who need not be in"
-            " the table.",
+            "Facts about groups: what holds of most people of a kind can be deduced of each of them, in the table or"
+            " not.",
             "Attributes that no rule and no audit names.",
         ),
     ),

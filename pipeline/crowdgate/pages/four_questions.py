@@ -63,20 +63,22 @@ def expected_failures(said: Manifest) -> str:
 
 def _singling_out_guess(static: Static) -> AttackerGuess:
     rows, weight = static.most_rows, DEFAULT_WEIGHT
-    guess = f"pointing at exactly one person, in words that fit one at random with probability {decimal(weight)}"
+    guess = (
+        f"describing exactly one person, in words that fit a person drawn at random with probability {decimal(weight)}"
+    )
     without = decimal(baseline_up_to(rows, weight), 4)
-    return AttackerGuess(guess, without, f"at most {_bound(PSO_BOUND, static)}", "follows from the promise")
+    return AttackerGuess(guess, without, f"at most {_bound(PSO_BOUND, static)}", "follows from the guarantee")
 
 
 def _membership_guess(static: Static) -> AttackerGuess:
     skew, recall = DEFAULT_SKEW, DEFAULT_RECALL
     guess = (
-        f"claiming that somebody is in the table, for at least a share of {decimal(recall)} of those who are, where"
-        f" {decimal(skew)} are not for each who is"
+        f"claiming membership in the table, for at least a share of {decimal(recall)} of the members, at"
+        f" {decimal(skew)} non-members for each member"
     )
     without = decimal(1 / (1 + skew), 4)
     return AttackerGuess(
-        guess, without, f"at most {_bound(MEMBERSHIP_PRECISION_BOUND, static)}", "follows from the promise"
+        guess, without, f"at most {_bound(MEMBERSHIP_PRECISION_BOUND, static)}", "follows from the guarantee"
     )
 
 

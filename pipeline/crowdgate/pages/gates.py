@@ -77,7 +77,7 @@ def _margin(at: int, verdict: Verdict, past: Sequence[EndedRun]) -> Picture | No
     value = verdict.measure.replace("_", " ") if known is None else known.label
     return Picture(
         f"gate {at}", gate_text(verdict.rule), "run (version and slot)", value,
-        (Series("measured, with the ends that it is judged by", points),), (Limit(words, limit),), across=True,
+        (Series("measured, with the confidence limits that are judged", points),), (Limit(words, limit),), across=True,
     )  # fmt: skip
 
 

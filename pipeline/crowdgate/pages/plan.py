@@ -17,8 +17,9 @@ from crowdgate.planning.cost_text import cost_rows
 from crowdgate.report.report import Report, Section, table_section
 
 BY_WEIGHT = (
-    "By weight, up to 1 in as many as there are rows: how likely a predicate that is chosen without any release fits"
-    " exactly one row, how likely at most one that is chosen with them does, or fits exactly one of the sampled rows."
+    "By weight, up to 1 in as many as there are rows. Baseline: the probability that a predicate chosen without any"
+    " release fits exactly one row. Bounds: the greatest probability for a predicate chosen with the releases, for"
+    " one row, and for one of the sampled rows."
 )
 TOO_LITTLE = (
     "Nothing: too little is known of the released attributes (public margins, or counts that are given), or they have"
@@ -136,11 +137,11 @@ def _proposal(found: MechanismProposal) -> str:
 def _comparison(found: KindComparison) -> Section:
     """Return the comparison with other kinds of release at the same epsilon and delta."""
     said = [
-        f"Beside {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
+        f"Compared with {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
         for rival in found.rivals
     ]
     every = (found.own, *found.rivals)
-    lost = [(f"{rival.kind}: lost rows", SHARE) for rival in every]
+    lost = [(f"{rival.kind}: suppressed rows", SHARE) for rival in every]
     columns: list[Column] = ["table", ("cells", "d"), *(rival.kind for rival in every), *lost]
     title = f"Error of a cell, median / greatest: {found.assumed}"
     sentences = [*said, "Which to use (errors are root mean squares over all cells):"]
@@ -165,5 +166,5 @@ def _compared(found: KindComparison) -> Iterator[list[Value]]:
 
 def _middle_and_most(errors: CellErrors | None) -> str:
     if errors is None:
-        return "not told"
+        return "unknown"
     return f"{format_value(median(errors.error.tolist()))} / {format_value(max(errors.error.tolist()))}"

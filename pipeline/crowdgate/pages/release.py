@@ -132,7 +132,7 @@ def private_page(release_id: str, to: Path | None, ledger: str | None) -> Releas
     `page_in` and `open_record`.
     """
     if to is None:
-        expected = "a file for its owner alone, since what it tells is confidential"
+        expected = "a file for its owner only, since the private record is confidential"
         raise ConfigurationError(Problem("command line", None, "--page", "missing", expected, "--page private.html"))
     from crowdgate.pages.private_pictures import private_pictures
 

@@ -52,7 +52,7 @@ def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[s
     for text in anchors:
         line, digest = parse_anchor(text)
         if not ledger.holds(line, digest):
-            raise _refused(f"the ledger {ledger.id} has no such line {line} as an anchor that was kept says: {_OLDER}")
+            raise _refused(f"the ledger {ledger.id} has no such line {line} as a stored anchor states: {_OLDER}")
     for problem in unknown_releases(ledger, roots):
         raise _refused(problem + ("" if ledger.trusted else _PLANTED))
 

@@ -69,13 +69,13 @@ class BudgetLeft:
 
     def words(self) -> list[str]:
         """Return the budget left in sentences."""
-        alone = "" if self.read else f" ({self.unread}, so this is for a population that has lost nothing)"
+        alone = "" if self.read else f" ({self.unread}; this assumes that nothing was spent)"
         said = [self._budget_text() + alone]
         if self.stops is not None:
             which = "the next one" if not self.passing else f"all but the first {self.passing}"
-            said.append(f"Of these its own gates would withhold {which}: {self.stops.gate}: {self.stops.reason}.")
+            said.append(f"Its gates would withhold {which} of these: {self.stops.gate}: {self.stops.reason}.")
         elif self.releases > self.passing:
-            said.append(f"Its own gates were asked about the first {self.passing} of these, and let them through.")
+            said.append(f"Its gates would pass the first {self.passing} of these.")
         return said
 
     def to_json(self) -> dict[str, Any]:
@@ -92,10 +92,12 @@ class BudgetLeft:
 
     def _budget_text(self) -> str:
         left = self.spent.left_of(self.cap)
-        amounts = (f"{decimal(getattr(left, name), rounding=Rounding.DOWN)} of {name}" for name in ("epsilon", "delta"))
-        serves = f". Its table is the sample {self.sample}, which serves one release for life:"
-        which = ", which suffices for" if self.sample is None else serves
-        return f"Left of its budget: {' and '.join(amounts)}{which} {self.releases} more such releases"
+        amounts = (f"{name} {decimal(getattr(left, name), rounding=Rounding.DOWN)}" for name in ("epsilon", "delta"))
+        serves = f". Its table is the sample {self.sample}, which can be released once: enough for"
+        which = ", enough for" if self.sample is None else serves
+        return (
+            f"Budget left: {', '.join(amounts)}{which} {self.releases} such release{'' if self.releases == 1 else 's'}"
+        )
 
 
 @dataclass(frozen=True)

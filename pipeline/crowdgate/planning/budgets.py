@@ -34,7 +34,7 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
     share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
     numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
-    return f"{entry['population']} has {floor(100 * share)} % of its budget for life left: {numbers}"
+    return f"{entry['population']} has {floor(100 * share)} % of its lifetime budget left: {numbers}"
 
 
 def raise_budget(

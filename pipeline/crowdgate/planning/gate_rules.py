@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion, OutputType
-from crowdgate.errors import Code, Problem, nearest
+from crowdgate.errors import Code, Problem, expected_names, nearest
 from crowdgate.kind.plan import columns_read
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from crowdgate.documents.yaml_text import Location
     from crowdgate.kind.kind import Protection
     from crowdgate.policy.files import Bundle
+
+A_MEASURE = "a measure"
+LISTED = "crowdgate check --explain CG104"
+"""The command that lists all measures."""
 
 
 def gate_problems(bundle: Bundle) -> Iterator[Problem]:
@@ -39,7 +43,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
             yield problem_at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each", None, Code.TWICE)
         measure = MEASURES.get(rule.measure)
         if measure is None:
-            expected = f"one of {', '.join(MEASURES)}"
+            expected = expected_names(list(MEASURES), rule.measure, A_MEASURE, LISTED)
             meant = nearest(rule.measure, list(MEASURES))
             yield problem_at(
                 bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant, Code.UNKNOWN_NAME
@@ -52,8 +56,8 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     kind = kind_of(bundle)
     if measure.shape not in kind.shapes:
         found = f"{rule.measure} does not speak of a release by {kind.name}"
-        fitting = ", ".join(name for name, known in MEASURES.items() if known.shape in kind.shapes)
-        yield problem_at(bundle, (*at, "measure"), found, f"one of {fitting}")
+        fitting = [name for name, known in MEASURES.items() if known.shape in kind.shapes]
+        yield problem_at(bundle, (*at, "measure"), found, expected_names(fitting, rule.measure, A_MEASURE, LISTED))
         return
     if measure.reads is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
@@ -64,7 +68,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     if measure.reads is not MeasureClass.CHARGED and rule.charge is not None:
         yield problem_at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
     if measure.reads is MeasureClass.CONFIDENTIAL and rule.severity == "block":
-        found = f"{rule.measure} is confidential: withholding by it would tell about the data"
+        found = f"{rule.measure} is confidential: withholding by it would reveal something about the data"
         yield problem_at(bundle, at, found, "severity: advise", "advise")
     for option in rule.options:
         if option not in measure.options:
@@ -114,9 +118,9 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     if not limit_fits(rule, measure):
         expected = "at_most: a share from 0 to 1, in at most six decimals"
-        yield problem_at(bundle, at, f"{rule.measure} without a share that it must keep", expected)
+        yield problem_at(bundle, at, f"{rule.measure} without a share as its limit", expected)
     if measure.several_rows and bundle.contract.unit.person is None:
-        found = "every row is a person of its own, so nobody has more rows than may stay"
+        found = "every row is one person, so nobody has more rows than are used"
         yield problem_at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
 
 
@@ -163,7 +167,14 @@ def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
         known = rule.measure in MEASURES and MEASURES[rule.measure].shape is OutputType.INPUT
         if known and rule.of is not None and MEASURES[rule.measure].of and rule.of not in read:
             at, found = ("spec", "gates", i, "of"), f"{rule.of!r} is not read by this release"
-            yield problem_at(bundle, at, found, f"one of {', '.join(read)}", nearest(rule.of, read), Code.UNKNOWN_NAME)
+            yield problem_at(
+                bundle,
+                at,
+                found,
+                expected_names(read, rule.of, "a column that is read", "the contract"),
+                nearest(rule.of, read),
+                Code.UNKNOWN_NAME,
+            )
 
 
 def joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:

@@ -59,7 +59,9 @@ def register_problems(bundle: Bundle, protection: Protection | None, known: Know
             Code.GATE,
         )
     if why := why_private(bundle.register, known):
-        found = f"the table of contract {bundle.register.id} is not public, {why}: the gate and the release would tell"
+        found = (
+            f"the table of contract {bundle.register.id} is not public, {why}: the gate and the release would reveal it"
+        )
         expected = "the id of a contract with {property: public, value: true}, as all that speak of its table"
         yield at(AT, found, expected, None, Code.NOT_PUBLIC)
     elif protection is not None:

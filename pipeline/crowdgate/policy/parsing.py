@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from crowdgate.documents.yaml_text import Document, Location
-from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_words, nearest
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_names, expected_words, nearest
 
 PATTERNS = {
     "name": "at most 63 lower-case letters, digits and hyphens",
@@ -53,7 +53,9 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     if detail["type"] == "extra_forbidden":
         known = _keys(model, at[:-1], document.data)
         meant = nearest(str(at[-1]), known)
-        return document.problem(at, "unknown key", f"one of {', '.join(known)}", meant, Code.UNKNOWN_KEY)
+        return document.problem(
+            at, "unknown key", expected_names(known, str(at[-1]), "a key", "policies/schema"), meant, Code.UNKNOWN_KEY
+        )
     if detail["type"] == "missing":
         return document.problem(at, "the key is missing", f"a value for {at[-1]}", None, Code.MISSING_KEY)
     expected = _shape(model, document, at, detail["type"])

@@ -115,7 +115,7 @@ class Privacy(Strict):
     delta: Annotated[
         Probability,
         ValueField(
-            "the probability that the limit on what is told does not hold",
+            "the probability that the limit by epsilon does not hold",
             more_is_looser,
             "the guarantee may fail with a greater probability",
             "the guarantee may fail with a smaller probability only",
@@ -141,7 +141,7 @@ class Waiver(Strict):
     A failed measurement still does.
     """
 
-    reason: Annotated[Line, NameField("why a failure is put up with")]
+    reason: Annotated[Line, NameField("why a failure is waived")]
     """The reason why a failure is waived."""
     approved_by: Annotated[Line, NameField("who answers for a waiver")]
     """The approver, who answers for the waiver."""

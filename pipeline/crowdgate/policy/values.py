@@ -124,7 +124,7 @@ class Sampling(Strict):
     beta: Annotated[
         Rate,
         ValueField(
-            "the share of rows that secret coins keep",
+            "the share of rows that is sampled, by secret random bits",
             more_is_looser,
             "more people are in a release",
             "fewer people are in a release",

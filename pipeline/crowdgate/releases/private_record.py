@@ -49,4 +49,4 @@ def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
 
 def record_line(release_id: str) -> str:
     """Return the line that every run prints before it reads data, so that the line can't depend on them."""
-    return f"for the curator alone: crowdgate record show {release_id} (every opening is recorded)"
+    return f"for the custodian only: crowdgate record show {release_id} (every access is recorded)"

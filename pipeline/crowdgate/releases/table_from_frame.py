@@ -18,10 +18,9 @@ FORMAT = "parquet"
 
 
 def write(frame: pd.DataFrame, contract: Contract) -> Path:
-    """Write the contract's file atomically, readable only to its owner, and return its path.
-
-    Raises ConfigurationError for another format, EnvironmentFault if it can't be written.
-    """
+    """Write the data frame to the file in which the contract expects its table: whole or not at all, readable only to
+    the file's owner. Returns the path. Raises ConfigurationError if the contract's format is not parquet,
+    EnvironmentFault if the file can't be written."""
     if contract.server.reader != FORMAT:
         found = f"a server of format {contract.server.reader}"
         raise ConfigurationError(

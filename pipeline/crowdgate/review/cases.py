@@ -90,7 +90,8 @@ class CaseSuite:
 
 
 def read_cases(file: Path) -> CaseSuite:
-    """Return the cases of a file. Raises ConfigurationError for a faulty file or a faulty policy."""
+    """Return a file's test cases of a policy: each states the outcome to expect for given measurements or simulated
+    rows. Raises ConfigurationError for a faulty file or a faulty policy."""
     document = read_document(file)
     stated = parse(PolicyCases, document)
     policy = _policy(document, stated.spec.policy)

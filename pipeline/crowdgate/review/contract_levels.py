@@ -13,7 +13,7 @@ from crowdgate.planning.bundle import KNOWN
 
 @dataclass(frozen=True)
 class LevelGroups:
-    """A level with its groups, finest first."""
+    """A level with its groups, in the level's order."""
 
     name: str
     groups: tuple[LevelValue, ...]

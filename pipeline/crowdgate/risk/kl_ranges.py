@@ -21,8 +21,8 @@ def greatest_collision(bins: int) -> float:
 
 
 def largest_above(collision: float, bins: int) -> float:
-    """Return b such that one of the bins has probability (1 + b) / bins and all others are equal; above bins - 1 there
-    is no such distribution."""
+    """Return b of the distribution with this collision quantity in which one bin has probability (1 + b) / bins and all
+    others are equal. If b is above bins - 1, there is no such distribution."""
     return sqrt((bins - 1) * 2 * collision)
 
 

@@ -174,7 +174,7 @@ def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction)
     """
     rows = rows_interval(grid, noisy, epsilon)
     if rows.low < 1:
-        raise ValueError("the lower end of the noisy number of rows must be at least 1")
+        raise ValueError("the lower confidence limit of the number of rows must be at least 1")
     occupied = min(cells, rows.high)  # each of them was rounded down by less than a step
     logs, squares = _sum_limits(grid, noisy, epsilon, occupied)
     kl, collision = consistent(cells, _kl_interval(cells, rows, logs), _collision_interval(cells, rows, squares))

@@ -149,12 +149,12 @@ def test_figures_are_the_formulas_with_the_ends_of_the_entry(holder: Path) -> No
 def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -> None:
     found = foretold(holder, of_one(1000, 1.2, 1.4), "40")
     assert all(row["singletons"] is None for row in rows_of(found))
-    assert "the entry does not tell how many are alone" in found.to_json()["plain"]
+    assert "it is unknown how many are unique" in found.to_json()["plain"]
     why = {(row["by"], row["figure"]): row["why"] for row in rows_of(found, "refused")}
     assert "kappa must be at most 0.25, not 1.2" in why[KL, "alone"]
     assert "kappa must be at most 0.25, not 1.4" in why[COLLISION, "alone"]
     assert "A contract's margins have no such range" in " ".join(found.to_json()["notes"])
-    assert "not told" in found.markdown()
+    assert "unknown" in found.markdown()
     few = foretold(holder, of_one(LEAST_BINS - 1, 0.01, 0.01), "5")
     assert "N must be at least 20, not 19" in rows_of(few, "refused")[0]["why"]
 
@@ -179,17 +179,17 @@ def test_where_one_law_is_left_the_figures_are_exact(holder: Path, bins: int, pe
     assert sentence.startswith("Of 1 person who is asked" if people == 1 else f"Of {people} people who are asked")
     notes = " ".join(found.to_json()["notes"])
     assert "The figures are exact" in notes
-    assert not any(words in notes for words in ("off by at most", "far likelier", "chance"))
+    assert not any(words in notes for words in ("off by at most", "far more probable", "chance"))
 
 
 def test_chance_outliers_and_restrictions_are_said(holder: Path) -> None:
     few = foretold(holder, of_one(1000, 0.5, 0.55, rows=2000), "40")
-    assert "about 0.25 each is chance" in " ".join(few.to_json()["notes"])
+    assert "About 0.25 of KL and of the collision quantity is chance" in " ".join(few.to_json()["notes"])
     many = foretold(holder, of_one(1000, 0.5, 0.55, rows=10**6), "40")
     assert "chance" not in " ".join(many.to_json()["notes"])
     assert "Two distances do not rule out" in " ".join(many.to_json()["notes"])
     skew = foretold(holder, of_one(1000, 0.5, 0.9), "40")
-    assert "far likelier or far less likely" in " ".join(skew.to_json()["notes"])
+    assert "far more or far less probable" in " ".join(skew.to_json()["notes"])
     only = [{"name": "sex", "level": "exact", "value": "female"}]
     some = of_one(1000, 0.1, 0.1, population={"words": "Patients", "id": "p", "restrictions": only})
     assert "Patients, sex female" in foretold(holder, some, "40").to_json()["notes"][0]

@@ -70,7 +70,7 @@ def test_without_counts_attributes_fall_independently_by_their_margins(
     assert (told["classes"], told["shannon"]) == pytest.approx((8, degrees.shannon_entropy(classes)))
     assert told["likeliest"] == "probable innocence"
     notes = " ".join(found["notes"])
-    for words in ("as if attributes were independent", "who knows who is among the people", "more alike"):
+    for words in ("as if attributes were independent", "who knows that the person is among these people", "more alike"):
         assert words in notes
 
 
@@ -82,7 +82,7 @@ def test_the_ends_of_independence_stand_in_terminal_and_page(
     assert crowdgate("predict", workshop.contract, "--of", "ward,age=50 years", "--page", page) == 0
     for text in (capsys.readouterr().out, page.read_text(encoding="utf-8").lower()):
         assert "the least and the most by any joint law with these margins" in text
-    assert "Bits that the answers tell of a person" in page.read_text(encoding="utf-8")
+    assert "Bits of information in the answers of a person" in page.read_text(encoding="utf-8")
     (row,) = said(capsys, workshop.contract, "--of", "ward", "--people", "20")["alone"]
     assert (row["low"], row["high"]) == (None, None)
 
@@ -217,9 +217,9 @@ def test_a_plan_foretells_who_is_alone_with_what_is_counted(
     assert row["singletons"] == alone["singletons"]
     assert row["people"] == 1000
     page = (tmp_path / "plan.md").read_text(encoding="utf-8")
-    assert "People expected to be alone in the table by all that is counted" in page
+    assert "People expected to be unique in the table by all that is counted" in page
     assert crowdgate("plan", workshop.policy) == 0
-    assert "people expected to be alone in the table" in capsys.readouterr().out
+    assert "people expected to be unique in the table" in capsys.readouterr().out
 
 
 def test_a_plan_by_counts_shows_joint_figures_beside_independence(

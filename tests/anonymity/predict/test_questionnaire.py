@@ -121,7 +121,8 @@ def test_the_form_says_what_it_leaves_out_and_takes_as_independent() -> None:
     assert "Question children is left out: no statistics could be linked to its answers." in said
     assert "independent of each other" in said
     assert found.to_json()["plain"].startswith(
-        "Whoever answers all 6 questions shares the answers with 3 others at best"
+        "Each of 16,000,000 people (inhabitants of the Netherlands) who answers all 6 questions shares the answers"
+        " with 3 others at best."
     )
     assert "children" not in {row["question"] for row in listings_of(found)[0].rows}
 

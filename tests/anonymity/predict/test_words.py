@@ -97,5 +97,5 @@ def test_thousands_are_set_apart_and_shares_are_percents(
 def test_who_is_alone_among_many_is_told_as_people_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("predict", CENSUS, "--of", "age,sex,race") == 0
     text = capsys.readouterr().out
-    assert "of whose 300,000 people 3.25 (below 0.01%) are expected to be alone" in text
+    assert "of whose 300,000 people 3.25 (below 0.01%) are expected to be unique" in text
     assert " (0.00%)" not in text

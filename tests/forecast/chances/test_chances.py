@@ -76,7 +76,7 @@ def test_what_reads_no_data_is_known_and_the_rest_is_not_told(clinic: Workshop) 
         assert gate(found, "released_rows") == {"gate": "released_rows at least 0", **known}
         untold = gate(found, "singletons")
         assert (untold["chance"], untold["low"], untold["high"]) == (None, None, None)
-        assert untold["basis"] == "not told: no past run that can be compared"
+        assert untold["basis"] == "unknown: no past run that can be compared"
         assert found["release"] == {"chance": None, "low": None, "high": None, "at_most": 1.0, "gates_not_told": 1}
 
 
@@ -84,7 +84,7 @@ def test_of_one_past_run_no_chance_is_made_up(clinic: Workshop) -> None:
     (shown,) = released(clinic, SLOTS[:1])
     found = gate(forecast(clinic), "singletons")
     assert found["chance"] is None
-    assert found["basis"] == f"not told: 1 past run: {shown['singletons']['high']} against at most 500"
+    assert found["basis"] == f"unknown: 1 past run: {shown['singletons']['high']} against at most 500"
 
 
 @pytest.mark.thorough
@@ -101,7 +101,7 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
         assert 0 < gate(found, "released_rows")["chance"] < 1
         whole = found["release"]
         assert whole["low"] <= whole["chance"] <= whole["high"] == whole["at_most"]
-    assert "chance to pass: above 0.99, from 3 past runs" in say("plan", clinic.policy).out
+    assert "probability of passing: above 0.99, from 3 past runs" in say("plan", clinic.policy).out
 
 
 def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
@@ -197,7 +197,7 @@ def test_only_runs_of_the_same_thing_are_compared(
     told = [gate(found, name)["chance"] is not None for name in ("released_rows", "singletons")]
     assert told == [rows, table]
     if not table:
-        assert gate(found, "singletons")["basis"] == "not told: no past run that can be compared; 3 not comparable"
+        assert gate(found, "singletons")["basis"] == "unknown: no past run that can be compared; 3 not comparable"
 
 
 @pytest.mark.thorough
@@ -208,7 +208,7 @@ def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     clinic.edit(clinic.budget, "people: 1000", "people: 400")
     clinic.edit(clinic.policy, "version: 2", "version: 3")
     found = forecast(clinic, "plan")
-    assert gate(found, "released_rows")["basis"] == "not told: no past run that can be compared; 3 not comparable"
+    assert gate(found, "released_rows")["basis"] == "unknown: no past run that can be compared; 3 not comparable"
 
 
 def test_what_the_ledger_did_not_commit_to_is_not_used(clinic: Workshop) -> None:
@@ -263,7 +263,7 @@ def test_a_failure_that_is_waived_stops_nothing(clinic: Workshop) -> None:
 def test_without_its_ledger_no_past_is_told(clinic: Workshop) -> None:
     released(clinic, SLOTS[:2])
     (clinic.root / "crowdgate.toml").unlink()
-    assert gate(forecast(clinic), "singletons")["basis"] == "not told: its ledger can't be read here"
+    assert gate(forecast(clinic), "singletons")["basis"] == "unknown: its ledger can't be read here"
 
 
 @pytest.mark.thorough
@@ -298,11 +298,11 @@ def test_a_change_is_told_with_its_effect_on_the_chances(clinic: Workshop) -> No
     new.write_text(text.replace("released_rows, at_least: 1}", "released_rows, at_least: 320}"))
     said = say("diff", clinic.policy, new)
     before = format_value(gate(forecast(clinic), "released_rows")["chance"], CHANCE)
-    assert f"chance to pass released_rows: {before}" in said.out
-    assert "chance to pass singletons" not in said.out
+    assert f"probability of passing released_rows: {before}" in said.out
+    assert "probability of passing singletons" not in said.out
     effects = {each["of"]: each for each in say("diff", clinic.policy, new, "--json").json()["policies"][0]["effects"]}
-    assert effects["chance to pass released_rows"]["before"].startswith(before)
-    assert f"| chance to pass released\\_rows | {before}" in say("diff", clinic.policy, new, "--markdown").out
+    assert effects["probability of passing released_rows"]["before"].startswith(before)
+    assert f"| probability of passing released\\_rows | {before}" in say("diff", clinic.policy, new, "--markdown").out
     assert "chance" not in say("diff", clinic.policy, clinic.policy).out
 
 
@@ -310,13 +310,13 @@ def test_the_release_as_a_whole_is_between_what_gates_can_have_in_common() -> No
     rule = GateRule.model_validate({"measure": "released_rows", "at_least": "1"})
     made = [GateChance(rule, PassProbability(each, each, each), "", stops=True) for each in (0.9, 0.8)]
     aside = GateChance(rule, FAILS, "", stops=False)
-    untold = GateChance(rule, None, "not told", stops=True)
+    untold = GateChance(rule, None, "unknown", stops=True)
     found = Chances((*made, aside, GateChance(rule, PASSES, "", stops=True)), refused=False).all
     assert found is not None
     assert (found.value, found.low, found.high) == pytest.approx((0.72, 0.7, 0.8))
     open_ = Chances((*made, untold), refused=False)
     assert (open_.all, open_.at_most, open_.untold) == (None, 0.8, 1)
-    assert "not told, as that of 1 gate is not; by the others at most 0.80" in open_.words()
+    assert "unknown (1 gate has no estimate, at most 0.80 by the others)" in open_.words()
     assert Chances((untold, GateChance(rule, FAILS, "", stops=True)), refused=False).all == FAILS
     assert Chances(tuple(made), refused=True).all == FAILS
 

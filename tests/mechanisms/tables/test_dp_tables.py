@@ -276,9 +276,9 @@ def test_sampling_throws_one_coin_for_all_tables() -> None:
 
 def test_coins_must_be_given_exactly_if_the_mechanism_samples() -> None:
     whole, half = plan([ContingencyTable()]), plan([ContingencyTable()], beta=HALF)
-    with pytest.raises(ValueError, match="coins must be given"):
+    with pytest.raises(ValueError, match="bits must be given"):
         half.protect(counted(half, ROWS))
-    with pytest.raises(ValueError, match="coins must be given"):
+    with pytest.raises(ValueError, match="bits must be given"):
         whole.protect(counted(whole, ROWS), lambda sizes: sizes)
     with pytest.raises(ValueError, match="row by row"):
         replace(half, rows=2)

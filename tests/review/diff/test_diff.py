@@ -160,7 +160,7 @@ def test_without_a_contract_only_the_finest_and_the_coarsest_level_have_an_order
         ("nowhere:policies/clinic.yaml", "no revision that git knows"),
         ("--output=x:policies", "No such option"),
         ("none.yaml", "No such file"),
-        ("policies", "a folder beside a file"),
+        ("policies", "a folder and a file"),
     ],
 )
 def test_what_can_not_be_read_is_refused(there: Workshop, old: str, found: str) -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, expected_names, nearest
 from crowdgate.hierarchy import INVALID_LABEL, Hierarchy
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.planning.bundle import KNOWN
@@ -74,7 +74,10 @@ def decide(choice: CollectionChoice, today: date) -> RecordedDecision:
 def _decision_fields(choice: CollectionChoice, contract: Contract, today: date) -> dict[str, str | int]:
     names = list(contract.by_name)
     if choice.attribute not in names:
-        found, expected = f"{choice.attribute!r} is no attribute of {contract.id}", f"one of {', '.join(names)}"
+        found, expected = (
+            f"{choice.attribute!r} is no attribute of {contract.id}",
+            expected_names(names, choice.attribute, "an attribute", f"contract {contract.id}"),
+        )
         raise _option_error("--of", found, expected, nearest(choice.attribute, names))
     if choice.decision not in CHOICES:
         raise _option_error(

@@ -10,7 +10,7 @@ from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion,
 from crowdgate.anonymity.kl.reading import SignedEntry
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.documents.yaml_text import Document, read_document
-from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.decisions import DecisionCheck, check_decisions
@@ -163,7 +163,12 @@ def _question_levels(document: Document, form: Questionnaire, contract: Contract
         if each.level not in names:
             where, right = ("level", names) if names else ("attribute", list(contract.by_name))
             word = each.level if names else each.attribute
-            found, expected = f"{word!r} is no {where} of {contract.id}", f"one of {', '.join(right)}"
+            found, expected = (
+                f"{word!r} is no {where} of {contract.id}",
+                expected_names(
+                    right, word, f"{'an' if where == 'attribute' else 'a'} {where}", f"contract {contract.id}"
+                ),
+            )
             place = ("spec", "questions", at, where)
             problems.append(document.problem(place, found, expected, nearest(word, right)))
     if problems:

@@ -12,7 +12,7 @@ from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion,
 from crowdgate.anonymity.kl.reading import Repository, SignedEntry, read_repository
 from crowdgate.anonymity.kl.subject import split_options
 from crowdgate.contracts.contract import Contract
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT
 from crowdgate.number_text import Rounding, Value, decimal, exact_text
 from crowdgate.planning.bundle import KNOWN
@@ -97,7 +97,10 @@ def _level_size(known: Values, name: str, level: str) -> int:
     names = sorted({each for each, _ in known})
     if name not in names:
         raise _option_error(
-            "--of", f"{name!r} is no attribute that is known", f"one of {', '.join(names)}", nearest(name, names)
+            "--of",
+            f"{name!r} is no attribute that is known",
+            expected_names(names, name, "an attribute", "the contract"),
+            nearest(name, names),
         )
     levels = [own for each, own in known if each == name]
     raise _option_error(

@@ -7,7 +7,7 @@ from pathlib import Path
 from crowdgate.anonymity.kl.entry import AttributeFields, Restriction, Vocabulary
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.histogram import View
 from crowdgate.limits import MOST_BINS
@@ -136,7 +136,8 @@ def _attribute(contract: Contract, name: str, option: str, problems: list[Proble
         return found
     known = [each.name for each in contract.attributes if each.releasable]
     why = "has no public domain, or identifies directly" if found is not None else f"is no attribute of {contract.id}"
-    problems.append(_problem(option, f"{name!r} {why}", f"one of {', '.join(known)}", nearest(name, known)))
+    expected = expected_names(known, name, "an attribute", f"contract {contract.id}")
+    problems.append(_problem(option, f"{name!r} {why}", expected, nearest(name, known)))
     return None
 
 

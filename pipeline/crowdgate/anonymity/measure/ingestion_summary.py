@@ -20,7 +20,7 @@ def ingestion_text(ingested: Mapping[str, Any], table: str) -> str:
     kept = [name for name, each in ingested["columns"].items() if each["invalid"] and "counts as" in each["then"]]
     said += f"; {', and '.join(lost)}." if lost else ", and all of them count."
     if rows["dropped"] or rows.get("that name no person"):
-        said += " Whoever is in such rows only is in no set, so all figures are of the others."
+        said += " People who are only in such rows are in no set: all figures are of the others."
     if rows.get("truncated"):
         said += f" {OTHER_ROWS}"
     if kept:

@@ -27,7 +27,7 @@ from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.sources import open_source
 from crowdgate.sources.source import Source
 
-STORED_PRIVATELY = "The anonymity sets have been counted; what was found is in the private folder beside the ledger."
+STORED_PRIVATELY = "The anonymity sets have been counted. The result is in the private folder of the ledger."
 
 
 def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> AnonymityResult | str:
@@ -44,7 +44,7 @@ def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> Anon
     if confidential and page is not None:
         found, expected = (
             "a page of confidential data",
-            "no --page: there is one in the private folder beside the ledger",
+            "no --page: there is one in the private folder of the ledger",
         )
         raise ConfigurationError(Problem("command line", None, "--page", found, expected))
     source = open_source(what.contract, what.columns, asked.input)

@@ -19,11 +19,11 @@ LABEL = "people in a set: least, quartiles, greatest"
 MOST_BOXES = 40
 """Greatest number of an attribute's values in the picture: those with the smallest medians."""
 HOW_TO_READ = (
-    "An anonymity set is everybody who shares a combination of values; its size is called k. Whoever is alone (k = 1)"
-    " is found by anybody who knows these values of him or her. Quartiles and means are taken over sets, so a large set"
-    " counts as much as a small one: a median of 3 says that half of the sets hold at most three people. Quartiles lie"
-    " between two sizes where these fall between them (type 7 of R's quantile). Levels are how coarsely an attribute is"
-    " told; exact is as the table has it."
+    "An anonymity set is everybody who shares a combination of values; its size is called k. A person who is unique"
+    " (k = 1) can be found by anybody who knows these values. Quartiles and means are taken over sets, so a large"
+    " set counts as much as a small one: a median of 3 says that half of the sets hold at most three people."
+    " Quartiles lie between two sizes where these fall between them (type 7 of R's quantile). A level says how"
+    " coarse an attribute is; exact is as the table has it."
 )
 
 

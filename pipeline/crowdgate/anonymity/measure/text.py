@@ -15,9 +15,9 @@ from crowdgate.risk.linkage import AT_MOST
 SIZE_COLUMNS = [(title, COUNT) for title in ("sets", "min", "1st quartile", "median", "mean", "3rd quartile", "max")]
 PEOPLE_COLUMNS = [
     *((f"k {'<=' if size > 1 else '='} {size}", COUNT) for size in SIZES),
-    ("alone, of all people", COUNTED_SHARE),
+    ("unique, of all people", COUNTED_SHARE),
 ]
-IN_SEVERAL = "Who has several combinations is in several sets, and counts here once, by the smallest of them."
+IN_SEVERAL = "A person with several combinations is in several sets, and counts here once, by the smallest of them."
 MOST_GROUPS = 200
 """Greatest number of an attribute's values in a table."""
 
@@ -59,11 +59,8 @@ def _sample_uniques_sentence(worst: Grouping, people: int, *, several: bool) -> 
     alone, levels = worst.summary.within[0], levels_text(worst.levels)
     some = f"Of the {_count(people)} people in this table {_count(alone)} ({_share_text(alone, people)})"
     if several:
-        return f"{some} have a combination of {levels} that nobody else has: whoever knows it can find that person."
-    return (
-        f"{some} are the only ones with their combination of {levels}: whoever knows these of one of them can find "
-        "that person's row."
-    )
+        return f"{some} have a unique combination of {levels}: an attacker who knows it can find that person."
+    return f"{some} are unique in {levels}: an attacker who knows these values can find that person's row."
 
 
 def _all_attributes_sentence(found: AnonymityResult) -> Iterator[str]:
@@ -71,8 +68,9 @@ def _all_attributes_sentence(found: AnonymityResult) -> Iterator[str]:
     chosen, alone = found.chosen, found.measured.together.within[0]
     if chosen.up_to < len(chosen.levels):
         yield (
-            f"No other combination of at most {chosen.up_to} attributes leaves more people alone; all "
-            f"{len(chosen.levels)} together leave {_count(alone)} ({_share_text(alone, found.measured.people)}) alone."
+            f"No other combination of at most {chosen.up_to} attributes makes more people unique; all"
+            f" {len(chosen.levels)} together make {_count(alone)} ({_share_text(alone, found.measured.people)})"
+            " unique."
         )
 
 
@@ -81,7 +79,7 @@ def _population_sentence(found: AnonymityResult) -> Iterator[str]:
     if estimated is None or fraction is None:
         return
     unique = estimated.chosen.uniques
-    said = "no model tells how many" if unique is None else f"about {_count(round(unique))} ({estimated.chosen.model})"
+    said = "an unknown number" if unique is None else f"about {_count(round(unique))} ({estimated.chosen.model})"
     others = [
         f"{_count(round(each.uniques))} ({each.model})"
         for each in estimated.estimates
@@ -131,9 +129,9 @@ def tables(found: AnonymityResult, most: int) -> Iterator[Listing]:
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
-    note = "Those that leave most people alone come first."
+    note = "Combinations that make most people unique come first."
     if len(worst) < every:
-        note = f"The {len(worst)} of {_count(every)} that leave most people alone, these first; --json has them all."
+        note = f"The {len(worst)} of {_count(every)} that make most people unique, these first; --json has them all."
     people, several = found.measured.people, IN_SEVERAL if found.chosen.several_rows else ""
     yield _set_sizes_table("Set sizes of the combinations that identify most", note, worst)
     yield _small_sets_table("People in small sets, of the same combinations", several, worst, people)

@@ -17,7 +17,7 @@ WIDTHS = (
     ListingColumn("attribute", "attribute"),
     ListingColumn("level", "asked as"),
     ListingColumn("values", "values", PEOPLE),
-    ListingColumn("share_alone", "share alone", SHARE, "unknown"),
+    ListingColumn("share_alone", "share unique", SHARE, "unknown"),
     ListingColumn("meets", "low enough"),
 )
 FINEST, UNKNOWN = "the finest that is", "unknown"
@@ -28,7 +28,7 @@ def widths_listing(subject: PriorSubject, figures: PriorFigures, people: int, mo
     of unique people among `people` (unknown where counts are too coarse), and marks the finest level with a known share
     of at most `most`."""
     rows = [row for name in subject.levels for row in _attribute_rows(subject, figures, name, people, most)]
-    note = f"of {whole(people)} people at most {percent(most)} alone; the other attributes as they are asked"
+    note = f"of {whole(people)} people at most {percent(most)} unique; the other attributes unchanged"
     return Listing("widths", "one attribute asked less exactly", WIDTHS, tuple(rows), note)
 
 

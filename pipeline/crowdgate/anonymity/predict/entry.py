@@ -40,47 +40,51 @@ KL, COLLISION, EXACT = "KL", "collision quantity", "exactly"
 SMALL_GROUP_SIZES = (2, 3)
 """Set sizes that second-order expansions predict, in addition to 1; larger ones are outside their validity."""
 FORMULAS = (
-    "Alone is (5.4) of Koot 2012, its standard deviation section 5.3.2, shares in groups (5.6), and all alone"
-    " exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once KL and once the collision quantity,"
-    " which agree to the second order. From and to are what the entry's ends give."
+    "Unique people: (5.4) of Koot 2012. Their standard deviation: section 5.3.2. Shares in groups: (5.6). The"
+    " probability that all are unique: exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once"
+    " KL and once the collision quantity, which agree to the second order. From and to follow from the limits in the"
+    " entry."
 )
 EXPANSION_ERRORS = (
-    f"Beside these ends the share alone is off by at most {ALONE_OFF.kl} by KL, if no bins are far likelier than"
-    f" others, and by {ALONE_OFF.collisions} by the collision quantity; each share in groups of {SMALL_GROUP_SIZES[0]}"
-    f" and {SMALL_GROUP_SIZES[-1]} by {TOGETHER_OFF}; the square of the standard deviation by {VARIANCE_ERROR} for each"
-    f" person; the logarithm of the probability that all are alone by {LOGARITHM_ERROR}. Small shares can be off by"
-    " much of themselves."
+    "Errors of the approximation, in addition to these limits: the share of unique people is off by at most"
+    f" {ALONE_OFF.kl} by KL, if no bins are far more probable than others. By the collision quantity, it is off by at"
+    f" most {ALONE_OFF.collisions}. Each share in groups of {SMALL_GROUP_SIZES[0]} and {SMALL_GROUP_SIZES[-1]} is off"
+    f" by at most {TOGETHER_OFF}. The square of the standard deviation is off by {VARIANCE_ERROR} for each person."
+    f" The logarithm of the probability that all are unique is off by {LOGARITHM_ERROR}. Relative errors of small"
+    " shares can be large."
 )
-ALIKE = "The figures are exact: they are those of bins that are all alike, or of one person, who is alone in any."
+ALIKE = "The figures are exact: all bins are alike, or there is one person, who is unique in any."
 INSTEAD = (
-    "What is not told is outside the range of the approximation. A contract's margins have no such range (predict"
+    "Unknown figures are outside the range of the approximation. A contract's margins have no such range (predict"
     " CONTRACT), nor has a published release of tables (predict CONTRACT --from RELEASE)."
 )
 OUTLIERS_POSSIBLE = (
-    "Two distances do not rule out that some bins are far likelier than others, which makes approximations inaccurate"
-    " (Koot 2012, section 7.5)."
+    "Two distances do not rule out that some bins are far more probable than others, which makes approximations"
+    " inaccurate (Koot 2012, section 7.5)."
 )
 OUTLIERS = (
-    "KL and the collision quantity differ by more than a quarter: some bins are far likelier or far less likely than"
+    "KL and the collision quantity differ by more than a quarter: some bins are far more or far less probable than"
     " others, and approximations are inaccurate there (Koot 2012, section 7.5)."
 )
 CHANCE = (
-    "The entry's people are few: of KL and the collision quantity about {chance} each is chance, (N - 1) / (2n),"
-    " because {rows} rows fall unevenly into {bins} bins even if all are alike. Among others than these people more"
-    " are alone than is said, while there are fewer than two for each bin."
+    "The entry has few people. About {chance} of KL and of the collision quantity is chance, (N - 1) / (2n), because"
+    " {rows} rows fall unevenly into {bins} bins even if all are alike. Among other people more are unique than"
+    " stated, while there are fewer than two for each bin."
 )
-ATTACKER_KNOWLEDGE = "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1)."
-UNKNOWN = "not told"
-UNIQUENESS_UNKNOWN = "the entry does not tell how many are alone with their answers"
+ATTACKER_KNOWLEDGE = (
+    "The figures are for an attacker who knows that the person is among these people (Koot 2012, sections 4.5 and 5.1)."
+)
+UNKNOWN = "unknown"
+UNIQUENESS_UNKNOWN = "it is unknown how many are unique by their answers"
 SINGLETON_COLUMNS = (
     ListingColumn("people", "people", PEOPLE),
     ListingColumn("by", "by"),
-    ListingColumn("singletons", "alone", PEOPLE, UNKNOWN),
+    ListingColumn("singletons", "unique", PEOPLE, UNKNOWN),
     ListingColumn("low", "from", PEOPLE, UNKNOWN),
     ListingColumn("high", "to", PEOPLE, UNKNOWN),
     ListingColumn("spread", "standard deviation", PEOPLE, UNKNOWN),
     ListingColumn("all_alone", "all are", PROBABILITY, UNKNOWN),
-    ListingColumn("share_alone", "share alone", SHARE, UNKNOWN),
+    ListingColumn("share_alone", "share unique", SHARE, UNKNOWN),
     *(ListingColumn(f"of_{size}", f"in groups of {size}", SHARE, UNKNOWN) for size in SMALL_GROUP_SIZES),
 )
 REFUSED = (
@@ -225,14 +229,14 @@ def _figure_row(by: str, people: int, said: Mapping[str, FigureOrReason]) -> tup
 
 
 def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
-    yield Listing("alone", "expected people who are alone with what is asked", SINGLETON_COLUMNS, tuple(rows))
+    yield Listing("alone", "expected unique people", SINGLETON_COLUMNS, tuple(rows))
     if refused:
-        yield Listing("refused", "what is not told, and why", REFUSED, tuple(refused))
+        yield Listing("refused", "unknown figures, and why", REFUSED, tuple(refused))
 
 
 def _sentence(rows: Sequence[Row], asked: str) -> str:
     few = [_range_text(row) for row in rows if row["singletons"] is not None]
-    said = f"{' or '.join(few)} are expected to be alone with their answers" if few else UNIQUENESS_UNKNOWN
+    said = f"{' or '.join(few)} are expected to be unique by their answers" if few else UNIQUENESS_UNKNOWN
     return f"Of {people_phrase(rows[0]['people'])} asked for {asked}, {said}."
 
 
@@ -278,4 +282,4 @@ def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:
             if isinstance(row["share_alone"], float):
                 points.setdefault(str(row["by"]), []).append((people, row["share_alone"]))
     lines = [PlotLine(by, tuple(each)) for by, each in points.items()]
-    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of them alone")]
+    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of unique people")]

@@ -23,11 +23,11 @@ _NUMBERS = ("singletons", "share_alone", *(f"up_to_{size}" for size in SIZES))
 SINGLETON_COLUMNS = (
     ListingColumn("people", "people", PEOPLE),
     ListingColumn("by", "by"),
-    ListingColumn("singletons", "alone", PEOPLE),
+    ListingColumn("singletons", "unique", PEOPLE),
     ListingColumn("low", "from", PEOPLE),
     ListingColumn("high", "to", PEOPLE),
     ListingColumn("spread", "standard deviation", PEOPLE),
-    ListingColumn("share_alone", "share alone", SHARE),
+    ListingColumn("share_alone", "share unique", SHARE),
     ListingColumn("at_least_one", "somebody is", PROBABILITY),
     ListingColumn("all_alone", "all are", PROBABILITY),
 )
@@ -47,7 +47,7 @@ DEGREE_COLUMNS = (
     ListingColumn("min_entropy", "least", ".2f"),
     ListingColumn("bits_50", "for half of the people", ".2f"),
     ListingColumn("bits_90", "for 90 %", ".2f"),
-    ListingColumn("likeliest", "the likeliest answers"),
+    ListingColumn("likeliest", "the most probable answers"),
 )
 ALLOWED = "by joint figures from and to are the range that they allow"
 POSSIBLE = "by independence from and to are the least and the most by any joint law with these margins"
@@ -71,7 +71,7 @@ def prediction_rows(
 
 def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
     """Return tables of unique people, and of people in small sets."""
-    title, note = "expected people who are alone with what is asked", bounds_note(rows)
+    title, note = "expected unique people", bounds_note(rows)
     return (
         Listing("alone", title, informative_columns(SINGLETON_COLUMNS, rows), tuple(rows), note),
         Listing(
@@ -106,7 +106,9 @@ def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
     ]  # fmt: skip
     note = f"to name one of {whole(population)} people takes {format_value(log2(population), '.1f')} bits"
     columns = DEGREE_COLUMNS if len(rows) > 1 else DEGREE_COLUMNS[1:]
-    return Listing("degrees", "bits that the answers tell of a person", columns, tuple(rows), note, further=True)
+    return Listing(
+        "degrees", ("bits of information in the answers of a person"), columns, tuple(rows), note, further=True
+    )
 
 
 def informative_columns(columns: tuple[ListingColumn, ...], rows: Sequence[Row]) -> tuple[ListingColumn, ...]:

@@ -30,20 +30,20 @@ from crowdgate.risk.singletons import expected
 GROUP_SIZES = (
     ListingColumn("question", "group size"),
     ListingColumn("people", "people", PEOPLE),
-    ListingColumn("share_alone", "share alone", SHARE),
+    ListingColumn("share_alone", "share unique", SHARE),
 )
 ATTACKER_KNOWLEDGE = (
-    "The figures are for somebody who knows who is among the people (Koot 2012, sections 4.5 and 5.1). Who does not"
-    " know it must single a person out of the whole population, of whose {population} people {alone}"
-    " ({share}) are expected to be alone."
+    "The figures are for an attacker who knows that the person is among these people (Koot 2012, sections 4.5 and"
+    " 5.1). Without that knowledge, the person must be singled out of the whole population, of whose {population}"
+    " people {alone} ({share}) are expected to be unique."
 )
 BIAS = (
-    "The shares are of the whole population. People of a small area or group are more alike, so that fewer of them are"
-    " alone than is said here (Koot 2012, section 6.2.3)."
+    "The shares are of the whole population. People of a small area or group are more alike, so that fewer of them"
+    " are unique (Koot 2012, section 6.2.3)."
 )
 ALIKE = (
-    "The figures take attributes as independent. Related ones leave other numbers of people alone: give counts that"
-    " relate them with --from."
+    "The figures assume independent attributes. If attributes are related, other numbers of people are unique: give"
+    " counts that relate them with --from."
 )
 
 
@@ -120,8 +120,8 @@ def sentence(row: Row, what: str) -> str:
     """Return the expected numbers as a sentence."""
     few = f"{format_value(row['singletons'], PEOPLE)} ({format_value(row['share_alone'], SHARE)})"
     return (
-        f"Of {people_phrase(row['people'])} asked for {what}, {few} are expected to be alone with their answers, and"
-        f" {format_value(row['up_to_5'], SHARE)} to be so or to share them with four others at most."
+        f"Of {people_phrase(row['people'])} asked for {what}, {few} are expected to be unique by their answers, and"
+        f" {format_value(row['up_to_5'], SHARE)} to share them with at most four others."
     )
 
 
@@ -153,14 +153,14 @@ def _group_sizes(found: Laws, population: int, limit: Fraction | None, cost: Fra
     rows: list[Row] = []
     if limit is not None:
         least = least_group(found.best, limit, population)
-        what = f"the least group of whom at most {percent(limit)} are alone"
+        what = f"the least group of whom at most {percent(limit)} are unique"
         rows.append(
             _group_size_row(what, least, found) if least else {"question": what, "people": None, "share_alone": None}
         )
     if cost is not None:
-        what = f"the group size at which most are alone, at a cost of {rounded(cost)} for each group"
+        what = f"the group size at which most people are unique, at a cost of {rounded(cost)} for each group"
         rows.append(_group_size_row(what, best_group_size(found.best, cost, population), found))
-    note = "none: more of the whole population are alone" if any(row["people"] is None for row in rows) else ""
+    note = "none: more people of the whole population are unique" if any(row["people"] is None for row in rows) else ""
     return Listing("group_sizes", "best group size", GROUP_SIZES, tuple(rows), note)
 
 
@@ -196,5 +196,5 @@ def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[SvgPictu
     ]
     return [
         draw_lines(small, "size of the group", "expected share of people in groups up to it"),
-        draw_lines(alone, "people among whom somebody is known to be", "expected share of them alone"),
+        draw_lines(alone, "people among whom somebody is known to be", "expected share of unique people"),
     ]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     ListingColumn("by", "by"),
-    ListingColumn("singletons", "alone", PEOPLE),
+    ListingColumn("singletons", "unique", PEOPLE),
     ListingColumn("low", "from", PEOPLE),
     ListingColumn("high", "to", PEOPLE),
     ListingColumn("spread", "standard deviation", PEOPLE),
@@ -41,7 +41,7 @@ def prediction(plan: Plan, known: PriorFigures) -> Listing:
         f"of {whole(subject.people)} people{by}, before anything is protected; and the share in groups up to a"
         f" size{ends}"
     )
-    title = "people expected to be alone in the table by all that is counted"
+    title = "people expected to be unique in the table by all that is counted"
     return Listing("prediction", title, informative_columns(COLUMNS, rows), rows, note)
 
 

@@ -45,20 +45,20 @@ STEP_COLUMNS = (
     ListingColumn("best", "best respondent", PEOPLE),
     ListingColumn("median", "median", PEOPLE),
     ListingColumn("worst", "worst", PEOPLE),
-    ListingColumn("alone", "alone", PEOPLE),
+    ListingColumn("alone", "unique", PEOPLE),
     ListingColumn("small", f"in groups up to {SMALL}", SHARE),
 )
 COARSER_COLUMNS = (
     ListingColumn("question", "question"),
     ListingColumn("way", "asked as"),
-    ListingColumn("share_alone", "share alone", SHARE),
+    ListingColumn("share_alone", "share unique", SHARE),
     ListingColumn("fewer_alone", "less than now", SHARE),
     ListingColumn("median", "median respondent", PEOPLE),
 )
 BEST_WIDTH_COLUMNS = (
     ListingColumn("question", "question"),
     ListingColumn("width", "width", absent="none is wide enough"),
-    ListingColumn("share_alone", "share alone", SHARE, "more"),
+    ListingColumn("share_alone", "share unique", SHARE, "more"),
 )
 INDEPENDENCE_ASSUMED = (
     "The questions are taken as independent of each other. Where answers go together, a respondent shares his with more"
@@ -114,7 +114,7 @@ def _steps(form: QuestionnaireModel) -> Iterator[Row]:
 
 
 def _question_listing(form: QuestionnaireModel, rows: Sequence[Row]) -> Listing:
-    note = f"people of {whole(form.people)} who give the same answers so far; below 1 nobody else is expected to"
+    note = f"people of {whole(form.people)} who give the same answers so far; below 1 nobody else is expected"
     return Listing(
         "questions",
         "possible identities, question by question",
@@ -132,9 +132,11 @@ def _best_widths(form: QuestionnaireModel, people: int, limit: Fraction) -> List
         found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
         raise ConfigurationError(option_problem("--at-most", found, expected_))
     note = (
-        f"of {whole(people)} people at most {percent(limit)} alone, by {form.bases[0]}; the other questions as they are"
+        f"of {whole(people)} people at most {percent(limit)} unique, by {form.bases[0]}; the other questions unchanged"
     )
-    return Listing("widths", "the finest intervals that leave so few alone", BEST_WIDTH_COLUMNS, tuple(rows), note)
+    return Listing(
+        "widths", ("the finest intervals that make so few people unique"), BEST_WIDTH_COLUMNS, tuple(rows), note
+    )
 
 
 def _best_width(
@@ -174,9 +176,9 @@ def _coarser_row(
 def _sentence(form: QuestionnaireModel, bins: Bins) -> str:
     best, median, _ = respondents_alike(bins, form.people)
     return (
-        f"Whoever answers all {len(form.questions)} questions shares the answers with {_others_text(best)} at best, and"
-        f" with {_others_text(median)} as the median respondent, of {whole(form.people)} people"
-        f" ({form.file.spec.population.who})."
+        f"Each of {whole(form.people)} people ({form.file.spec.population.who}) who answers all {len(form.questions)}"
+        f" questions shares the answers with {_others_text(best)} at best. The median respondent shares them with"
+        f" {_others_text(median)}."
     )
 
 

@@ -16,7 +16,7 @@ from crowdgate.arrays import Floats
 from crowdgate.contracts.contract import Contract
 from crowdgate.documents.yaml_text import Document, read_document
 from crowdgate.domain import number_label
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import ANY, Level
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.prior import ExpectedRange
@@ -258,7 +258,7 @@ def _problems(
     place, name = ("spec", "questions", at), question.attribute or ""
     known = {each.name: each for each in contract.attributes if each.releasable}
     if name not in known:
-        expected = f"one of {', '.join(known)}"
+        expected = expected_names(list(known), name, "an attribute", f"contract {contract.id}")
         found = f"{name!r} is no attribute of contract {contract.id} with a domain"
         yield document.problem((*place, "attribute"), found, expected, nearest(name, list(known)))
     elif name in levels:

@@ -5,7 +5,7 @@ from pathlib import Path
 from crowdgate.contracts.contract import Attribute, Contract, Role
 from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import parse_number
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT, Level
 from crowdgate.limits import MOST_PEOPLE
 from crowdgate.planning.bundle import KNOWN
@@ -83,7 +83,7 @@ def _level(contract: Contract, name: str, level: str, problems: list[Problem]) -
     if name not in known:
         found, expected = (
             f"{name!r} is no attribute of contract {contract.id} with a domain",
-            f"one of {', '.join(known)}",
+            expected_names(list(known), name, "an attribute", f"contract {contract.id}"),
         )
         problems.append(option_problem("--of", found, expected, nearest(name, list(known))))
         return None

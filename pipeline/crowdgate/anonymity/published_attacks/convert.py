@@ -91,7 +91,7 @@ def _sentence(claims: CurveFindings) -> str:
     skew = claims.asked.skews[-1]
     point, seen = claims.most_precise(skew)
     if point is None:
-        return "This curve does not tell how precise the attack is: no false positive was seen."
+        return "The precision of this attack is unknown: no false positive was seen."
     more = " Where no false positive was seen it may be more precise." if seen and claims.without_false_positive else ""
     claim = at_skew(point, skew)
     each = f"at {skew_text(skew)} ({_number_text(float(skew))} non-member{'s' if skew != 1 else ''} for each member)"

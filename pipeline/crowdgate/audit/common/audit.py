@@ -136,7 +136,7 @@ class Audit(Generic[R, F]):
 
     def text(self, found: FinishedAudit[R, F]) -> list[str]:
         """Return the conclusion, and all that a reader must know to understand the figures."""
-        other = [] if found.own else ["Set otherwise than the policy says: no gate reads this audit."]
+        other = [] if found.own else ["Settings differ from the policy's, so gates ignore this audit."]
         return [self.conclusion(found), *self.lines(found), *other]
 
     def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:

@@ -172,7 +172,8 @@ class DrawnTable:
 
     @cached_property
     def target(self) -> int:
-        """The distinct unit of the target: one unit of the table, drawn uniformly."""
+        """The place in `units` of the unit that is attacked. All units of the table are equally likely, so a distinct
+        unit is as likely as the table has many of it."""
         return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
 
     @cached_property

@@ -31,7 +31,7 @@ def facts_listing(record: AnyRecord) -> Listing:
 def attempt_text(record: AnyRecord) -> str:
     """Return a sentence with the number of the attempt and its level."""
     at = decimal(level(record.attempt))
-    return f"Attempt {record.attempt} at these policy files: ends and claims at level {at}."
+    return f"Attempt {record.attempt} at these policy files: confidence limits and refutations at level {at}."
 
 
 def controls_text(controls: Iterable[ControlResult]) -> str:

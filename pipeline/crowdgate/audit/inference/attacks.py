@@ -177,14 +177,18 @@ def _expected_precision(sight: InferenceAttackerView, rows: RowsByLabel) -> floa
 
 BLIND = "likeliest label"
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
-    (BLIND, "the same for everybody, without a look at the release", most_frequent_label),
+    (BLIND, "the same label for everybody, without access to the release", most_frequent_label),
     ("class homogeneity", "the label that most rows of the target's class have", class_homogeneity),
-    ("class or likeliest", "the same, and the likeliest label where the class is not released", class_or_most_frequent),
+    (
+        "class or likeliest",
+        ("class homogeneity, or the most frequent label where the class is not released"),
+        class_or_most_frequent,
+    ),
     ("class and model", "the target's class, with a model fitted on the release as one row more", class_and_model),
     ("best row match", "the label of the released rows that agree in most attributes", best_row_match),
     ("model on the release", "logistic regression on the released rows", model_on_release),
     ("trees on the release", "gradient boosting on the released rows", trees_on_release),
-    ("table lookup", "the label with the greatest count, in the table that tells most", table_lookup),
+    ("table lookup", "the label with the greatest count in the most informative table", table_lookup),
     ("joint model of the tables", "all tables together by naive Bayes", joint_model),
     ("class and tables", "the target's class, with all tables together as one row more", class_and_tables),
 )

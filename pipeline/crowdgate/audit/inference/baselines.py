@@ -20,8 +20,8 @@ from crowdgate.audit.inference.source_table import SourceTable
 Baselines = Sequence[tuple[str, str, models.Model]]
 BASELINES: Baselines = (
     ("majority", "the same for everybody", models.majority),
-    ("one-to-one map", "by the one attribute that tells most", models.one_to_one),
-    ("nearest rows", "rows that agree in most attributes, those first that tell most", models.longest_match),
+    ("one-to-one map", "by the one most informative attribute", models.one_to_one),
+    ("nearest rows", "rows that agree in most attributes, the most informative first", models.longest_match),
     ("logistic regression", "with an L1 penalty, as in the paper; of numbers lasso", models.logistic),
     (
         "ridge regression",

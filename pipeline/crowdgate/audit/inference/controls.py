@@ -69,7 +69,7 @@ def controls() -> tuple[InferenceControl, ...]:
         InferenceControl((), (), "constant", "hold", "publishes nothing"),
         InferenceControl(
             (COIN,), (GROUP,), MONDRIAN, "be caught",
-            f"publishes groups of {K} rows at least by all that is known, with a coin of every row as the secret",
+            f"publishes groups of at least {K} rows by all that is known, with a random bit of every row as the secret",
         ),
     )  # fmt: skip
 

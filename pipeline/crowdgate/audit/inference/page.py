@@ -45,7 +45,7 @@ def charts(found: Inferred) -> list[SvgPicture]:
 def _lines(name: str, own: Sequence[InferenceEstimate]) -> list[PlotLine]:
     return [
         PlotLine(
-            f"attack on {name}, with its ends",
+            f"attack on {name}, with its confidence limits",
             tuple((each.predicted, float(each.precision.value)) for each in own),
             tuple((float(each.precision.lower), float(each.precision.upper)) for each in own),
         ),

@@ -64,7 +64,7 @@ class SecretResults(RecordModel):
     def _once(self) -> "SecretResults":
         """Check that there is at most one line for each group and coverage."""
         if len({(each.group, each.coverage) for each in self.found}) != len(self.found) or len(self.found) > MOST_LINES:
-            raise ValueError("a group at a coverage is told once")
+            raise ValueError("a group at a coverage is stated once")
         return self
 
 

@@ -73,8 +73,8 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
 
 
 def numbers_of(attribute: Attribute, level: str) -> Floats | None:
-    """Return the values of an attribute's labels at the level `exact`, if they are numbers in their order; None
-    otherwise."""
+    """Return the number of each label (for an interval, where it begins) at the level `exact`. None for another level,
+    for a domain that is not a range of numbers with a step, and if invalid cells have a label."""
     domain = attribute.domain
     if domain is None or domain.grid is None or level != EXACT or attribute.invalid == "level":
         return None

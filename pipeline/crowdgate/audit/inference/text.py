@@ -29,21 +29,22 @@ QUESTIONS = (
     "For what share of people?",
 )
 STARRED = (
-    "(*) How often a guess is right that is made of the same table without the person: for exactly the people whom the"
-    " attack guesses (the paper's estimand), and for as many whom the baseline is surest of (equal coverage). The gain"
-    " is the larger precision improvement of the two, (attack - baseline)/(1 - baseline); it is left out where a"
-    " baseline is always right."
+    "(*) Baseline: how often a guess from the same table without the person is right. It is given for exactly the"
+    " people whom the attack guesses (the paper's estimand), and for as many of whom the baseline is most certain"
+    " (equal coverage). The gain is the larger precision improvement of the two, (attack - baseline)/(1 - baseline)."
+    " It is left out where a baseline is always right."
 )
 GDPR = (
-    "What is inferred about somebody who is not in a table violates nobody's privacy (Francis, Wagner, section 4.1)."
-    " This test compares with just that, by these attacks and these baselines; better ones of either kind may exist.",
-    "In the words of the GDPR (section 4.8 of the paper): one of three criteria of Opinion 05/2014 of the Article 29"
-    " Working Party is inference, the possibility to deduce, with significant probability, the value of an attribute."
-    " It says no number, and accepts inference that is merely probabilistic. The authors hold that the uncertainty that"
-    " is left of somebody who is not in the data is enough, against the attacks that are known. This test is of that"
-    " criterion, not of singling out or of linking records; its figures are of people together, and single guesses may"
-    " be right where the baseline is wrong. Whether a release is anonymous (recital 26) is for a lawyer to say: this is"
-    " a fact that he needs.",
+    "What is inferred about people who are not in a table does not violate their privacy (Francis, Wagner, section"
+    " 4.1). This test compares with such inference, by these attacks and these baselines; better ones of either kind"
+    " may exist.",
+    "In the words of the GDPR (section 4.8 of the paper): inference is one of three criteria of Opinion 05/2014 of"
+    " the Article 29 Working Party. It is the possibility to deduce, with significant probability, the value of an"
+    " attribute. The opinion states no number, and accepts inference that is merely probabilistic. The authors hold"
+    " that enough uncertainty is left about people who are not in the data, against the known attacks. This test is"
+    " of that criterion, not of singling out or of linking records. Its figures are of people together: single"
+    " guesses may be right where the baseline is wrong. Whether a release is anonymous (recital 26) is a legal"
+    " question, for which this is one of the facts.",
 )
 
 
@@ -56,17 +57,14 @@ def verdict(found: Inferred) -> str:
         where = "; ".join(
             f"{each.secret}, {each.group}, at coverage {rounded(each.coverage, 6)}" for each in said.beyond
         )
-        return f"Not within the limit: a gain beyond it is proven of {where}; {limit}."
+        return f"Not within the limit: a larger gain is proven for {where}; {limit}."
     if said.outcome is Outcome.FAIL:
         return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
     if said.stricter:
         least = decimal(said.gain.upper, 3)
-        return f"Stricter than inference alone would need: the gain of the best attack is at most {least}."
+        return f"Stricter than inference needs: the gain of the best attack is at most {least}."
     most = decimal(max(0.0, float(said.gain.upper)), 3)
-    return (
-        f"Within the limit: of what could be added to the baseline a release adds at most {most}, on average over"
-        f" everybody, and {limit}."
-    )
+    return f"Within the limit: the gain over the baseline is at most {most} on average, and {limit}."
 
 
 def lines(found: Inferred) -> list[str]:
@@ -76,11 +74,10 @@ def lines(found: Inferred) -> list[str]:
     return [
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
-        f"One table of n = {whole(setting.n)} units of {setting.population}, of which"
-        f" {whole(setting.releases)} releases were"
-        f" made. Everybody in it is a target. {_left_out_text(setting)} Attacks and baselines are chosen on a fifth of"
-        " the targets and a tenth of the releases, and figures are of the others. Ends are one-sided, and hold for the"
-        " mean over releases whatever their law.",
+        f"One table of n = {whole(setting.n)} units of {setting.population}, of which {whole(setting.releases)}"
+        f" releases were made. Everybody in it is a target. {_left_out_text(setting)} Attacks and baselines are"
+        " chosen on a fifth of the targets and a tenth of the releases; figures are of the others. Confidence limits"
+        " are one-sided, and hold for the mean over releases whatever its distribution.",
         *_refutations_text(found),
         *_small_groups_text(found),
         *_raw_columns_text(found),
@@ -114,7 +111,7 @@ def _refutations_text(found: Inferred) -> Iterator[str]:
 def _small_groups_text(found: Inferred) -> Iterator[str]:
     for each in found.findings.few:
         yield (
-            f"Inconclusive of {each.secret}, {each.group}: figures would be of {whole(each.targets)} such people, and"
+            f"Inconclusive for {each.secret}, {each.group}: figures would be of {whole(each.targets)} people, and"
             f" {whole(each.needed)} are needed."
         )
 
@@ -131,9 +128,9 @@ def _outside_text(found: Inferred) -> Iterator[str]:
     for each in found.findings.estimates:
         if each.outside is not None and each.coverage == 1 and each.outside < float(each.base_of_these.value):
             yield (
-                "Another way to choose a baseline, the same attack on people who were not in the release, gives"
-                f" {rounded(each.outside)} for {each.secret} in place of {rounded(each.base_of_these.value)}: a"
-                " baseline from released data can be as weak as the release (section 4.7)."
+                f"Another baseline, the same attack on people outside the release, gives {rounded(each.outside)} for"
+                f" {each.secret} in place of {rounded(each.base_of_these.value)}. A baseline from released data can"
+                " be as weak as the release (section 4.7)."
             )
 
 

@@ -54,12 +54,17 @@ def shadow_releases(sight: MembershipAttackerView) -> Floats | None:
 
 ATTACKS: Sequence[tuple[str, str, Attack]] = (
     ("distance", "claims those who agree with a released class in most attributes", distance),
-    ("likelihood ratio", "claims those whose presence makes the released counts likelier", likelihood_ratio),
-    ("exact counts", "claims the same, where counts of tables are taken for exact", exact_counts),
-    ("rows taken for people's", "claims those whose rows the made rows likeliest are", rows_of_people),
+    ("likelihood ratio", "claims those whose presence makes the released counts more probable", likelihood_ratio),
+    ("exact counts", "like the likelihood ratio, with counts of tables taken as exact", exact_counts),
+    (
+        "rows taken for people's",
+        ("claims those whose rows are the most probable source of the synthetic rows"),
+        rows_of_people,
+    ),
     (
         "shadow releases",
-        "claims whom a logistic regression finds likeliest, fitted on releases of tables that the attacker drew",
+        "claims those whom a logistic regression finds most probable, fitted on releases of tables that the attacker"
+        " drew",
         shadow_releases,
     ),
 )

@@ -9,7 +9,7 @@ from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Section
 
-LEARNED = "Who is in the table that a release was made of."
+LEARNED = "Membership in the table that a release was made of."
 SCORED = (
     "Each attack scores every unit of the population by one release and claims a share of the population that is fixed"
     " beforehand. At each share the attack is reported that found most members in every tenth release; figures are of"

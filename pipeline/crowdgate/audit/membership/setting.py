@@ -117,7 +117,7 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     blind = base_rate(wanted.skew)
     if wanted.limit < blind:
         found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
-        expected = f"a limit of {decimal(blind)} at least, which is right of who claims everybody; or a greater skew"
+        expected = f"a limit of at least {decimal(blind)}, the precision of claiming everybody; or a greater skew"
         raise setting_problem(plan, spec, "membership", found, expected)
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:

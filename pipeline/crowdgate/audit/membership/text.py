@@ -28,10 +28,10 @@ ALLOWED = ("allowed (*)", BOUND)
 POINTS = (CLAIMED, "attack", "members found", *ENDS, "others claimed", ALLOWED, ("seen from", BOUND))
 RIGHT = (CLAIMED, "skew", "right", *ENDS, ALLOWED)
 STARRED = (
-    "(*) What the guarantee allows without any experiment: of the members found, beside so many others claimed, and of"
-    " how often a claim is right, at the same recall. The first is the lower of two where a sample is drawn: members"
-    " who are not in the sample can hardly be told from others. Seen from is the least share that this audit would"
-    " have refuted, if it were found in every release, and fewer others were claimed."
+    "(*) Limits that the guarantee sets without any experiment: on the members found, with so many others claimed,"
+    " and on the precision at the same recall. The first is the lower of two where a sample is drawn, because"
+    " members who are not in the sample are hardly distinguishable from others. Seen from is the least share that"
+    " this audit would have refuted, if it were found in every release and fewer others were claimed."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
@@ -44,10 +44,10 @@ def verdict(found: Claimed) -> str:
         return f"A guarantee is broken: more members are found than {names} allow."
     assert said.precision is not None, "something was measured"
     share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
-    where = f"where there are {exact_text(setting.skew)} non-members for each member"
+    where = f"at {exact_text(setting.skew)} non-members per member"
     if said.outcome is Outcome.FAIL:
-        return f"Not within the limit: {where}, {share} of what these attacks claim can be right; the limit is {limit}."
-    return f"Within the limit: {where}, at most {share} of what these attacks claim is right; the limit is {limit}."
+        return f"Not within the limit: {where}, {share} of these claims can be right; the limit is {limit}."
+    return f"Within the limit: {where}, at most {share} of these claims are right; the limit is {limit}."
 
 
 def lines(found: Claimed) -> list[str]:
@@ -58,10 +58,9 @@ def lines(found: Claimed) -> list[str]:
         STARRED,
         "Members are those of the table, whether or not they are in a sample that is drawn of it.",
         f"{whole(setting.releases)} releases, each of a fresh table of n = {whole(setting.n)} of the"
-        f" {whole(setting.population_size)}"
-        f" units of {setting.population}; all others are non-members, so that shares of a release are exact. An"
-        " attacker knows the population and n, and everything of everybody that is released. Ends are one-sided"
-        " and hold for the mean over releases, whatever their law.",
+        f" {whole(setting.population_size)} units of {setting.population}. All others are non-members, so that shares"
+        " of a release are exact. An attacker knows the population and n, and all that is released about everybody."
+        " Confidence limits are one-sided and hold for the mean over releases, whatever its distribution.",
         f"Judged at a recall of {decimal(setting.recall, 4)} or more, at 1:{exact_text(setting.skew)}; there, claiming"
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
@@ -70,8 +69,8 @@ def lines(found: Claimed) -> list[str]:
         attempt_text(found.record),
         controls_text(found.findings.controls),
         *_unread_text(setting),
-        "Other attacks may find more; only the guarantee bounds them all. What publishing or withholding tells by"
-        " itself is not part of the game.",
+        "Other attacks may find more; only the guarantee bounds them all. The decision to publish or to withhold,"
+        " which also reveals something, is not part of the game.",
     ]
 
 
@@ -83,7 +82,7 @@ def _guarantee_text(setting: MembershipSetting) -> str:
             f"{said} No sampling rate caps what can be found of the members: nothing is sampled, or a person's rows are"
             " one by one."
         )
-    beside = f", with what is told beside it (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
+    beside = f", with other released figures (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
 
 
@@ -97,7 +96,7 @@ def _power_text(found: Claimed) -> Iterator[str]:
     setting = found.record.setting
     seen = [each for each in found.findings.estimates if _refutable_share(each) is not None]
     if not seen:
-        yield "So few releases could refute nothing that the guarantee forbids; more would."
+        yield "So few releases can't refute anything that the guarantee forbids; use more."
     if setting.known_epsilon > MOST_EPSILON:
         most = decimal(MOST_EPSILON)
         yield f"Controls are judged at epsilon {most}: theirs are too few releases to refute a greater one."

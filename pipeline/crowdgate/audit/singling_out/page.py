@@ -12,11 +12,11 @@ DRAWN = 6
 """Greatest number of attackers in the chart: the best ones, so that intervals remain distinguishable."""
 STEPS = 100
 """Number of steps of the baseline's curve."""
-RATES = "At the weight that is judged. Rates are over all trials; their ends are exact, each one-sided."
+RATES = "At the judged weight. Rates are over all trials; their confidence limits are exact, each one-sided."
 JUDGED = (
-    "Mechanisms of which it is known what must be found: that they are caught, or that they hold. One that must be"
-    " caught is judged where it was farthest above its baseline in a tenth of the trials (any: whatever the weight), by"
-    " the others. Tables are given with the units of each."
+    "Mechanisms with a known result: they must be caught, or they must hold. A control that must be caught is judged"
+    " by nine tenths of the trials, where it was farthest above its baseline in the other tenth (any: whatever the"
+    " weight). Tables are given with the units of each."
 )
 
 

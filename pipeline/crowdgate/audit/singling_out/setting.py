@@ -97,7 +97,7 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
     if needed is None:
         found = f"a limit of {exact_text(spec.limit)}, which no number of trials can show"
         raise setting_problem(plan, spec, "limit", found, "a greater limit")
-    found = f"{spec.trials} trials, too few: even an attacker who does not look would hardly stay within the limit"
+    found = f"{spec.trials} trials, too few: even an attacker without access to the release would hardly pass"
     expected = f"{needed} trials at least, in which a harmless mechanism passes with probability .9; or a greater limit"
     raise setting_problem(plan, spec, "trials", found, expected, str(needed))
 

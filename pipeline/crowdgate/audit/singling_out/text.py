@@ -21,7 +21,7 @@ NEVER = (
 )
 RELIABLE = 0.9
 """Least probability that a mechanism passes, for a limit to be reliable."""
-COLUMNS = ("attacker", "rate", ("lower end", LEAST), ("upper end", BOUND), ("baseline", BOUND), "excess", "")
+COLUMNS = ("attacker", "rate", ("lower limit", LEAST), ("upper limit", BOUND), ("baseline", BOUND), "excess", "")
 CONTROL_COLUMNS = ("control", "found", "attacker", ("weight", ".4g", "any"), "rate", "baseline", "power", "tables")
 
 
@@ -30,15 +30,15 @@ def verdict(audited: SingledOut) -> str:
     found, setting = audited.findings, audited.record.setting
     above = "; ".join(_above_baseline_text(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
-        return f"Nothing is proven beyond the limit; above the baseline are {above}." if above else NOT_REFUTED
+        return f"No excess beyond the limit is proven; above the baseline: {above}." if above else NOT_REFUTED
     excess, limit = decimal(found.excess.upper, 4), decimal(setting.limit, 4)
-    beyond = f"the excess can be {excess}, and the limit is {limit}"
+    beyond = f"excess up to {excess}, limit {limit}"
     return f"Refuted: {above}; {beyond}." if above else f"Not refuted, and not within the limit: {beyond}."
 
 
 def _above_baseline_text(name: str, point: RateAtWeight) -> str:
     weight, rate, baseline = float(point.weight), float(point.rate.value), point.baseline
-    return f"{name} at weight {rounded(weight, 3)} ({rounded(rate, 3)} beside {rounded(baseline, 3)})"
+    return f"{name} at weight {rounded(weight, 3)} ({rounded(rate, 3)}, baseline {rounded(baseline, 3)})"
 
 
 def lines(audited: SingledOut) -> list[str]:
@@ -47,10 +47,12 @@ def lines(audited: SingledOut) -> list[str]:
     setting = record.setting
     drawn = "with replacement" if setting.replacement else "without replacement"
     seen = (
-        "It could have seen no excess with probability .9."
+        "It could have detected no excess with probability .9."
         if found.seen is None
-        else f"At that weight it would have seen an excess of {decimal(found.seen, 3)} with probability .9, beside all"
-        " that is tested."
+        else (
+            f"At that weight it would have detected an excess of {decimal(found.seen, 3)} with probability .9, with"
+            " all tests together."
+        )
     )
     return [
         f"Played on {setting.population}: {whole(setting.trials)} tables of n = {whole(setting.n)} units,"
@@ -67,7 +69,7 @@ def lines(audited: SingledOut) -> list[str]:
 
 def _left_out_text(setting: SinglingOutSetting, idle: Sequence[str]) -> Iterator[str]:
     if idle:
-        yield f"Nothing of what is released is read by: {', '.join(idle)}."
+        yield f"These attackers do not apply: {', '.join(idle)}."
     if setting.unread:
         yield f"No attacker reads what else is released: {', '.join(setting.unread)}."
     if setting.not_played:
@@ -85,9 +87,9 @@ def _assumptions_text(audited: SingledOut) -> Iterator[str]:
         f" one is as good as the mechanism's own bound allows, n (e^epsilon w + delta) = {decimal(found.bound, 4)}."
     )
     if found.at_baseline < RELIABLE:
-        yield "This limit can't be relied on: a mechanism that tells nothing fails too often; more trials mend it."
+        yield "This limit is unreliable: a mechanism that reveals nothing fails too often. Use more trials."
     elif found.at_bound < RELIABLE:
-        yield "To pass can't be relied on from the guarantee alone: a mechanism that leaks all that it allows can fail."
+        yield "Passing is not assured by the guarantee: a mechanism that leaks all that it allows can fail."
 
 
 def listings(audited: SingledOut) -> list[Listing]:

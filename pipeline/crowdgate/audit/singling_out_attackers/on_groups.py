@@ -139,7 +139,9 @@ def _margin(population: Population, at: int) -> Floats:
 
 
 def _endpoint_predicate(groups: DescribedGroups, population: Population, most: Fraction) -> Predicate:
-    """Return the predicate at the interval end that most probably holds a single row and is light enough."""
+    """Return a predicate for one row at an end of an interval that describes a group: in the group, and with its least
+    or greatest value of one attribute. Group, attribute and end are chosen for the greatest probability that it holds
+    for exactly one row at a weight of at most `most`."""
     whole, ends = estimated_weights(groups, population), np.stack([groups.low, groups.high])
     margins = [_margin(population, at) for at in range(ends.shape[2])]
     inside = np.column_stack([own[:, 1] - own[:, 0] for own in _shares_below(groups, population)])

@@ -21,9 +21,9 @@ def places(rows: Histogram) -> Integers:
 
 
 def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return the known and the possible rows of the table in each class. Known are the released ones; among the rows
-    outside the sample as many are possible as D expects. A class that is not released has as many as D expects, or
-    fewer."""
+    """Return for each class the number of its released rows, and the number of further rows of the table to
+    expect: what D expects outside the sample. For a class without released rows up to `least` - 1 sampled ones are
+    added, but no more than D expects in the whole table."""
     sure, whole = np.zeros_like(weight), n * weight
     left = (1 - float(seen.beta)) * whole
     at = places(rows)

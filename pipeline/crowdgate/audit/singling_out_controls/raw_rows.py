@@ -106,7 +106,7 @@ class ManyPredicates(SinglingOutControl):
 
     name = "40 predicates of every row"
     must = "be caught"
-    note = "publishes 40 bits of every tag: whoever attacks must isolate every row, each with a predicate of its own"
+    note = "publishes 40 bits of every tag: the attacker must isolate every row, each with a predicate of its own"
     attackers = (EVERYBODY,)
     n = 200
     rate = 0.99

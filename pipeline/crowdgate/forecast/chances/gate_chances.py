@@ -58,11 +58,12 @@ class GateChance:
 
     def words(self) -> str:
         """Return the probability as a clause."""
-        return f"chance to pass: {odds_text(self.odds)}, {self.basis}" if self.odds else f"chance to pass: {self.basis}"
+        known = f"{odds_text(self.odds)}, {self.basis}" if self.odds else self.basis
+        return f"probability of passing: {known}"
 
     def probability(self) -> str:
         """Return the probability as a clause, for a gate that can pass and fail."""
-        reason = self.basis.removeprefix("not told: ")
+        reason = self.basis.removeprefix("unknown: ")
         return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
     def to_json(self) -> dict[str, Any]:
@@ -107,16 +108,16 @@ class Chances:
 
     def words(self) -> str:
         """Return the probability as a sentence."""
-        said, found = "chance that no gate withholds the next release", self.all
+        said, found = "Probability of publication", self.all
         hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
         if self.refused or hopeless is not None:
             return f"{said}: 0, {hopeless} can't pass" if hopeless else f"{said}: 0, its ledger refuses it"
         if found is not None:
-            how = "" if found.low == found.high else ", if gates have nothing in common"
+            how = "" if found.low == found.high else ", if gates are independent"
             return f"{said}: {odds_text(found)}{how}"
-        of = "1 gate" if self.untold == 1 else f"{self.untold} gates"
-        bound = f"; by the others at most {format_value(self.at_most, CHANCE)}" if self.at_most < 1 else ""
-        return f"{said}: not told, as that of {of} is not{bound}"
+        of = "1 gate has no estimate" if self.untold == 1 else f"{self.untold} gates have no estimate"
+        bound = f", at most {format_value(self.at_most, CHANCE)} by the others" if self.at_most < 1 else ""
+        return f"{said}: unknown ({of}{bound})"
 
     def publication(self) -> str:
         """Return the probability that the next release is published, in a clause."""
@@ -186,7 +187,7 @@ def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
 def _gate(found: NextRelease, rule: GateRule, measure: Measure, day: str) -> GateChance:
     odds, basis = _odds(found, rule, measure)
     stops = rule.severity == "block" and not found.waived(rule, measure, day)
-    return GateChance(rule, odds, basis if odds else f"not told: {basis}", stops)
+    return GateChance(rule, odds, basis if odds else f"unknown: {basis}", stops)
 
 
 def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbability | None, str]:

@@ -116,9 +116,9 @@ def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
 UNKNOWN = (Basis.MARGINS, Basis.PARTLY)
 """Bases of a forecast for which no range is known."""
 INDEPENDENT = (
-    "as if attributes were independent with the public margins. Related ones mostly keep more, but can keep less: of"
-    " 540 policies on three public tables independence said up to .48 too little, and up to .04 too much; with --from"
-    " counts of two attributes they are related"
+    "as if attributes were independent with the public margins. If they are related, mostly more is retained, but it"
+    " can be less. For 540 policies on three public tables, independence gave up to .48 too little, and up to .04"
+    " too much. With --from counts of two attributes they are related"
 )
 NOTES = {
     Basis.MARGINS: INDEPENDENT,

@@ -34,7 +34,7 @@ class SyntheticKind(
     """Synthetic rows drawn from a model of noisy tables, with a certificate of each pair of columns."""
 
     name = "dp_synthetic"
-    serves = "rows of many columns to explore and to train on, which are nobody's and invent combinations"
+    serves = "synthetic rows of many columns to explore and to train on, which contain invented combinations"
     spec = DpSyntheticSpec
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.PAIRS))
     spends = frozenset(("mechanism",))

@@ -23,7 +23,7 @@ from crowdgate.manifest.values import Count, Digest, Exact, Label, ManifestField
 
 
 class SyntheticAxisFields(ManifestFields):
-    """A column at a level."""
+    """One axis of a table in the manifest: a column, and the level at which the table has it."""
 
     column: Label
     """The name of the column."""

@@ -52,8 +52,8 @@ def notes(planned: SyntheticPlan) -> list[str]:
     drawing, budget = found.drawing, found.drawing.budget
     rate = "" if found.beta == 1 else f", all of it on a sample of rate {float(found.beta):g}"
     return [
-        f"Rows that are nobody's, of {len(found.levels)} attributes, from a model of noisy tables: discrete gaussian"
-        f" noise of rho {decimal(budget.rho, 4)}, of which {decimal(sum(budget.one_ways), 4)} are for the tables of one"
-        f" attribute, {decimal(budget.rounds, 4)} for choosing and measuring some of {len(drawing.candidates)} others,"
-        f" and {decimal(budget.certificate, 4)} for the distances between rows and table that are published{rate}."
+        f"Synthetic rows of {len(found.levels)} attributes, from a model of noisy tables. Discrete Gaussian noise of"
+        f" rho {decimal(budget.rho, 4)}: {decimal(sum(budget.one_ways), 4)} for the tables of one attribute,"
+        f" {decimal(budget.rounds, 4)} for choosing and measuring some of {len(drawing.candidates)} others, and"
+        f" {decimal(budget.certificate, 4)} for the published distances between rows and table{rate}."
     ]

@@ -34,8 +34,8 @@ COLUMNS = (
     ListingColumn("consistent_standard_error", "after consistency"),
 )
 COINS_NOTE = (
-    "noise and coins together, root mean square over cells; for the budget's bound on people unless counts are given;"
-    " of sums and means at most"
+    "noise and sampling together, root mean square over cells; for the budget's bound on people unless counts are"
+    " given; of sums and means at most"
 )
 TRUSTED_SLACK = 0.02
 """The least half width of the range of the trustworthy share."""

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.arrays import Integers
-from crowdgate.errors import Finding, nearest
+from crowdgate.errors import Finding, expected_names, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
@@ -140,7 +140,12 @@ def _level_findings(spec: SafeKAnonymity, margins: MarginsSpec, contract: Contra
             continue
         known, place = attribute.hierarchy.names, ("margins", "levels", name)
         if stated not in known:
-            yield place, f"unknown level {stated!r}", f"one of {', '.join(known)}", nearest(stated, known)
+            yield (
+                place,
+                f"unknown level {stated!r}",
+                expected_names(known, stated, "a level", f"contract {contract.id}"),
+                nearest(stated, known),
+            )
             continue
         coarsest = _coarsest(spec.attributes[name], known)
         if coarsest is not None and known.index(stated) < known.index(coarsest):

@@ -177,7 +177,7 @@ def _sampling_findings(spec: SafeKAnonymity, contract: Contract) -> Iterator[Fin
         yield (
             ("sampling", "inherited"),
             found,
-            "a sample of a table of one row each (privacyUnit: row), or fresh coins",
+            "a sample of a table of one row each (privacyUnit: row), or a new sample",
             None,
         )
     if contract.unit.rows > 1 and spec.choose is not None and spec.choose.on == "sample":

@@ -50,7 +50,7 @@ class SampleSource(Strict):
     beta: Annotated[
         Rate | None,
         ValueField(
-            "the share of rows that secret coins keep",
+            "the share of rows that is sampled, by secret random bits",
             more_is_looser,
             "more people are in a release",
             "fewer people are in a release",

@@ -93,7 +93,7 @@ class DpSynthetic:
     ) -> SynthesisResult:
         """Return all that is drawn. Raises ValueError unless `coins` are given exactly if the mechanism samples."""
         if (coins is None) != (self.beta == 1):
-            raise ValueError("coins must be given exactly if the mechanism samples")
+            raise ValueError("secret random bits must be given exactly if the mechanism samples")
         return synthesize(self.drawing, counted if coins is None else subsample(counted, coins), noise, rng)
 
 

@@ -97,7 +97,7 @@ class DpTables:
         are given exactly if the mechanism samples.
         """
         if (coins is None) != (self.beta == 1):
-            raise ValueError("coins must be given exactly if the mechanism samples")
+            raise ValueError("secret random bits must be given exactly if the mechanism samples")
         if coins is not None:
             counted = {JOINT: subsample(counted[JOINT], coins)}
         draw = source.laplace if self.budget.noise == "laplace" else source.gaussian

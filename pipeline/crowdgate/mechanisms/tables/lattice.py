@@ -56,7 +56,8 @@ class MarginLattice:
         return prod(nesting.size(rank) for nesting, rank in zip(self.nestings.values(), ranks, strict=True))
 
     def axes(self, ranks: Ranks) -> dict[str, Level]:
-        """Return the levels of a member, in the order of its cells."""
+        """Return the attributes and levels of the member with these ranks: a table, or a margin common to tables. Their
+        order is the order of axes in its cells."""
         pairs = zip(self.nestings.items(), ranks, strict=True)
         return {name: nesting.levels[rank - 1] for (name, nesting), rank in pairs if rank}
 

@@ -37,7 +37,7 @@ class ColumnBounds(Protocol):
 
     @property
     def low(self) -> int:
-        """The least whole number."""
+        """The whole number of the column's least value, which is offset + unit * low."""
 
     @property
     def high(self) -> int:

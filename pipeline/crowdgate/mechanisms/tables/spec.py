@@ -191,7 +191,8 @@ AnyItem = Annotated[
 
 
 class DpTablesSpec(MechanismSpec):
-    """Tables with integer noise, made consistent. `levels` are the attributes of `all` and the levels of lists."""
+    """Tables with integer noise, made consistent. `levels` states attributes, each with a level. `all` publishes tables
+    of them (`all: 2` one for each two); a table that is a list of attributes takes their levels from there."""
 
     kind: Literal["dp_tables"]
     noise: Annotated[Literal["laplace", "gaussian"], ValueField("the law of the noise", unordered)] = "gaussian"

@@ -17,7 +17,7 @@ import numpy as np
 
 from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
-from crowdgate.errors import Finding, nearest
+from crowdgate.errors import Finding, expected_names, nearest
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
 from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
@@ -275,7 +275,7 @@ def _level_findings(place: tuple[str | int, ...], names: Names, contract: Contra
         yield from found
         hierarchy = None if found else contract.by_name[name].hierarchy
         if hierarchy is not None and level not in hierarchy.names:
-            expected = f"one of {', '.join(hierarchy.names)}"
+            expected = expected_names(hierarchy.names, level, "a level", f"contract {contract.id}")
             yield (*place, name), f"unknown level {level!r}", expected, nearest(level, hierarchy.names)
 
 
@@ -288,7 +288,12 @@ def _attribute_findings(place: tuple[str | int, ...], name: str, contract: Contr
     elif attribute.role is Role.DIRECT_IDENTIFIER:
         yield place, "a direct identifier, which is never published", "another attribute", None
     elif attribute.domain is None or attribute.hierarchy is None:
-        yield place, "an attribute without a public domain", f"one of {', '.join(releasable)}", None
+        yield (
+            place,
+            "an attribute without a public domain",
+            expected_names(releasable, name, "an attribute", f"contract {contract.id}"),
+            None,
+        )
 
 
 def _list_findings(items: Sequence[Item]) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REHEARSAL = "rehearsal"
 LONGEST = 63
 """The greatest length of a policy's name."""
-NOBODYS = "REHEARSAL: nobody's rows, drawn from what is public; no figure in these files is of people."
+NOBODYS = "REHEARSAL: simulated rows, drawn from public figures; no figure in these files is about real people."
 
 
 def copy_policy(bundle: Bundle, folder: Path) -> Path:

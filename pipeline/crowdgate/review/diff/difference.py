@@ -100,7 +100,7 @@ def diff(old: str, new: str) -> PolicyDifference:
     """Compare policy files, folders of policies, or either in git as `REV:path`. Raises ConfigurationError."""
     with open_side(old) as was, open_side(new) as now:
         if was.folder != now.folder:
-            raise side_problem(new, "a folder beside a file", "two files or two folders")
+            raise side_problem(new, "a folder and a file", "two files or two folders")
         return PolicyDifference(old, new, tuple(_pairs(was, now)))
 
 

@@ -63,7 +63,7 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
         "delta of a release": decimal(guarantee.delta),
         **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
         "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
-        "beta, the share of rows kept": decimal(figures.beta),
+        "beta, the share of rows sampled": decimal(figures.beta),
         "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
     }
     return PolicyEffect(
@@ -79,8 +79,8 @@ def _chances(plan: Plan, home: Path) -> dict[str, str]:
     stands = ledger_status(here, opened, day)
     found = chances(next_release(here, opened, stands), stands, day)
     twice = Counter(measure_text(each.rule) for each in found.gates)
-    told = [(f"chance to pass {_number(each.rule, twice)}", each.odds) for each in found.gates]
-    told.append(("chance that no gate withholds the next release", found.all))
+    told = [(f"probability of passing {_number(each.rule, twice)}", each.odds) for each in found.gates]
+    told.append(("probability of publication", found.all))
     return {name: odds_text(odds) for name, odds in told if odds is not None}
 
 

@@ -2,19 +2,23 @@
 
 import re
 
-from crowdgate.errors import ConfigurationError, Problem, nearest
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.measures import MEASURES
 from crowdgate.releases.working_copy import bundled
 
 PAGE = "CODES.md"
 
 
 def explanation(code: str) -> str:
-    """Return the section of a code. Raises ConfigurationError for an unknown code."""
+    """Return the section of a code; of unknown names, with all measures. Raises ConfigurationError for an unknown
+    code.
+    """
     known = explanations()
     if code.upper() not in known:
         meant = nearest(code.upper(), list(known))
         raise ConfigurationError(Problem("command line", None, "--explain", repr(code), "a code such as CG101", meant))
-    return known[code.upper()]
+    measures = f"\n\nMeasures: {', '.join(MEASURES)}." if code.upper() == Code.UNKNOWN_NAME else ""
+    return known[code.upper()] + measures
 
 
 def explanations() -> dict[str, str]:

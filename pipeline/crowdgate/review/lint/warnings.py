@@ -99,7 +99,7 @@ def _delta_adds_up(judged: ReviewedPolicy) -> Iterator[Objection]:
     delta, expected, people = _expected_disclosures(judged)
     if MOST_EXPECTED < expected <= 1:
         words = f"delta {stated_number(delta)} for {people} people is {bound_number(expected)} in all: a mechanism that"
-        words += " publishes somebody's record as it is with that chance would keep it; at most 0.01 is usual"
+        words += " publishes a record unchanged with that probability would satisfy it; at most 0.01 is usual"
         yield *_policy(judged, "privacy", "delta"), words
 
 
@@ -107,7 +107,7 @@ def _delta_above_one_person(judged: ReviewedPolicy) -> Iterator[Objection]:
     delta, expected, people = _expected_disclosures(judged)
     if expected > 1:
         words = f"delta {stated_number(delta)} is above 1/{people}, one person's share: a mechanism that publishes"
-        words += f" the records of {bound_number(expected)} of {people} people as they are, on average, would keep it"
+        words += f" the records of {bound_number(expected)} of {people} people unchanged, on average, would satisfy it"
         yield *_policy(judged, "privacy", "delta"), words
 
 
@@ -117,7 +117,7 @@ def _large_epsilon(judged: ReviewedPolicy) -> Iterator[Objection]:
         factor = exp_up(up(epsilon))
         times = bound_number(Fraction(factor)) if factor < float("inf") else "more than 10^300"
         words = f"epsilon {stated_number(epsilon)} is above {MOST_EPSILON}: with one person's data a release may be"
-        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times likelier, or less likely, than without"
+        yield *_policy(judged, "privacy", "epsilon"), f"{words} {times} times as probable as without, or the reverse"
 
 
 def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
@@ -239,7 +239,7 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
     cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
     pays = "pays one such release and no second" if releases else "pays no such release"
-    words = f"{part} {whole} for life {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
+    words = f"a lifetime budget of {part} {whole} {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
     yield plan.bundle.budget_document, ("spec", part), words
 
 
@@ -252,8 +252,11 @@ def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     if any(_bounds(plan, rule) for rule in rules):
         return
     if pso.bound(plan.first_release_facts().most_rows, _usual_weight(plan), budget.epsilon, budget.delta) >= HALF:
-        spent = f"epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)} for life"
-        words = f"{spent}, once they are spent, promise nothing about singling out: somebody may be pointed at in half"
+        spent = f"a lifetime budget of epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)}"
+        words = (
+            f"{spent}, once spent, guarantees nothing about singling out: an attacker may describe exactly one person"
+            " in half"
+        )
         words += " of all attempts. No gate on pso_bound that blocks stops before"
         yield plan.bundle.budget_document, ("spec", "epsilon"), words
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from crowdgate.verification.steps import Verification
 
 UNTOLD = "the release was withheld, and its private record is not at hand"
-UNSEEN = "it reads confidential figures, which --private looks at"
+UNSEEN = "it reads confidential figures (use --private)"
 
 
 @dataclass(frozen=True)

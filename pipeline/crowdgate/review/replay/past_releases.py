@@ -63,9 +63,9 @@ class GateTally:
     def short_text(self) -> str:
         """The tally in words, without those of the gate."""
         verb = "withheld" if self.rule.severity == "block" else "advised against"
-        rest = f"; of {self.unknown} it can't be told" if self.unknown else ""
+        rest = f"; unknown for {self.unknown}" if self.unknown else ""
         if not self.judged:
-            return "of no past release it can be told what this gate would have done"
+            return "it is unknown what this gate would have done: no past release can be judged"
         return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
 
     def to_json(self) -> dict[str, Any]:

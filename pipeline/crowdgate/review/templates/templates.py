@@ -40,7 +40,7 @@ TEMPLATES: Mapping[str, Template] = {
         TemplateScope(least=1, columns=6, values=20, coarse=True),
     ),
     "synthetic": Template(
-        "rows that are nobody's, to explore and to teach with",
+        "synthetic rows, to explore and to teach with",
         Fraction(1),
         TemplateScope(least=2, columns=10, values=100, coarse=False),
     ),
