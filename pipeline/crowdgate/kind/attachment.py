@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What attachments are made of: the manifest, the README's template and words of the release's kind, the records of
+    """Inputs of attachments: the manifest, the README's template and words of the release's kind, the records of
     audits, and the public register that gates on matches compare with. Once the manifest is closed also its bytes, the
     signing key, and the trusted keys."""
 
