@@ -46,7 +46,8 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
             Series("gate: at most", tuple(PicturePoint(float(each), float(limit)) for each, limit in gates.items()))
         )
     return Picture(
-        "singling out", "Singling out, by how few fit the description", "weight of the predicate", "probability of success",
+        "singling out", "Singling out, by how few fit the description", "weight of the predicate",
+        "probability of success",
         tuple(series), (), "log", "log", NOTE,
     )  # fmt: skip
 
