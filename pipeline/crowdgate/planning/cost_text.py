@@ -47,5 +47,6 @@ def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
     weights = (bounded_weight(rule) for rule, _ in plan.gates)
     weight = max((each for each in weights if each is not None), default=DEFAULT_WEIGHT)
     most, blind = pso.bound(static.most_rows, weight, *static.spent), baseline_up_to(static.most_rows, weight)
-    bound = "no bound" if most >= 1 else f"probability at most {decimal(most, 2)}"
-    return f"{bound}, {decimal(blind, 2)} without any release (predicate weight {decimal(weight)})"
+    bound = "without a bound" if most >= 1 else f"with probability at most {decimal(most, 2)}"
+    base = f"{decimal(blind, 2)} without any release; predicate weight {decimal(weight)}"
+    return f"an attacker describes exactly one person {bound} ({base})"
