@@ -28,6 +28,7 @@ def show(
     page: Annotated[
         Path | None, typer.Option("--page", metavar="FILE", help="Write a page instead: HTML, or Markdown (.md).")
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Show everything that the record holds.")] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,4 +41,4 @@ def show(
     if as_json:
         print_json(found.to_json())
     elif page is None:
-        typer.echo(record_markdown(found), nl=False)
+        typer.echo(record_markdown(found, full=full), nl=False)

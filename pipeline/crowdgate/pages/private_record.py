@@ -24,9 +24,12 @@ def write_record_page(found: PrivateRecord, path: Path) -> None:
     )
 
 
-def record_markdown(found: PrivateRecord) -> str:
-    """Return the page as Markdown: ingestion summary, rules and gates as tables, everything else unchanged."""
+def record_markdown(found: PrivateRecord, *, full: bool = True) -> str:
+    """Return the page as Markdown: ingestion summary, rules and gates as tables, everything else unchanged. Unless
+    `full`, everything else is named only; of a run that crashed all is shown."""
     record: dict[str, Any] = _printable(found.sections)
+    rest = [name for name in record if name not in _FORMED]
+    full = full or record.get("outcome") == "crashed"
     came_in = record.get("ingestion", {})
     values = {
         "release_id": found.release_id,
@@ -38,9 +41,8 @@ def record_markdown(found: PrivateRecord) -> str:
         "columns": [_column(name, each) for name, each in came_in.get("columns", {}).items()],
         "rules": [{**each, "holds": _HOLDS[each["passed"]]} for each in record.get("rules", ())],
         "gates": [GateFields.model_validate_json(json.dumps(each)).verdict for each in record.get("verdicts", ())],
-        "rest": [
-            {"title": name, "lines": list(_nested_lines(each))} for name, each in record.items() if name not in _FORMED
-        ],
+        "rest": [{"title": name, "lines": list(_nested_lines(record[name]))} for name in rest if full],
+        "left_out": [] if full else rest,
     }
     return report.markdown(TEMPLATE, values)
 

@@ -62,7 +62,7 @@ def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
     """Yield the measures of the gates that pass, that can't fail, and that the private record alone decides."""
     for state, label in SETTLED.items():
         names = dict.fromkeys(each.note.gate.partition(" ")[0] for each in found.decided if each.state is state)
-        where = " (decided in the private record only)" if state is GateState.PRIVATE else ""
+        where = " (advice, in the private record only)" if state is GateState.PRIVATE else ""
         if names:
             yield label, f"{', '.join(names)}{where}"
 
