@@ -162,6 +162,15 @@ MOST_TABLES = 10_000
 LARGEST_PRIVATE_RECORD = 256 << 20
 """Bytes of a private record or of the record of an audit: anonymity sets of many attributes are the largest."""
 
+MOST_STORED_FIGURES = 96
+"""Files of figures that `plan` stores: three for each state of a policy."""
+
+MOST_STORED_BYTES = 8 << 20
+"""Bytes of all these files together."""
+
+LARGEST_STORED_FIGURES = 1 << 20
+"""Bytes of one of these files."""
+
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 
