@@ -66,6 +66,14 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
 
 
 @pytest.mark.thorough
+def test_a_plan_whose_figures_are_stored_imports_no_heavy_library(workshop: Workshop) -> None:
+    line = f"plan {workshop.policy}"
+    first, again = (imported(line, workshop.root)[1] for _ in range(2))
+    assert {*HEAVY} & first == {"scipy"}
+    assert not {*HEAVY} & again
+
+
+@pytest.mark.thorough
 def test_verifying_releases_of_all_kinds_imports_no_pandas() -> None:
     """With Parquet and CSV, and with rows, tables and synthetic rows that are made again."""
     folders = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]

@@ -1,5 +1,6 @@
 """The command `crowdgate`: thin, one file for a group of commands. What a command does stands elsewhere."""
 
+import atexit
 import gc
 import os
 import sys
@@ -19,7 +20,7 @@ SELDOM = 50_000
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     """Run the command line. `scheduler` runs a release under a Prefect server, when one is asked for."""
     disable_core_dumps()
-    gc.set_threshold(SELDOM)
+    _collect_seldom()
     _keep_to_itself()
     as_json = "--json" in (sys.argv if arguments is None else arguments)
     try:
@@ -30,6 +31,13 @@ def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     except Exception as error:
         report_fault(error, as_json)
         sys.exit(1)
+
+
+def _collect_seldom() -> None:
+    """Cycles are looked for seldom, and not once more at the end, when the process gives all memory back anyway. Files
+    and databases are closed where they were opened: none waits for that."""
+    gc.set_threshold(SELDOM)
+    atexit.register(gc.freeze)
 
 
 def _keep_to_itself() -> None:

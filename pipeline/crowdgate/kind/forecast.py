@@ -143,11 +143,20 @@ def no_pass_probability(*_: object) -> PassProbability | None:
     return None
 
 
+@dataclass(frozen=True)
+class RetainedPeople:
+    """The share of the table's people who are expected to be in the release, or that are at most; and the same in a
+    clause, for whoever compares kinds: nothing where everybody is."""
+
+    share: float = 1.0
+    text: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What a kind of release expects of one plan."""
+    """What a kind of release expects of one plan. Nothing of it is worked out before it is asked for."""
 
-    figures: tuple[Figure, ...]
+    make_figures: Callable[[], tuple[Figure, ...]]
     made: Callable[[], tuple[Listing, ...]] = tuple
     chart: Chart | None = None
     pictures: Callable[[], Sequence[Picture]] = tuple
@@ -156,11 +165,13 @@ class Forecast:
     keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
-    released: float = 1.0
-    """The share of the table's people who are expected to be in the release, or that are at most."""
-    stays: str = ""
-    """The same in a clause, for whoever compares kinds; nothing where everybody is."""
+    retained: Callable[[], RetainedPeople] = RetainedPeople
     odds: GateOdds = no_pass_probability
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """The expected numbers."""
+        return self.make_figures()
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:
