@@ -165,6 +165,15 @@ LARGEST_PRIVATE_RECORD = 256 << 20
 LARGEST_POSITION = 64 << 20
 """Bytes of a ledger's attested position: some 160,000 charges. A larger ledger is followed from its first line."""
 
+MOST_STORED_FIGURES = 96
+"""Files of figures that `plan` stores: three for each state of a policy."""
+
+MOST_STORED_BYTES = 8 << 20
+"""Bytes of all these files together."""
+
+LARGEST_STORED_FIGURES = 1 << 20
+"""Bytes of one of these files."""
+
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 

@@ -60,6 +60,11 @@ def decimal_mark(mark: str) -> Iterator[None]:
         _MARK.reset(before)
 
 
+def mark() -> str:
+    """Return the decimal mark that holds here."""
+    return _MARK.get()
+
+
 def _marked(text: str) -> str:
     mark = _MARK.get()
     return text if mark == "." else text.translate({ord(","): _THIN_SPACE, ord("."): mark})

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.accounting import zcdp
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.zcdp import greatest_rho, squared_sigma, zcdp_epsilon
@@ -17,6 +18,25 @@ from tests.oracles.zcdp import gaussian_rho, renyi, zcdp_delta
 rhos = st.floats(1e-6, 50)
 deltas = st.floats(1e-15, 0.3)
 variances = st.fractions(Fraction(1, 4), 60, max_denominator=50)
+
+
+def hundred_steps(rising: Callable[[float], float]) -> float:
+    """Return the place where a rising function of t > 0 crosses 0, by a hundred steps of bisection of ln t."""
+    low, high = -200.0, 200.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rising(math.exp(middle)) < 0 else (low, middle)
+    return math.exp((low + high) / 2)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(scale=st.floats(-190, 190), step=st.sampled_from([1e-300, 1e-12, 1.0]), jump=st.booleans())
+def test_a_bisection_that_ends_early_ends_where_a_hundred_steps_end(scale: float, step: float, jump: bool) -> None:
+    def rising(t: float) -> float:
+        off = math.log(t) - scale * step
+        return math.copysign(1.0, off) if jump else off
+
+    assert zcdp._root(rising) == hundred_steps(rising)
 
 
 @settings(max_examples=examples(60), deadline=None, derandomize=True)

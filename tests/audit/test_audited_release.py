@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.audit.common import setting
 from crowdgate.audit.common.record_io import digest_of, parsed, record_bytes
 from crowdgate.audit.common.stored_records import now
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults
@@ -19,6 +18,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
 from crowdgate.releases import release as job
+from crowdgate.system import installed_code
 from crowdgate.verification.release import verify
 from tests.audit.workshop import GATES, Town, make_town, only_few_controls
 from tests.workshop import crowdgate, good_rows, write_parquet
@@ -147,7 +147,7 @@ def test_an_audit_of_other_code_is_not_relied_on(town: Town, monkeypatch: pytest
     monkeypatch.setattr("crowdgate.audit.record_search.code_digest", lambda: "0" * 64)
     assert "another version of Crowdgate" in why(release(town))
     monkeypatch.undo()
-    monkeypatch.setattr("crowdgate.audit.record_search.libraries", lambda: {**setting.libraries(), "numpy": "1"})
+    monkeypatch.setattr("crowdgate.audit.record_search.libraries", lambda: {**installed_code.libraries(), "numpy": "1"})
     assert "another version of Crowdgate" in why(release(town, "2020-01-01"))
 
 

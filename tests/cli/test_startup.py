@@ -70,6 +70,14 @@ FOLDERS = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind fo
 
 
 @pytest.mark.thorough
+def test_a_plan_whose_figures_are_stored_imports_no_heavy_library(workshop: Workshop) -> None:
+    line = f"plan {workshop.policy}"
+    first, again = (imported(line, workshop.root)[1] for _ in range(2))
+    assert {*HEAVY} & first == {"scipy"}
+    assert not {*HEAVY} & again
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "lines",
     [

@@ -10,6 +10,7 @@ from crowdgate.accounting import pso
 from crowdgate.forecast.outlook import outlook
 from crowdgate.kind import prior
 from crowdgate.kinds.rows import outlook as rows_outlook
+from crowdgate.kinds.rows import splits
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from crowdgate.number_text import Value
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
@@ -78,6 +79,18 @@ def test_coarser_levels_keep_more_and_the_recommended_ones_keep_enough() -> None
     for neighbour in found.rows("one_level_away"):
         coarser = number(neighbour["classes"]) <= number(kept["classes"])
         assert (number(neighbour["share"]) >= number(kept["share"]) - 1e-12) == coarser
+
+
+@pytest.mark.thorough
+def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splits, "BETAS", (Fraction(1, 2),))
+    errors = []
+    for part in (1, 2, 4):
+        monkeypatch.setattr(splits, "PARTS", (Fraction(part, 10),))
+        (row,) = outlook(POLICY).forecast.rows("recommended_margins")
+        errors.append(number(row["margin_error"]))
+    # gaussian noise: the variance falls with rho, and at so small a delta rho rises with nearly the square of epsilon
+    assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([2, 2], rel=0.1)
 
 
 def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,7 +243,7 @@ def test_a_frozen_population_is_shown_and_refused(workshop: Workshop, capsys: py
     assert release(workshop, 1) == 5
     capsys.readouterr()
     assert crowdgate("check", workshop.policy) == 3
-    assert "by its ledger: the population clinic-patients is frozen" in capsys.readouterr().out
+    assert "Refused         the population clinic-patients is frozen" in capsys.readouterr().out
     assert crowdgate("ledger", "show", *where) == 0
     said = capsys.readouterr().out
     assert "; frozen" in said

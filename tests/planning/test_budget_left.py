@@ -276,3 +276,15 @@ def test_check_reads_nothing_of_past_releases_but_their_manifests(
     crowdgate("check", clinic.policy)
     assert capsys.readouterr().out == before
     assert "this gate would have withheld 1 of the last 1" in before
+
+
+def test_a_frozen_population_keeps_what_it_has_spent(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert release(clinic, "2030-01-01") == 0
+    before = _status(clinic).left
+    assert crowdgate("ledger", "freeze", "clinic-patients", "--reason", "a question", "--ledger", clinic.ledger) == 0
+    found = _status(clinic)
+    assert found.refused is not None
+    assert (found.left.read, found.left.spent, found.left.releases) == (True, before.spent, before.releases)
+    capsys.readouterr()
+    assert crowdgate("check", clinic.policy) == 3
+    assert "nothing was spent" not in capsys.readouterr().out

@@ -101,6 +101,12 @@ def test_a_static_gate_is_waived_before_anything_is_read(workshop: Workshop) -> 
     workshop.edit(workshop.policy, limit, f"{limit}, with: {{people: 3}}, waiver: {WAIVER}")
     workshop.edit(workshop.policy, "expected_singletons, at_most: 1", "expected_singletons, at_most: 0.001")
     assert [check(workshop.policy, day).allowed for day in ("2030-06-30", "2030-07-01")] == [True, False]
+    waived, expired = (
+        [each.words for each in check(workshop.policy, day).warnings if each.code == "CG206"]
+        for day in ("2030-06-30", "2030-07-01")
+    )
+    assert [words.rpartition(": ")[2] for words in waived] == ["its failure is waived"]
+    assert [words.rpartition(": ")[2] for words in expired] == ["every release would be withheld"]
     assert released(workshop, "2030-07-01") == 3
     assert released(workshop) == 0
     verify(workshop.release_dir(SLOT), ledger=workshop.ledger)

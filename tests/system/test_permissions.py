@@ -26,6 +26,7 @@ DECISION = ("--of", "age", "--decision", "collect", "--reason", "enough", "--by"
 MADE = {
     "anonymity.html", "audit.html", "audits/clinic/1", "copy/crowdgate.toml", "copy/data_contracts/census_income.yaml",
     "copy/ledger/ledger.db", "copy/policies/budgets", "holder.key", "holder.key.pub", "kl/.crowdgate-staging",
+    "ledger/figures",
     "kl/index.dsse.json", "ledger/ledger.db-wal", "ledger/ledger.db-shm", "ledger/private", "plan.md",
     "policies/decisions", "record.md", f"releases/{ID}/data.parquet", f"releases/{ID}/manifest.json",
     "releases/.crowdgate-staging", "releases/catalogue.dsse.json",

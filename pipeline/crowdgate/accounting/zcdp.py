@@ -84,5 +84,7 @@ def _root(rising: Callable[[float], float]) -> float:
     low, high = -200.0, 200.0
     for _ in range(100):
         middle = (low + high) / 2
+        if not low < middle < high:  # neighbouring floats: further steps change neither
+            break
         low, high = (middle, high) if rising(math.exp(middle)) < 0 else (low, middle)
     return math.exp((low + high) / 2)

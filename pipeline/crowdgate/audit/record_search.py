@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.run import folder_of, units_of
-from crowdgate.audit.common.setting import audit_spec, code_digest, digest_of_population, libraries
+from crowdgate.audit.common.setting import audit_spec, digest_of_population
 from crowdgate.audit.common.stored_records import now
 from crowdgate.candidate import AuditQuestion, NoAudit
 from crowdgate.contracts.csv_file import MOST_BYTES
@@ -20,6 +20,7 @@ from crowdgate.gate import Outcome
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.measures.recorded_audits import MAX_AGE, command
 from crowdgate.planning.gate_verdicts import audit_question
+from crowdgate.system.installed_code import code_digest, libraries
 from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:

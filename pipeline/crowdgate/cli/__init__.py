@@ -1,5 +1,6 @@
 """The command `crowdgate`: thin, one file for a group of commands. Their work is done in other subpackages."""
 
+import atexit
 import gc
 import os
 import sys
@@ -21,7 +22,7 @@ its time.
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     """Run the command line. `scheduler` runs a release under a Prefect server, if one is requested."""
     disable_core_dumps()
-    gc.set_threshold(SELDOM)
+    _collect_seldom()
     _keep_to_itself()
     as_json = "--json" in (sys.argv if arguments is None else arguments)
     try:
@@ -32,6 +33,13 @@ def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     except Exception as error:
         report_fault(error, as_json)
         sys.exit(1)
+
+
+def _collect_seldom() -> None:
+    """Cycles are looked for seldom, and not once more at the end, when the process gives all memory back anyway. Files
+    and databases are closed where they were opened: none waits for that."""
+    gc.set_threshold(SELDOM)
+    atexit.register(gc.freeze)
 
 
 def _keep_to_itself() -> None:

@@ -213,7 +213,7 @@ def _list_of_texts(value: object) -> object:
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 _FIXED_SIZE = "bernoulli: a sample of fixed size, or by any rule that links its rows, has delta of at least its share"

@@ -63,7 +63,7 @@ class KindComparison:
 
     def _kind_text(self, rival: Rival) -> str:
         errors = f"error of a cell of one attribute {self._mean(rival, 1)}, of two {self._mean(rival, 2)}"
-        parts = (KINDS[rival.kind].serves, rival.forecast.stays, errors)
+        parts = (KINDS[rival.kind].serves, rival.forecast.retained().text, errors)
         return f"{rival.kind}: for {'; '.join(part for part in parts if part)}"
 
     def _mean(self, rival: Rival, ways: int) -> str:
@@ -178,7 +178,7 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
 def _total(rival: Rival) -> tuple[float, float]:
     """Return the sort key of a proposal: the sum of mean errors (infinite if unknown), then minus what is released."""
     errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
-    return errors, -rival.forecast.released
+    return errors, -rival.forecast.retained().share
 
 
 def _refused(found: str, wanted: str) -> ConfigurationError:

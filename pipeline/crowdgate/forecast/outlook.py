@@ -18,6 +18,7 @@ from crowdgate.anonymity.predict.population_check import population_warnings
 from crowdgate.forecast.chances.gate_chances import Chances, chances
 from crowdgate.forecast.chances.gate_chances import next_release as known_beforehand
 from crowdgate.forecast.singling_out_curve import singling_out
+from crowdgate.forecast.stored_figures import StoredFigures, stored_figures
 from crowdgate.kind.forecast import Forecast, PassProbability
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
@@ -63,6 +64,7 @@ class Outlook:
     standing: LedgerStatus
     pso_bounds: tuple[float, ...]
     chances: Chances
+    stored: StoredFigures
 
     def rests_on(self) -> list[str]:
         """Return the basis of the expected figures in sentences; nothing if that is only the contract's margins."""
@@ -100,7 +102,7 @@ class Outlook:
     @cached_property
     def prediction(self) -> Listing:
         """The people who are unique in the combination of everything that is counted."""
-        return prediction(self.plan, self.figures)
+        return self.stored.listing("prediction", lambda: prediction(self.plan, self.figures))
 
     @cached_property
     def singling_out(self) -> Picture:
@@ -138,13 +140,13 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
-    expected = plan.protection.kind.outlook(plan.protection.mechanism, known.prior)
-    day = today()
-    opened = ledger_of(plan)
+    day, opened = today(), ledger_of(plan)
+    stored = stored_figures(plan, opened, public=source is None)
+    expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
     found = ledger_status(plan, opened, day)
     beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate))
     foretold = chances(beforehand, found, day)
-    return Outlook(plan, known, expected, releases, found, bounds, foretold)
+    return Outlook(plan, known, expected, releases, found, bounds, foretold, stored)
 
 
 def _by_counts(

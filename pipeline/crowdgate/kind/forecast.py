@@ -141,11 +141,20 @@ def no_pass_probability(*_: object) -> PassProbability | None:
     return None
 
 
+@dataclass(frozen=True)
+class RetainedPeople:
+    """The share of the table's people who are expected to be in the release, or that are at most; and the same in a
+    clause, for whoever compares kinds: nothing where everybody is."""
+
+    share: float = 1.0
+    text: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """The forecast of a kind of release for one plan."""
+    """Expectations of a kind of release for one plan. Nothing is computed before it is asked for."""
 
-    figures: tuple[Figure, ...]
+    make_figures: Callable[[], tuple[Figure, ...]]
     made: Callable[[], tuple[Listing, ...]] = tuple
     chart: Chart | None = None
     pictures: Callable[[], Sequence[Picture]] = tuple
@@ -154,11 +163,13 @@ class Forecast:
     keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
-    released: float = 1.0
-    """The expected share of the table's people in the release, or an upper bound of it."""
-    stays: str = ""
-    """A clause on the share of people in the release, for comparisons of kinds; empty if all are in it."""
+    retained: Callable[[], RetainedPeople] = RetainedPeople
     odds: GateOdds = no_pass_probability
+
+    @cached_property
+    def figures(self) -> tuple[Figure, ...]:
+        """The expected numbers."""
+        return self.make_figures()
 
     @cached_property
     def listings(self) -> tuple[Listing, ...]:

@@ -16,7 +16,7 @@ _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(
 class ManifestFields(BaseModel):
     """A part of a manifest: only its fields, each of its JSON type, immutable."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(defer_build=True, strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 def _exact(value: Any) -> Fraction:

@@ -51,6 +51,8 @@ class PlanReport:
         yield Section(
             sentences=[f"{label}: {text}." for label, text in (("Publication", found.chances.publication()), *costs)]
         )
+        if found.standing.refused is not None:
+            yield Section(sentences=[f"Refused: {found.standing.refused}."])
         gates = ((each.gate, each.probability()) for each in found.chances.gates)
         yield table_section("Gates", ("gate", "probability of passing"), gates)
         yield from _figures(found.forecast.figures)
@@ -66,7 +68,7 @@ class PlanReport:
 def _guarantee(found: Outlook) -> list[str]:
     name = found.plan.bundle.budget.metadata.name
     return [
-        f"The lifetime budget {name} pays for {found.releases} such releases.",
+        f"The whole lifetime budget {name} pays for {found.releases} such releases.",
         *guarantee_sentences(found.plan, found.standing.left),
         *found.plan.protection.kind.notes(found.plan.protection.mechanism),
         *found.rests_on(),

@@ -136,7 +136,7 @@ def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> L
         left = _left(plan, budget, ledger.spent(budget.population), day, used=refused is not None)
         return LedgerStatus(_informed(plan, ledger), refused or left.next_refusal, left, _ended_releases(plan, ledger))
     except LedgerRefused as refusal:
-        return LedgerStatus(_informed(plan, ledger), str(refusal), _left_of_unspent(plan, day, REFUSES))
+        return LedgerStatus(_informed(plan, ledger), str(refusal), _left_of_refused(plan, ledger, day))
     except CrowdgateError:
         return LedgerStatus(None, None, _left_of_unspent(plan, day, UNREAD))
 
@@ -153,6 +153,18 @@ def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
         return ledger.check(*stated, version_of(bundle.policy), bundle.digest, name), None
     except LedgerRefused as refusal:
         return ledger.check(*stated), str(refusal)
+
+
+def _left_of_refused(plan: Plan, ledger: Ledger, day: str) -> BudgetLeft:
+    """Return what is left by a ledger that refuses the next release, of a frozen population, say; as if nothing was
+    spent where it reports no budget."""
+    try:
+        budget = ledger.budget(plan.bundle.contract.population)
+        if budget is not None:
+            return _left(plan, budget, ledger.spent(budget.population), day)
+    except CrowdgateError:
+        pass
+    return _left_of_unspent(plan, day, REFUSES)
 
 
 def _left_of_unspent(plan: Plan, day: str, unread: str) -> BudgetLeft:

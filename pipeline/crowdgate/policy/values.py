@@ -113,9 +113,11 @@ Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
 
 
 class Strict(BaseModel):
-    """Base of all values read from a policy file: unknown keys are refused, nothing changes after reading."""
+    """Base of all values read from a policy file: unknown keys are refused, nothing changes after reading.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    Each is built when it is first read: no command reads all of them."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class Sampling(Strict):

@@ -34,7 +34,7 @@ def check_lines(found: PolicyCheck) -> Iterator[str]:
 
 def _rows(found: PolicyCheck) -> Iterator[Row]:
     if found.refused is not None:
-        yield "Refused", f"by its ledger: {found.refused}"
+        yield "Refused", found.refused
     yield from _gates_that_fail(found)
     yield from cost_rows(found.plan, found.left)
     yield from _open_gates(found)
@@ -61,10 +61,17 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
     """Yield the measures of the gates that pass, that can't fail, and that the private record alone decides."""
     for state, label in SETTLED.items():
-        names = dict.fromkeys(each.note.gate.partition(" ")[0] for each in found.decided if each.state is state)
+        names = dict.fromkeys(_name(each.note.gate, found) for each in found.decided if each.state is state)
         where = " (advice, in the private record only)" if state is GateState.PRIVATE else ""
         if names:
             yield label, f"{', '.join(names)}{where}"
+
+
+def _name(gate: str, found: PolicyCheck) -> str:
+    """Return the measure of a gate, or the whole gate where others are on the same measure."""
+    measure = gate.partition(" ")[0]
+    others = [each for each in found.decided if each.note.gate.partition(" ")[0] == measure]
+    return measure if len(others) == 1 else gate
 
 
 def _remarks(found: PolicyCheck) -> Iterator[Row]:

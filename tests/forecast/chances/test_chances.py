@@ -234,7 +234,7 @@ def test_a_gate_that_fails_beforehand_is_a_certain_no(clinic: Workshop) -> None:
     found = forecast(clinic, code=3)
     assert gate(found, "guarantee_epsilon")["chance"] == 0
     assert (found["release"]["chance"], found["release"]["high"]) == (0, 0)
-    assert "Publication     impossible: the ledger refuses the next release\n" in say("check", clinic.policy).out
+    assert "Publication     impossible: the next release is refused\n" in say("check", clinic.policy).out
 
 
 def test_the_next_release_is_meant_not_the_first(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:

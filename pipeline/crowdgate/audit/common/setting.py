@@ -1,12 +1,8 @@
 """Settings shared by all audits: the policy's section, the population, the code and its libraries."""
 
 import hashlib
-import platform
 from collections.abc import Mapping
-from functools import cache
 from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +16,8 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 from crowdgate.system.extras import AUDIT, need
+from crowdgate.system.installed_code import code_digest, libraries
 
-LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
 MODEL_LIBRARY = "scikit-learn"
 
 
@@ -94,25 +90,6 @@ def digest_of_population(population: Population) -> str:
         for part in (population.rows.indptr, population.rows.indices, population.rows.data):
             total.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
     return total.hexdigest()
-
-
-@cache
-def code_digest() -> str:
-    """Return the SHA-256 of the installed package: its version and every Python file."""
-    package = Path(__file__).parents[2]
-    total = hashlib.sha256(version("crowdgate").encode())
-    for path in sorted(package.rglob("*.py")):
-        total.update(
-            f"\n{path.relative_to(package).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode()
-        )
-    return total.hexdigest()
-
-
-def libraries() -> dict[str, str]:
-    """Return the versions of the libraries that draw and compute. OpenDP is included only where it is installed:
-    `check` works without it."""
-    found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
-    return {"python": platform.python_version(), **found}
 
 
 def model_libraries() -> dict[str, str]:

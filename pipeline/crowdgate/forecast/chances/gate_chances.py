@@ -123,7 +123,7 @@ class Chances:
         """Return the probability that the next release is published, in a clause."""
         found = self.all
         if self.refused:
-            return "impossible: the ledger refuses the next release"
+            return "impossible: the next release is refused"
         if found is not None:
             how = "" if found.low == found.high else ", if gates are independent"
             return f"probability {odds_text(found)}{how}"

@@ -54,7 +54,7 @@ class ExpectedRetention:
             return ExpectedRange(found, max(0.0, found - wide), min(1.0, found + wide))
         return self.joint.range_of(lambda people: retained_share(people, self.k, self.beta), lambda _: SHARE_SLACK, 1.0)
 
-    @property
+    @cached_property
     def classes(self) -> ExpectedRange:
         """The expected number of retained classes, with its range."""
         most = float(np.count_nonzero(self.joint.people))
@@ -64,8 +64,14 @@ class ExpectedRetention:
             return ExpectedRange(found, max(0.0, found - wide), min(most, found + wide))
         return self.joint.range_of(self._classes, lambda found: CLASSES_SLACK + CLASSES_SHARE * found, most)
 
+    @cached_property
+    def probabilities(self) -> Floats:
+        """For every class the probability that it stays, in the shape of the table."""
+        return _retention_probability(self.joint.people, self.k, self.beta)
+
     def _classes(self, people: Floats) -> float:
-        return float(_retention_probability(people, self.k, self.beta).sum())
+        own = people is self.joint.people
+        return float((self.probabilities if own else _retention_probability(people, self.k, self.beta)).sum())
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
@@ -100,11 +106,6 @@ def retained_share(people: Floats, k: int, beta: Fraction) -> float:
     class."""
     cells = people[people > 0]
     return expected_retained_share(cells / cells.sum(), _whole_people(people), k, beta)
-
-
-def retention_probabilities(kept: ExpectedRetention) -> Floats:
-    """Return for each class the probability that it is retained."""
-    return _retention_probability(kept.joint.people, kept.k, kept.beta)
 
 
 def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import log, prod
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.accounting import safe_k
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Figure, Forecast
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Figure, Forecast, RetainedPeople
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, ExpectedRetention, retained_share, table_errors
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
@@ -55,29 +57,48 @@ ERRORS = (
 def outlook(safe: SafeK, prior: Prior) -> Forecast:
     """Return the class size by both bounds, the least k of other budgets and sampling rates, and the expected
     retention."""
-    joint = prior.joint(safe.levels)
-    kept = None if joint is None else ExpectedRetention(joint, safe.k, safe.beta)
-    at_most = _retention_by_some(safe, prior) if joint is None else None
+    expected = _PlannedRetention(safe, prior)
     return Forecast(
-        figures=tuple(_figures(safe, kept, at_most)),
-        made=lambda: tuple(_listings(safe, prior, kept)),
+        make_figures=lambda: tuple(_figures(safe, expected.kept, expected.at_most)),
+        made=lambda: tuple(_listings(safe, prior, expected.kept)),
         chart=Chart("trade_offs", "beta", ("exact", "theorem5"), "epsilon"),
-        pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, kept)),
-        errors=table_errors(kept),
-        keeping=lambda share: None if kept is None else _levels_retaining(prior, kept, share),
+        pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, expected.kept)),
+        errors=lambda axes: table_errors(expected.kept)(axes),
+        keeping=lambda share: None if expected.kept is None else _levels_retaining(prior, expected.kept, share),
         compared=safe.levels,
-        released=float(safe.beta) * (found.share.value if (found := kept or at_most) else 1.0),
-        stays=_retention_text(safe.beta, kept, at_most),
+        retained=lambda: _retained_people(safe.beta, expected.kept, expected.at_most),
         odds=pass_probabilities(safe, prior),
     )  # fmt: skip
 
 
-def _retention_text(beta: Fraction, kept: ExpectedRetention | None, at_most: ExpectedRetention | None) -> str:
+@dataclass(frozen=True, eq=False)
+class _PlannedRetention:
+    """Expected retention at the policy's levels, or an upper bound where too little is known of these."""
+
+    safe: SafeK
+    prior: Prior
+
+    @cached_property
+    def kept(self) -> ExpectedRetention | None:
+        """By all attributes; None where too little is known."""
+        joint = self.prior.joint(self.safe.levels)
+        return None if joint is None else ExpectedRetention(joint, self.safe.k, self.safe.beta)
+
+    @cached_property
+    def at_most(self) -> ExpectedRetention | None:
+        """By some of the attributes, where too little is known of all."""
+        return _retention_by_some(self.safe, self.prior) if self.kept is None else None
+
+
+def _retained_people(
+    beta: Fraction, kept: ExpectedRetention | None, at_most: ExpectedRetention | None
+) -> RetainedPeople:
     found = kept or at_most
     if found is None:
-        return ""
+        return RetainedPeople(float(beta))
     share, limit = format_value(found.share.value, SHARE), "" if kept else "at most "
-    return f"{percent(beta)} of people are sampled, of whom {limit}about {share} stay"
+    text = f"{percent(beta)} of people are sampled, of whom {limit}about {share} stay"
+    return RetainedPeople(float(beta) * found.share.value, text)
 
 
 def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:

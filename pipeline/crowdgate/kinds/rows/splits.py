@@ -7,8 +7,9 @@ margin of variance v, and the probability q that no class of the cell is retaine
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from math import prod, sqrt
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from crowdgate.guarantee import Part
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.prior import ExpectedCounts, coarsened
-from crowdgate.kinds.rows.expected_retention import ExpectedRetention, retention_probabilities
+from crowdgate.kinds.rows.expected_retention import ExpectedRetention
 from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.number_text import Value
 
@@ -46,6 +47,8 @@ NOTE = (
     " nothing of persons"
 )
 Row = dict[str, Value]
+PairErrors = Callable[[Fraction], Sequence[tuple[Floats, Axes, Floats]]]
+"""For an epsilon of margins, every table of two attributes with its expected people and the variance of its margin."""
 
 
 def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
@@ -60,9 +63,10 @@ def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
     bought = Fraction(0) if safe.margins is None else safe.margins.part.epsilon
     total = safe.part.epsilon + bought
     own = {Fraction(0), bought}
-    rows = [row for part in sorted(own) if (row := _row(safe, kept.joint, tables, part, safe.beta)) is not None]
+    pairs = cache(lambda epsilon: _pairs(safe, kept.joint, tables, epsilon))
+    rows = [row for part in sorted(own) if (row := _row(safe, kept.joint, pairs, part, safe.beta)) is not None]
     yield Listing("margins", "What margins cost", COLUMNS, tuple(rows), NOTE)
-    others = [_row(safe, kept.joint, tables, total * part, beta) for part in PARTS for beta in BETAS]
+    others = [_row(safe, kept.joint, pairs, total * part, beta) for part in PARTS for beta in BETAS]
     best = min((row for row in others if row is not None), key=_weighted, default=None)
     title = "Recommended margins: the split and the rate at which weighted rows have the least error"
     yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), NOTE, single=True)
@@ -82,10 +86,10 @@ def _tables(safe: SafeK) -> list[Axes]:
     return [{name: safe.levels[name] for name in way} for way in ways]
 
 
-def _row(safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], bought: Fraction, beta: Fraction) -> Row | None:
+def _row(safe: SafeK, joint: ExpectedCounts, pairs: PairErrors, bought: Fraction, beta: Fraction) -> Row | None:
     """Return the figures at this epsilon for margins and this sampling rate; None if no k reaches the remaining
     guarantee."""
-    now = Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
+    now = _margins_part(safe)
     left = (safe.part.epsilon + now.epsilon - bought, safe.part.delta + (Fraction(0) if bought else now.delta))
     try:
         k = safe_k.least_k(*per_row(*left, safe.rows), beta)
@@ -93,35 +97,45 @@ def _row(safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], bought: Fra
         return None
     kept = ExpectedRetention(joint, k, beta)
     said: Row = {"margins": bought, "beta": beta, "k": k, "kept_share": kept.expected, "classes": kept.classes.value}
-    errors = _errors(safe, kept, tables, bought, now.delta) if bought else (None, None)
+    errors = _errors(kept, pairs(bought)) if bought else (None, None)
     return {**said, "margin_error": errors[0], "weighted_error": errors[1]}
 
 
-def _errors(
-    safe: SafeK, kept: ExpectedRetention, tables: Sequence[Axes], epsilon: Fraction, delta: Fraction
-) -> tuple[float, float]:
-    """Return the root mean square error of the margins of two attributes, and a lower bound of that of weighted
-    rows."""
+def _margins_part(safe: SafeK) -> Part:
+    """Privacy cost of the policy's margins."""
+    return Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
+
+
+def _pairs(
+    safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], epsilon: Fraction
+) -> list[tuple[Floats, Axes, Floats]]:
+    """The expected people of every table of two attributes, its axes, and the variance of its margin, flat."""
     noise: NoiseKind = "laplace" if safe.margins is None else safe.margins.spec.noise
     queries = [Query(", ".join(axes), prod(map(len, axes.values()))) for axes in tables]
-    spends = split_budget(queries, tables_budget(epsilon, delta, noise).spend, noise, "least-variance")
-    drawn = [law_of(query, spend, safe.rows, noise).variance for query, spend in zip(queries, spends, strict=True)]
+    spend = tables_budget(epsilon, _margins_part(safe).delta, noise).spend
+    spends = split_budget(queries, spend, noise, "least-variance")
+    drawn = [law_of(query, each, safe.rows, noise).variance for query, each in zip(queries, spends, strict=True)]
     after, _ = variances_after(tables, drawn)
-    absent = np.log1p(-np.minimum(retention_probabilities(kept), 1 - 1e-15))
-    of_margins, of_rows = [], []
-    for axes, variance in zip(tables, after, strict=True):
-        if len(axes) == 2:
-            of_margins.append(variance.reshape(-1))
-            of_rows.append(_least(kept.joint, axes, absent, variance.reshape(-1)))
-    return _root_mean(of_margins), _root_mean(of_rows)
+    return [
+        (coarsened(joint.people, joint.axes, axes).reshape(-1), axes, variance.reshape(-1))
+        for axes, variance in zip(tables, after, strict=True)
+        if len(axes) == 2
+    ]
+
+
+def _errors(kept: ExpectedRetention, pairs: Sequence[tuple[Floats, Axes, Floats]]) -> tuple[float, float]:
+    """Return the root mean square error of the margins of two attributes, and a lower bound of that of weighted
+    rows."""
+    absent = np.log1p(-np.minimum(kept.probabilities, 1 - 1e-15))
+    missing = (np.exp(coarsened(absent, kept.joint.axes, axes).reshape(-1)) for _, axes, _ in pairs)
+    of_rows = [_least(people, each, variance) for each, (people, _, variance) in zip(missing, pairs, strict=True)]
+    return _root_mean([variance for _, _, variance in pairs]), _root_mean(of_rows)
 
 
 def _root_mean(squares: Sequence[Floats]) -> float:
     return sqrt(float(np.mean(np.concatenate(squares))))
 
 
-def _least(joint: ExpectedCounts, axes: Axes, absent: Floats, variance: Floats) -> Floats:
-    """Return a lower bound of the expected squared error of each cell."""
-    people, none = (coarsened(part, joint.axes, axes).reshape(-1) for part in (joint.people, absent))
-    missing = np.exp(none)
+def _least(people: Floats, missing: Floats, variance: Floats) -> Floats:
+    """The least expected squared error of every cell, of which no class stays with probability `missing`."""
     return np.asarray((1 - missing) * variance + missing * people**2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -32,20 +33,23 @@ COLUMNS = (
 def outlook(planned: SyntheticPlan, prior: Prior) -> Forecast:
     """Return expected distances of one-way tables, the noise of the certificate, and the least number of people for
     useful rows."""
-    people = _expected_people(prior)
-    errors = planned.mechanism.one_way_errors(people)
-    mean = sum(errors.values()) / len(errors)
-    note = "half the sum of absolute errors, in parts of all rows"
-    listed = tuple(_rows(planned, errors))
+    distances = cache(lambda: planned.mechanism.one_way_errors(_expected_people(prior)))
+    errors = cache(lambda: table_errors(planned.mechanism, prior))
     return Forecast(
-        figures=tuple(_figures(planned, prior, mean, people)),
-        made=lambda: (Listing("expected", "Expected distances of tables of one attribute", COLUMNS, listed, note),),
-        errors=table_errors(planned.mechanism, prior),
+        make_figures=lambda: tuple(_figures(planned, prior, distances())),
+        made=lambda: (_listing(planned, distances()),),
+        errors=lambda axes: errors()(axes),
         compared=planned.mechanism.finest,
-    )  # fmt: skip
+    )
 
 
-def _figures(planned: SyntheticPlan, prior: Prior, mean: float, people: float) -> Iterator[Figure]:
+def _listing(planned: SyntheticPlan, errors: dict[str, float]) -> Listing:
+    note, rows = "half the sum of absolute errors, in parts of all rows", tuple(_rows(planned, errors))
+    return Listing("expected", "Expected distances of tables of one attribute", COLUMNS, rows, note)
+
+
+def _figures(planned: SyntheticPlan, prior: Prior, errors: dict[str, float]) -> Iterator[Figure]:
+    people, mean = _expected_people(prior), sum(errors.values()) / len(errors)
     one = "expected distance of tables of one attribute, in parts of all rows"
     certified, needed = _pair_error(planned, people), _needed_people(planned)
     yield Figure.exact("beta", "sampling rate beta", planned.mechanism.beta)

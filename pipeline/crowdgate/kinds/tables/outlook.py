@@ -4,6 +4,7 @@ sampling."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -43,20 +44,12 @@ TRUSTED_SLACK = 0.02
 
 def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
     """Return the expected errors of each query, as drawn and after consistency."""
-    mechanism = planned.mechanism
-    rows = expected_noise(mechanism)
-    people = _expected_people(prior)
-    listed = [_row(row, _sampling_error(mechanism, at, people)) for at, row in enumerate(rows)]
-    note = "" if mechanism.beta == 1 else COINS_NOTE
-    figures = [
-        Figure.exact("cells", "noisy numbers", mechanism.workload.cells),
-        Figure.exact("beta", "sampling rate beta", mechanism.beta),
-        *_trustworthy_share(planned, rows, prior),
-    ]
+    noise = cache(lambda: expected_noise(planned.mechanism))
+    errors = cache(lambda: _errors(planned.mechanism, noise(), prior))
     return Forecast(
-        figures=tuple(figures),
-        made=lambda: (Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note),),
-        errors=_errors(mechanism, rows, prior),
+        make_figures=lambda: tuple(_figures(planned, noise(), prior)),
+        made=lambda: (_listing(planned.mechanism, noise(), prior),),
+        errors=lambda axes: errors()(axes),
         compared=_compared_axes(planned, prior),
         odds=pass_probabilities(planned, prior),
     )
@@ -67,6 +60,19 @@ def propose(levels: Axes) -> Sequence[DpTablesSpec]:
     named = {name: level.name for name, level in levels.items()}
     ways = [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)]
     return [DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": ways})]
+
+
+def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
+    yield Figure.exact("cells", "noisy numbers", planned.mechanism.workload.cells)
+    yield Figure.exact("beta", "sampling rate beta", planned.mechanism.beta)
+    yield from _trustworthy_share(planned, rows, prior)
+
+
+def _listing(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Listing:
+    people = _expected_people(prior)
+    listed = [_row(row, _sampling_error(mechanism, at, people)) for at, row in enumerate(rows)]
+    note = "" if mechanism.beta == 1 else COINS_NOTE
+    return Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note)
 
 
 def _expected_people(prior: Prior) -> float:

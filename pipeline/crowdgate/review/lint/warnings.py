@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exp_up, up
 from crowdgate.documents.yaml_text import Document, Location
-from crowdgate.gate import GateReach, gate_text
+from crowdgate.gate import GateReach, Outcome, gate_text, is_waived
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import BetterSide, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, stated_weight
@@ -186,9 +186,11 @@ def _waivers(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _cannot_pass(judged: ReviewedPolicy) -> Iterator[Objection]:
-    for i, ((rule, _), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
+    for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         if found is GateReach.CANNOT_PASS:
             ends = "every release would be withheld" if rule.severity == "block" else "its advice is always the same"
+            if is_waived(rule, measure, Outcome.FAIL, judged.day):
+                ends = "its failure is waived"
             yield *_policy(judged, "gates", i), f"{gate_text(rule)} can't pass: {ends}"
 
 
