@@ -37,7 +37,7 @@ _IMPORTS: Mapping[AuditQuestion, "Callable[[], Audit[Any, Any]]"] = {
 
 
 class _Audits(Mapping[AuditQuestion, "Audit[Any, Any]"]):
-    """The audits by question."""
+    """The three audits by question (singling out, inference, membership), each imported on first use."""
 
     def __getitem__(self, question: AuditQuestion) -> "Audit[Any, Any]":
         return _IMPORTS[question]()

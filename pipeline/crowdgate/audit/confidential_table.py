@@ -65,7 +65,8 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
 def _read(
     audit: Audit[Any, Any], plan: Plan, request: AuditRequest, ledger: Ledger, how: AuditRuntime
 ) -> dict[str, Any]:
-    """Return the object to store: the new record, or the one that is stored already."""
+    """Return the JSON object to store: the record of an audit played now on the policy's own table, or the record that
+    is stored already."""
     units, name = units_of(audit, plan, plan.bundle.contract), _name(plan, audit)
     planned = PlannedAudit(audit, plan, audit_spec(plan, request.overrides), units, ledger, confidential=True)
     known, digest = _stored_record(ledger, name), planned.digest
@@ -80,7 +81,8 @@ def _read(
 
 
 def _store_record(ledger: Ledger, subject: str, name: str, held: dict[str, Any], *, begun: bool) -> None:
-    """Store the record, with the ledger lines that every such audit leaves."""
+    """Store the record `held` in the private folder, with the ledger lines that every audit of a confidential table
+    leaves. `begun` says that the ledger has the attempt already."""
     if not begun:
         ledger.record(BEGUN, subject, secrets.token_hex(32))
     ledger.record(KEPT_PRIVATE, subject, write_private(ledger.path, ledger.id, name, held))
@@ -91,7 +93,7 @@ def _lines(ledger: Ledger, subject: str) -> int:
 
 
 def _stored_record(ledger: Ledger, name: str) -> dict[str, Any] | None:
-    """Return the stored record, if the ledger committed to it."""
+    """Return the stored private record of this name, if the ledger committed to it; otherwise None."""
     known = {line.commitment for line in ledger.journal() if line.event == KEPT_PRIVATE and line.commitment}
     try:
         found, committed = read_private(private_file(ledger.path, ledger.id, name), known)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AuditEvidence:
-    """Evidence for audit gates: figures with the records that they come from, or the reason why there are none."""
+    """Evidence for audit gates, by question: the figures with the records that they come from, or the reason why there
+    are none."""
 
     audits: Audits = field(default_factory=dict)
     records: Mapping[AuditQuestion, bytes] = field(default_factory=dict)
@@ -49,7 +50,8 @@ def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
 
 
 def evidence_here(plan: Plan, slot: str) -> AuditEvidence:
-    """Return the evidence as `evidence` does; if the ledger can't be read, the reason for each question."""
+    """Return the evidence for the audit gates of a policy as `evidence` does. If the ledger can't be read, return that
+    reason for each question."""
     questions = audit_questions(plan)
     if not questions:
         return AuditEvidence()

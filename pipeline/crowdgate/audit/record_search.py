@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExaminedRecord:
-    """A record with its findings, what stands against it first (None: nothing), and how many conditions it met before
-    that."""
+    """An examined file of an audit record, with its findings: the first reason against relying on it (`why`; None:
+    nothing), the number of conditions it met before (`passed`), and its line in the ledger (`line`)."""
 
     data: bytes
     record: AnyRecord | None
@@ -45,7 +45,8 @@ class ExaminedRecord:
 
 
 def best_record(plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]) -> ExaminedRecord | NoAudit:
-    """Return the youngest record of this question that can be relied on, or why there is none."""
+    """Return the youngest record of this audit's question, by ledger line, that gates can rely on; otherwise the reason
+    why there is none."""
     tried = [_examined_record(path, plan, audit, journal) for path in sorted(folder_of(plan).glob("*.json"))]
     best = max((each for each in tried if each is not None), key=lambda each: (each.passed, each.line), default=None)
     if best is None:
@@ -55,14 +56,14 @@ def best_record(plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]) 
 
 
 def _relative_path(path: Path, plan: Plan) -> str:
-    """Path in the working copy."""
+    """Return a path relative to the root of the policy's working copy."""
     return path.relative_to(plan.bundle.root).as_posix()
 
 
 def _examined_record(
     path: Path, plan: Plan, audit: Audit[Any, Any], journal: list[JournalLine]
 ) -> ExaminedRecord | None:
-    """One file of the folder; None for the record of another question."""
+    """Return the examination of one file of the audit folder; None for the record of another question."""
     name = _relative_path(path, plan)
     try:
         data = read_plain(path, MOST_BYTES)
@@ -101,7 +102,8 @@ def _conditions(
     audit: Audit[Any, Any],
     journal: list[JournalLine],
 ) -> Iterator[tuple[bool, str]]:
-    """Conditions of relying on a record, one after the other, each with what is wrong where it is not met."""
+    """Yield the conditions of relying on an audit record, in order: whether each is met, and the reason to report if it
+    is not."""
     setting, outcome, again = record.setting, findings.outcome, f"run `{command(audit.question)}` anew"
     other_policy = f"the recorded audit is of other policy, contract or budget files (another digest); {again}"
     yield setting.policy_digest == plan.bundle.digest, other_policy
@@ -121,12 +123,13 @@ def _conditions(
 
 
 def _present(recorded: Mapping[str, str]) -> dict[str, str | None]:
-    """The versions of what draws releases; the library of the attackers' models need not be here."""
+    """Return, by name, the recorded versions of the libraries that draw releases. The library of the attackers' models
+    is left out, since it need not be installed here."""
     return {name: recorded.get(name) for name in libraries()}
 
 
 def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Return whether an audit has the settings of the policy."""
+    """Return True if a recorded audit has the policy's settings, on the policy's public population."""
     setting = record.setting
     said = audit.policy_fields(plan, audit_spec(plan), setting.population_size)
     own = {name: getattr(setting, name) for name in said} == dict(said)
@@ -134,7 +137,7 @@ def _is_policy_setting(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) ->
 
 
 def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> bool:
-    """Return whether the public table still is the one that was audited."""
+    """Return True if the public table still has the digest of the audited one; False if it changed or can't be read."""
     try:
         population = units_of(audit, plan, plan.bundle.population)
     except CrowdgateError:
@@ -143,5 +146,6 @@ def _same_population(record: AnyRecord, plan: Plan, audit: Audit[Any, Any]) -> b
 
 
 def _max_age(plan: Plan, question: AuditQuestion) -> Fraction:
-    """Days, against the clock: a slot in the past makes no audit younger."""
+    """Return the greatest age in days that the gates for this question allow an audit to have today (the least of their
+    limits)."""
     return min(rule.options[MAX_AGE] for rule, _ in plan.gates if audit_question(rule) is question)

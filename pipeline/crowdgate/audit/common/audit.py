@@ -91,19 +91,19 @@ class Audit(Generic[R, F]):
 
     @property
     def file(self) -> str:
-        """Name of the record's file beside a release."""
+        """File name of this audit's record beside a release."""
         return record_file(self.question)
 
     def require_libraries(self) -> None:
-        """Raise ConfigurationError where a library is missing."""
+        """Raise ConfigurationError if the attacks fit models and scikit-learn is not installed."""
         if self.needs_models:
             model_libraries()
 
     def planned_setting(
         self, plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False
     ) -> AuditSetting:
-        """Return the setting: all that decides the findings except the seed and the noise of OpenDP's samplers.
-
+        """Return the setting of an audit to play: all that decides the findings except the seed and the noise of
+        OpenDP's samplers.
         Raises ConfigurationError for a population of fewer than two units.
         """
         if population.size < 2:
@@ -116,7 +116,9 @@ class Audit(Generic[R, F]):
         )
 
     def read(self, data: bytes) -> tuple[R, F]:
-        """Return the record in `data` with its findings. Raises VerificationFailed for anything else."""
+        """Return the record in the bytes `data`, with its findings computed anew.
+        Raises VerificationFailed if the bytes are not a record of this audit.
+        """
         record = parsed(data, self.record)
         try:
             return record, self.findings(record)
@@ -124,23 +126,25 @@ class Audit(Generic[R, F]):
             raise VerificationFailed("it is not the record of an audit") from None
 
     def figures(self, record: R, findings: F, slot: date) -> AuditFigures:
-        """Return the figures by which the gates of a release for this slot are judged."""
+        """Return the recorded audit's figures for gates: its measures, and its age in days at this slot (the scheduled
+        date of a release)."""
         age = max(0, (slot - record.made).days)
         return AuditFigures(lambda name, options: self.measurement(record, findings, name, options), age)
 
     def conclusion(self, found: FinishedAudit[R, F]) -> str:
-        """Return the outcome in one sentence."""
+        """Return the outcome in one sentence: passed, failed, or the reasons why the audit cannot tell."""
         if found.findings.outcome is Outcome.INCONCLUSIVE:
             return f"Cannot tell: {'; '.join(found.findings.reasons)}."
         return self.verdict(found)
 
     def text(self, found: FinishedAudit[R, F]) -> list[str]:
-        """Return the conclusion, and all that a reader must know to understand the figures."""
+        """Return sentences: the conclusion, all that a reader must know to understand the figures, and a note if gates
+        ignore this audit."""
         other = [] if found.own else ["Settings differ from the policy's, so gates ignore this audit."]
         return [self.conclusion(found), *self.lines(found), *other]
 
     def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the JSON object that `--json` prints: outcome, reasons, findings and the record."""
         return {
             "outcome": str(found.findings.outcome), "conclusion": self.text(found),
             "reasons": list(found.findings.reasons), "path": str(found.path), "read_by_gates": found.own,

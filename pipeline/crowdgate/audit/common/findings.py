@@ -12,7 +12,8 @@ from crowdgate.number_text import rounded, whole
 
 @dataclass(frozen=True)
 class ControlResult:
-    """Result of a control. `must` is the result that a working audit finds; `works` is true if this audit found it."""
+    """Result of a control, a mechanism with a known correct result. `must` is the result that a working audit finds;
+    `works` is true if this audit found it."""
 
     control: str
     must: str
@@ -20,12 +21,12 @@ class ControlResult:
 
     @property
     def failure(self) -> str:
-        """How the control failed, as words that follow what it must do."""
+        """Clause that says how the control failed (`was refuted`, `was not`, `did not`), to follow "must ..., and"."""
         return {"hold": "was refuted", "be caught": "was not"}.get(self.must, "did not")
 
     @property
     def reason(self) -> str | None:
-        """The reason why the audit is inconclusive; None if this control works."""
+        """Reason why this control makes the audit inconclusive; None if the audit found the correct result."""
         return None if self.works else f"the control {self.control!r} must {self.must}, and {self.failure}"
 
 
@@ -38,35 +39,35 @@ class Findings:
 
 
 def outcome_of(reasons: Sequence[str], passes: bool) -> Outcome:
-    """Return the verdict: inconclusive if there is any reason."""
+    """Return the verdict of an audit: inconclusive if there is any reason for that, otherwise pass or fail."""
     return Outcome.INCONCLUSIVE if reasons else Outcome.PASS if passes else Outcome.FAIL
 
 
 def worst(figures: Iterable[Measurement]) -> Measurement:
-    """Return the greatest value and the greatest confidence limits of some figures."""
+    """Return a measurement made of the greatest value, the greatest lower and the greatest upper confidence limit of
+    some measurements."""
     every = list(figures)
     return Measurement(*(max(getattr(each, part) for each in every) for part in ("value", "lower", "upper")))
 
 
 def control_reasons(controls: Sequence[ControlResult]) -> Iterator[str]:
-    """Yield the reasons why the controls make the audit inconclusive."""
+    """Yield the reasons why failed controls make the audit inconclusive, or the reason that no control was played."""
     if not controls:
         yield "no control was played: nothing says that this audit sees anything"
     yield from (each.reason for each in controls if each.reason is not None)
 
 
 def too_few(key: str, played: int, needed: int) -> str:
-    """Return the reason why an audit that found nothing is inconclusive: too few trials or releases were played. The
-    text names the number to write at `key` of the policy."""
+    """Return the reason why an audit that found nothing is inconclusive: only `played` trials or releases were played
+    (`key`: the policy's field). The text advises to write `needed` for that field."""
     hardly = f"a harmless mechanism passes with a probability below {rounded(POWER, 6)}"
     return f"nothing was found in {whole(played)} {key}, but {hardly} in so few; write {key}: {needed}"
 
 
 def too_few_releases(needed: Callable[[Fraction], int | None], played: int, attempt: int) -> Iterator[str]:
-    """Yield the reason that a harmless mechanism would not have passed either, with the number of releases for the next
-    attempt.
-
-    `needed` is the number of releases with which a harmless mechanism passes at a level (None: no number suffices).
+    """Yield the reason that even a harmless mechanism would not have passed with `played` releases, with the number for
+    the next attempt; nothing if they suffice.
+    `needed` returns the number of releases for a significance level (None: no number suffices).
     """
     here, following = needed(level(attempt)), needed(level(attempt + 1))
     if here is not None and following is not None and played < here:

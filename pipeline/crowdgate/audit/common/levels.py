@@ -10,5 +10,6 @@ POWER = Fraction(9, 10)
 
 
 def level(attempt: int) -> Fraction:
-    """Return the level of an attempt. All attempts at one policy together err with probability at most .1."""
+    """Return the significance level of attempt number `attempt` (from 1) at a policy: .05, halved for each earlier
+    attempt. All attempts together err with probability at most .1."""
     return ALPHA / (1 << (attempt - 1))

@@ -11,8 +11,8 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class PublicKnowledge:
-    """Public knowledge: the population with all its weights, the size of the table (an attacker may know it), and how
-    the table was drawn."""
+    """Public knowledge of an attacker: the population with all its weights, the number `n` of units of the table (which
+    an attacker may know), and whether the table was drawn with replacement."""
 
     population: Population
     n: int
@@ -21,7 +21,8 @@ class PublicKnowledge:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """Output of one mechanism on one table. An attacker abstains if the part that it reads is None."""
+    """All that one mechanism publishes about one table, in parts. A part that is not published is None; an attacker
+    that reads this part abstains."""
 
     seen: MechanismOutput | None = None
     others: Integers | None = None
@@ -35,10 +36,10 @@ class Observation:
 
 
 class Mechanism(Protocol):
-    """A function of a table whose output is published."""
+    """A randomised function of a table whose output is published and attacked."""
 
     @property
     def name(self) -> str: ...
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return the output on this table, with fresh randomness."""
+        """Return the mechanism's output on this table, with fresh randomness."""

@@ -17,23 +17,25 @@ from crowdgate.sampling import KEY_BYTES, SecretKey
 
 @dataclass(frozen=True, eq=False)
 class PolicyMechanism:
-    """The mechanism of a policy. Bernoulli sampling uses the trial's random stream; OpenDP's noise can't be seeded."""
+    """The mechanism of a policy, as a target of attacks. Bernoulli sampling uses the trial's random stream; OpenDP's
+    noise can't be seeded."""
 
     protection: Protection
     name: str = "the policy's mechanism"
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return all that the mechanism draws for one release."""
+        """Return all outputs that the policy's mechanism draws for one release of this table."""
         return self._observation(drawn, known, KeyedRandomness(_key(rng)))
 
     def without_noise(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return the output of `apply`, with exact counts in place of noisy counts."""
+        """Return the policy's mechanism's outputs for one release of this table, with exact counts in place of noisy
+        counts."""
         randomness = KeyedRandomness(_key(rng), vectors=NoiseSource(_unchanged, _unchanged))
         return self._observation(drawn, known, randomness)
 
     def candidate(self, drawn: DrawnTable, known: PublicKnowledge, static: Static, rng: Rng) -> Candidate:
-        """Return the candidate of one release, with what it suppresses; a level that is selected is the best-scoring
-        one."""
+        """Return the candidate of one release of this table, with what the mechanism suppresses. A level to be selected
+        is the best-scoring one, without noise."""
         randomness = KeyedRandomness(_key(rng), select=_best_index)
         kind, mechanism = self.protection.kind, self.protection.mechanism
         made: Candidate = kind.protect(mechanism, static, self._views(drawn, known), randomness)

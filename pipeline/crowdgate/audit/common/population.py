@@ -28,10 +28,10 @@ _HELD = 256
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Distinct tuples of `view` (the cells), and distinct units with their multiplicities (`members`).
-
-    `rows` says how many rows of each cell a unit has (units by cells, sparse); None where every unit is one row, and
-    then units are cells.
+    """A population of privacy units (a row each, or a person with several rows): the distinct tuples of attribute
+    values (`cells`), and the distinct units with their multiplicities (`members`).
+    `rows` says how many rows of each cell a distinct unit has (units by cells, sparse). It is None where every unit is
+    one row; units are then cells.
     """
 
     name: str
@@ -48,43 +48,45 @@ class Population:
         return self.view.levels
 
     def codes(self, name: str, level: Level) -> Integers:
-        """Return the code of every cell in an attribute, at one of its levels."""
+        """Return an attribute's code for every cell of the population, at one of the attribute's levels."""
         own, codes = self.levels[name], self.cells.codes[self.cells.names.index(name)]
         return np.asarray(codes if own is level else coarser_codes(own, level)[codes], dtype=np.int64)
 
     @cached_property
     def size(self) -> int:
-        """Number of units."""
+        """Number of units of the population (rows, or persons), counted with multiplicity."""
         return int(self.members.sum())
 
     @cached_property
     def shares(self) -> Floats:
-        """Probability of each distinct unit."""
+        """Probability with which each distinct unit is drawn: its multiplicity divided by the number of units."""
         found: Floats = self.members / self.size
         return found
 
     def having(self, cells: Bools | None) -> Bools | None:
-        """Return a mask of the distinct units that have a row in one of the cells; None for all units."""
+        """Return a mask of the distinct units that have a row in at least one of the given cells. `cells` is a mask of
+        the population's cells; None stands for all cells, and returns None: all units."""
         if cells is None or self.rows is None:
             return cells
         return np.asarray(self.rows @ cells.astype(np.int64)) > 0
 
     def among(self, cells: Bools | None) -> int:
-        """Return the number of units that have a row in one of the cells. Divided by `size` it is their weight under
-        D."""
+        """Return the number of units, with multiplicity, that have a row in at least one of the given cells (a mask;
+        None: all). Divided by `size` it is the probability that a random unit of the population has such a row."""
         units = self.having(cells)
         return self.size if units is None else int(self.members[units].sum())
 
     @cached_property
     def weights(self) -> Floats:
-        """Weight of each cell: the share of units that have a row in it."""
+        """Weight of each cell: the share of the population's units that have a row in this cell."""
         units = self.members if self.rows is None else (self.rows > 0).T @ self.members
         found: Floats = np.asarray(units) / self.size
         return found
 
     def boxes(self, levels: Mapping[str, Level]) -> Boxes:
-        """Return the index of every cell among all tuples of these levels, and the weight of each tuple (an upper bound
-        if a person has rows in several cells)."""
+        """Return for attributes at given levels: the index of every cell among all possible tuples of their values, and
+        the weight of each tuple (the share of units with a row there; an upper bound if persons have rows in several
+        cells)."""
         at = tuple((name, level.name) for name, level in levels.items())
         if at not in self._boxes:
             if len(self._boxes) >= _HELD:
@@ -103,7 +105,8 @@ class Population:
         return box, np.asarray(weight, dtype=np.float64)
 
     def tuples(self, levels: Mapping[str, Level]) -> DistinctTuples:
-        """Return the distinct tuples of these attributes at these levels, and the tuple of every cell."""
+        """Return the distinct tuples of values that given attributes have at given levels, with the tuple of every cell
+        of the population."""
         key = tuple((name, level.name) for name, level in levels.items())
         if key not in self._tuples:
             columns = [self.codes(*each) for each in levels.items()]
@@ -111,7 +114,8 @@ class Population:
         return self._tuples[key]
 
     def only(self, units: Bools) -> "Population":
-        """Return the population that consists of these distinct units, and of the cells in which they have rows."""
+        """Return the population restricted to some distinct units (a mask), and to the cells in which they have
+        rows."""
         if units.all():
             return self
         rows = None if self.rows is None else self.rows[units]
@@ -123,7 +127,9 @@ class Population:
         return Population(self.name, self.view, held, members, None if rows is None else rows[:, cells])
 
     def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "DrawnTable":
-        """Draw `n` units, independently or without replacement. Raises ValueError for more units than there are."""
+        """Draw a table of `n` units from the population, independently or without replacement.
+        Raises ValueError if more units are to be drawn without replacement than the population has.
+        """
         if replacement:
             return DrawnTable(self, rng.multinomial(n, self.shares), rng)
         if n > self.size:
@@ -134,7 +140,8 @@ class Population:
 
 @dataclass(frozen=True, eq=False)
 class DrawnTable:
-    """A table x that is attacked: the number of units of each distinct unit. Tags are drawn on first use."""
+    """A table that was drawn from a population and is attacked. `units` is the number of copies of each distinct unit
+    of the population. Tags (64 random bits per unit, for direct identifiers) are drawn on first use."""
 
     population: Population
     units: Integers
@@ -142,12 +149,12 @@ class DrawnTable:
 
     @cached_property
     def n(self) -> int:
-        """Number of units."""
+        """Number of units of the table (rows, or persons)."""
         return int(self.units.sum())
 
     @cached_property
     def rows(self) -> Integers:
-        """Number of rows in each cell of the population."""
+        """Number of the table's rows in each cell of the population."""
         of = self.population.rows
         return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
 
@@ -160,30 +167,31 @@ class DrawnTable:
 
     @cached_property
     def who(self) -> Integers:
-        """The distinct unit of each unit of the table, in a random order: the order of the table."""
+        """Index of the distinct unit for each unit of the table, in random order. This is the order of the table."""
         found: Integers = np.repeat(np.arange(len(self.units)), self.units)
         self._rng.shuffle(found)
         return found
 
     @cached_property
     def tags(self) -> Tags:
-        """The tag of each unit, in the order of `who`."""
+        """Tag of each unit of the table: 64 random bits that stand for direct identifiers, in the order of `who`."""
         return self._rng.integers(0, 1 << 64, self.n, dtype=np.uint64)
 
     @cached_property
     def target(self) -> int:
-        """The place in `units` of the unit that is attacked. All units of the table are equally likely, so a distinct
-        unit is as likely as the table has many of it."""
+        """Index in `units` of the distinct unit of the attacked unit, which is drawn uniformly from all units of the
+        table."""
         return int(np.searchsorted(np.cumsum(self.units), self._rng.integers(self.n), side="right"))
 
     @cached_property
     def others(self) -> Integers:
-        """Rows in each cell of all units except the target."""
+        """Number of rows in each cell of the population, over all units of the table except the target."""
         of, rest = self.population.rows, self.units.copy()
         rest[self.target] -= 1
         return rest if of is None else np.asarray(of.T @ rest, dtype=np.int64)
 
     def having(self, cells: Bools | None) -> int:
-        """Return the number of units that have a row in one of the cells."""
+        """Return the number of the table's units that have a row in at least one of the given cells (a mask; None:
+        all)."""
         units = self.population.having(cells)
         return self.n if units is None else int(self.units[units].sum())

@@ -22,11 +22,10 @@ always be the same."""
 
 
 def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = None) -> Population:
-    """Return the units of a contract's table, in the attributes and levels that the policy's mechanism counts. With
-    `beside` they have these attributes too, and all of them are exact.
-
-    Raises ConfigurationError where the contract has other attributes, levels or labels than the policy's, or another
-    privacy unit; FileFault where the table can't be read.
+    """Return the privacy units of a contract's table, in the attributes and levels that the policy's mechanism counts;
+    with additional attributes `beside`, all attributes are exact.
+    Raises ConfigurationError if attributes, levels, labels or the privacy unit differ from the policy's; FileFault if
+    the table can't be read.
     """
     view = joint(plan.protection.views.values())
     own = _levels(plan, contract, view.levels)
@@ -43,7 +42,9 @@ def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = No
 
 
 def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapping[str, Level]:
-    """Return the policy's levels as the population's contract has them. The labels and their order must be the same."""
+    """Return the policy's levels by attribute name, as the population's contract defines them.
+    Raises ConfigurationError where labels, their order or the privacy unit differ from the policy's.
+    """
     found: dict[str, Level] = {}
     for name, level in levels.items():
         attribute = contract.by_name.get(name)
@@ -74,7 +75,8 @@ def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Probl
 
 
 def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population:
-    """Return distinct persons by their rows. A person is a line of row counts by cell."""
+    """Return a population of persons: distinct vectors of row counts by cell, with the number of persons that have
+    each."""
     from scipy.sparse import csr_array
 
     of, codes, counts = bounded_entries(people, contract.unit.rows, SecretKey(_NO_SECRET, injected=True))
@@ -87,7 +89,7 @@ def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population
 
 
 def _places(cells: Histogram, codes: list[AnyIntegers]) -> AnyIntegers:
-    """Return the index of each tuple among the cells."""
+    """Return the index among `cells` of each tuple of codes (`codes`: one array per attribute)."""
     known = {key: at for at, key in enumerate(zip(*(column.tolist() for column in cells.codes), strict=True))}
     return np.array([known[key] for key in zip(*(column.tolist() for column in codes), strict=True)], dtype=np.int64)
 
@@ -95,7 +97,8 @@ def _places(cells: Histogram, codes: list[AnyIntegers]) -> AnyIntegers:
 def _distinct(
     of: AnyIntegers, cell: AnyIntegers, counts: Integers
 ) -> tuple[list[tuple[tuple[int, int], ...]], Integers]:
-    """Return the distinct lines, and the number of persons with each."""
+    """Return the distinct persons, each as pairs (cell, number of rows), and the number of persons equal to each. Input
+    by entry: the person (`of`), the cell, and the number of rows."""
     if not len(of):
         return [], np.zeros(0, dtype=np.int64)
     order = np.lexsort((cell, of))

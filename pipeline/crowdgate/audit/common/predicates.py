@@ -23,20 +23,20 @@ ALL_BITS = GRID - 1
 
 
 class TagCondition(Protocol):
-    """A condition on tags."""
+    """A condition on tags, the 64 random bits per unit that stand for direct identifiers."""
 
     @property
     def weight(self) -> Fraction:
         """Share of all 2^64 tags that meet the condition."""
 
     def __call__(self, tags: Tags) -> Bools:
-        """Return a mask of the tags that meet the condition."""
+        """Return a mask of the given tags that meet the condition."""
 
 
 @dataclass(frozen=True)
 class TagBits:
-    """Tags whose bits at the ones of `mask` equal those of `value`. The number made of the other bits is less than
-    `below` (None: any)."""
+    """Tags that equal `value` in every bit that is set in `mask`. The other bits, read as a number, must be less than
+    `below` (None: any number)."""
 
     mask: int
     value: int
@@ -57,7 +57,7 @@ class TagBits:
 
 @dataclass(frozen=True)
 class TagRange:
-    """Tags from `low` to `high`, both included, whose last `bits` bits are those of `value`."""
+    """Tags from `low` to `high`, both included, whose last `bits` bits equal those of `value`."""
 
     low: int
     high: int
@@ -78,8 +78,8 @@ class TagRange:
 
 @dataclass(frozen=True)
 class TagHash:
-    """Tags whose keyed BLAKE2b hash meets `of`. Over random keys the weight is that of `of`; for one key it differs by
-    a relative 2^-32 / sqrt(weight of `of`), as for a random function."""
+    """Tags whose keyed BLAKE2b hash meets the tag condition `of`. Over random keys the weight is that of `of`. For one
+    key it differs by a relative 2^-32 / sqrt(weight of `of`), as for a random function."""
 
     key: bytes
     of: TagCondition
@@ -93,13 +93,14 @@ class TagHash:
 
 
 def hash_tags(tags: Tags, key: bytes) -> Tags:
-    """Return 64 bits of the keyed BLAKE2b hash of each tag."""
+    """Return, for each tag, 64 bits of its BLAKE2b hash with this key."""
     found = b"".join(blake2b(each.tobytes(), digest_size=8, key=key).digest() for each in tags)
     return np.frombuffer(found, dtype=np.uint64)
 
 
 def deposit_bits(number: int, places: int) -> int:
-    """Return the bits of a number moved to the ones of `places`, the lowest bit to the lowest one."""
+    """Return the number whose bits at the set positions of the mask `places` are the bits of `number`, lowest bit at
+    the lowest position, and whose other bits are 0."""
     found, place = 0, 1
     while number:
         if places & place:
@@ -111,10 +112,12 @@ def deposit_bits(number: int, places: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Predicate:
-    """A predicate on units. A unit matches if it has a row in one of the `cells` (None: any), its tag meets `tags`
-    (None: any), and the hash selects it, which happens for `share` of all records (a multiple of 2^-64). With `unknown`
-    no record matches that an attacker knows who knows all but the target: only the target can match. That lowers the
-    weight by at most n / 2^64, which is ignored."""
+    """A predicate on privacy units. A unit matches if it has a row in one of the `cells` (None: any cell), its tag
+    meets `tags` (None: any tag), and a hash selects its record, which happens for `share` of all records (a multiple of
+    2^-64).
+    With `unknown`, only the attacked unit can match: the attacker knows all other units, and excludes them. That lowers
+    the weight by at most n / 2^64 for a table of n units, which is ignored.
+    """
 
     cells: Bools | None = None
     tags: TagCondition | None = None
@@ -122,34 +125,38 @@ class Predicate:
     unknown: bool = False
 
     def aside(self) -> "Predicate":
-        """Return the predicate restricted to records that the attacker does not know."""
+        """Return the predicate restricted to the attacked unit, for an attacker who knows all other units of the
+        table."""
         return replace(self, unknown=True)
 
     def weight(self, population: Population) -> Fraction:
-        """Return the exact weight under D."""
+        """Return the exact weight: the probability that a random unit of the population, with a random tag, matches."""
         on_tags = Fraction(1) if self.tags is None else self.tags.weight
         return self.share * on_tags * Fraction(population.among(self.cells), population.size)
 
     def matches(self, drawn: DrawnTable, rng: Rng) -> int:
-        """Return the number of units of the table that match."""
+        """Return the number of the table's units that match the predicate; those that the hash selects are drawn from
+        the binomial distribution."""
         found = self._met(drawn)
         return found if self.share == 1 else int(rng.binomial(found, float(self.share)))
 
     def _met(self, drawn: DrawnTable) -> int:
-        """Return the number of units that meet every condition except the hash."""
+        """Return the number of the table's units that meet every condition of the predicate except the hash."""
         if self.unknown:
             units = drawn.population.having(self.cells)
             return int(units is None or units[drawn.target])
         return drawn.having(self.cells) if self.tags is None else int(np.count_nonzero(self.marked(drawn)))
 
     def marked(self, drawn: DrawnTable) -> Bools:
-        """Return a mask of the units, in the order of the table, that are in the box and meet the condition on tags."""
+        """Return a mask of the table's units, in the order of the table, that have a row in one of the predicate's
+        cells and whose tag meets its condition."""
         found = np.ones(drawn.n, dtype=np.bool_) if self.tags is None else self.tags(drawn.tags)
         units = drawn.population.having(self.cells)
         return found if units is None else found & units[drawn.who]
 
     def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
-        """Return whether exactly one unit matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv version)."""
+        """Return True if exactly one unit of the table matches (Cohen, Nissim 2020, Definition 3.1 of the arXiv
+        version)."""
         return self.matches(drawn, rng) == 1
 
 
@@ -161,11 +168,13 @@ class PredicatePerUnit:
     predicates: Sequence[Predicate]
 
     def weight(self, population: Population) -> Fraction:
-        """Return the greatest weight of the predicates."""
+        """Return the greatest weight of the predicates: the probability that a random unit of the population
+        matches."""
         return max(each.weight(population) for each in self.predicates)
 
     def isolates(self, drawn: DrawnTable, rng: Rng) -> bool:
-        """Return whether each predicate matches exactly one unit, and every unit is matched by one of them."""
+        """Return True if each predicate matches exactly one unit of the table, and each unit is matched by one
+        predicate."""
         if len(self.predicates) != drawn.n or any(each.share != 1 for each in self.predicates):
             return False
         matched = [np.flatnonzero(each.marked(drawn)) for each in self.predicates]
@@ -173,5 +182,6 @@ class PredicatePerUnit:
 
 
 def greatest_share(weight: Fraction, most: Fraction) -> Fraction:
-    """Return the greatest share on the grid with which a box of this weight has a weight of at most `most`."""
+    """Return the greatest multiple of 2^-64, at most 1, such that this share of a box of weight `weight` has a weight
+    of at most `most`."""
     return Fraction(1) if weight <= most else Fraction(int(most / weight * GRID), GRID)

@@ -28,7 +28,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RecordModel(BaseModel):
-    """Base class: unknown fields are refused, and fields can't be changed."""
+    """Base class of the parts of an audit's record: unknown fields are refused, and fields can't be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -86,7 +86,8 @@ class RecordedAudit(RecordModel, Generic[S, P]):
 
     @model_validator(mode="after")
     def _one_is_judged(self) -> Self:
-        """Check that one mechanism is judged, and that the controls are those of the setting."""
+        """Check that exactly one mechanism is judged (the policy's own), and that the controls are those of the
+        setting."""
         names = tuple(each.mechanism for each in self.controls)
         if len(self.played) != len(names) + 1 or names != self.setting.controls:
             raise ValueError("one mechanism is judged, beside the controls of the setting")
@@ -94,7 +95,7 @@ class RecordedAudit(RecordModel, Generic[S, P]):
 
     @property
     def policy_results(self) -> P:
-        """Results of the policy's mechanism."""
+        """Results of all attacks on the policy's own mechanism."""
         return next(each for each in self.played if each.must == "judged")
 
     @property

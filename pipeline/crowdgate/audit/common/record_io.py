@@ -11,12 +11,12 @@ from crowdgate.manifest import canonical
 
 
 def digest_of(setting: RecordModel) -> str:
-    """Return the SHA-256 of a setting: everything that decides an audit except its seed."""
+    """Return the SHA-256, in hexadecimal, of an audit's setting: everything that decides the audit except its seed."""
     return hashlib.sha256(canonical(setting.model_dump(mode="json"))).hexdigest()
 
 
 def record_bytes(record: AnyRecord) -> bytes:
-    """Return the record as it is stored."""
+    """Return an audit's record as the bytes of the JSON text that is stored."""
     return canonical(record.model_dump(mode="json"))
 
 
@@ -24,8 +24,9 @@ R = TypeVar("R", bound=AnyRecord)
 
 
 def parsed(data: bytes, kept: type[R]) -> R:
-    """Return the record in `data`. Raises VerificationFailed for anything that is not the text of a record of this
-    type."""
+    """Return the audit record of type `kept` in the bytes `data`.
+    Raises VerificationFailed for anything that is not exactly the stored text of such a record.
+    """
     try:
         record = kept.model_validate_json(data)
         if (

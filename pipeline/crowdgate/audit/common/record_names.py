@@ -13,5 +13,5 @@ RECORD_NAMES: Mapping[AuditQuestion, str] = {
 
 
 def record_file(question: AuditQuestion) -> str:
-    """Name of the file of such a record beside a release."""
+    """Return the name of the file beside a release that holds the audit record for this question."""
     return f"{RECORD_NAMES[question]}.json"

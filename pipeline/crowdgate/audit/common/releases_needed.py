@@ -23,11 +23,10 @@ _CHOOSING = 10
 
 
 def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) -> int | None:
-    """Return the number of releases with which all `limits` limits pass with probability POWER; None if no number that
-    a policy can state suffices.
-
-    `spread` is the standard deviation of V divided by its mean. Each limit may fail with an equal share of what claims
-    leave of 1 - POWER (union bound).
+    """Return the number of releases with which all `limits` confidence limits pass with probability POWER; None if no
+    number that a policy can state suffices.
+    `growth` is the mean, `spread` the relative standard deviation of V (see the module). Each limit gets an equal share
+    of 1 - POWER - CLAIMS (union bound).
     """
     if growth <= 1:
         return None
@@ -39,8 +38,9 @@ def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) 
 
 
 def _estimating(bet: float, growth: float, spread: float, alpha: float, quantile: float) -> int | None:
-    """Return the number of estimating releases for one bet: the least T with T drift - quantile sqrt(T) deviation >=
-    needed."""
+    """Return the number of estimating releases for one bet; None if no number suffices. It is the least T such that T
+    drift - quantile sqrt(T) deviation >= log(number of bets / alpha), for the drift and deviation of the log-product
+    per release."""
     whole = 1 + bet * (growth - 1)
     deviation, needed = bet * growth * spread / whole, math.log(len(BETS) / alpha)
     drift = math.log(whole) - deviation**2 / 2

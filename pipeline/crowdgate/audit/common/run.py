@@ -33,7 +33,7 @@ class AuditRequest:
 
     @property
     def overrides(self) -> Mapping[str, str | None]:
-        """Settings that replace the policy's."""
+        """Audit settings from the request that replace the policy's, by name; None where the policy's value applies."""
         return {"units": self.units, "trials": self.trials, "weight": self.weight}
 
 
@@ -56,7 +56,8 @@ def audit(of: Audit[R, F], request: AuditRequest, runtime: AuditRuntime = USUAL)
 
 
 def units_of(of: Audit[R, F], plan: Plan, contract: Contract) -> Population:
-    """Return the units of a contract's table, as an audit sees them. Raises as `population_table.population` does."""
+    """Return the population of privacy units of a contract's table, with the attributes that the audit `of` reads.
+    Raises as `population_table.population` does."""
     return population(plan, contract, of.other_attributes(plan))
 
 
@@ -67,6 +68,6 @@ def ledger_of(plan: Plan, url: str | None) -> Ledger:
 
 
 def folder_of(plan: Plan) -> Path:
-    """Return the folder of a policy's records."""
+    """Return the folder of a policy version's audit records in the working copy."""
     metadata = plan.bundle.policy.metadata
     return plan.bundle.root / FOLDER / metadata.name / metadata.version

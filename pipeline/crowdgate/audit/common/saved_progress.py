@@ -31,20 +31,23 @@ class TrialBatch:
 
 @dataclass(frozen=True, eq=False)
 class SavedProgress:
-    """Batches that were played, and the open file to which further batches are appended."""
+    """Batches of trials that were played, with their tallies, and the open file to which further batches are
+    appended."""
 
     seed: str
     played: dict[TrialBatch, Any]
     _file: BinaryIO
 
     def add(self, batch: TrialBatch, tally: GameTally) -> None:
-        """Append a batch. It is on disk when this returns."""
+        """Append a played batch with its tally. Both are on disk when this returns."""
         _append(self._file, {**asdict(batch), "tally": tally.to_json()})
         self.played[batch] = tally
 
 
 def seed_of(path: Path) -> str | None:
-    """Return the seed of the run that left this file, or None if there is no run to resume."""
+    """Return the seed of the unfinished run that left the progress file `path`; None if there is no run to resume.
+    Raises VerificationFailed for a file that is no progress of an audit.
+    """
     try:
         lines = _whole_lines(read_plain(path, LARGEST_PRIVATE_RECORD))
         return str(json.loads(lines[0])["seed"]) if lines else None
@@ -55,8 +58,8 @@ def seed_of(path: Path) -> str | None:
 
 
 def begin(path: Path, digest: str, seed: str, access: permissions.Access = permissions.AUDIT_RECORD) -> None:
-    """Create the file of the audit `digest` with this seed, without batches. A run that is stopped while its games are
-    prepared retains its seed."""
+    """Create the progress file of the audit with this setting's digest and this seed, without batches. Thus a run that
+    is stopped while its games are prepared retains its seed."""
     with os.fdopen(permissions.open_file(path, os.O_WRONLY | os.O_TRUNC, access), "wb") as file:
         _append(file, {"audit": digest, "seed": seed})
 
@@ -70,11 +73,9 @@ def open_progress(
     games: Sequence[Game[Any, Any]],
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> Iterator[SavedProgress]:
-    """Open the file of the audit `digest` with this seed, and yield the batches played so far. Creates the file if
-    there is none. An incomplete last line is dropped.
-
-    A last line that was not written to its end is dropped. Raises VerificationFailed for a file of another audit or
-    another seed, EnvironmentFault while another run holds it.
+    """Open the progress file of the audit with this setting's digest and this seed, or create it, and yield the batches
+    played so far. An incomplete last line is dropped.
+    Raises VerificationFailed for a file of another audit or another seed, EnvironmentFault while another run holds it.
     """
     handle = permissions.open_file(path, os.O_RDWR, access)
     with os.fdopen(handle, "r+b") as file:

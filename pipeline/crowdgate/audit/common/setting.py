@@ -22,8 +22,8 @@ MODEL_LIBRARY = "scikit-learn"
 
 
 def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
-    """Return the policy's audit section, with `overrides` of the command line (texts).
-
+    """Return the audit section of the policy, with `overrides` from the command line (texts by name) in place of the
+    policy's values.
     Raises ConfigurationError for an override that no policy could state.
     """
     own = plan.bundle.policy.spec.audit or AuditSpec()
@@ -46,7 +46,8 @@ def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditS
 def setting_problem(
     plan: Plan, spec: AuditSpec, key: str, found: str, expected: str, instead: str | None = None
 ) -> ConfigurationError:
-    """Return the error of a setting, at the line of the policy, or at the option that replaced it."""
+    """Return the ConfigurationError for an audit setting: at the policy's line of `key`, or at the command-line option
+    that replaced it."""
     own = plan.bundle.policy.spec.audit
     if getattr(spec, key) != getattr(own or AuditSpec(), key):
         return ConfigurationError(Problem("command line", None, f"--{key}", found, expected, instead))
@@ -55,20 +56,21 @@ def setting_problem(
 
 
 def population_problem(plan: Plan, spec: AuditSpec) -> ConfigurationError:
-    """Return the error of a population with fewer than two units."""
+    """Return the ConfigurationError for a population with fewer than two units."""
     found, expected = "the population has no two units", "a public table with units to draw"
     return setting_problem(plan, spec, "population", found, expected)
 
 
 def unread_outputs(plan: Plan, known: PublicKnowledge) -> tuple[str, ...]:
-    """Return the names of outputs that the mechanism draws and no attacker reads."""
+    """Return the names of the outputs that the policy's mechanism draws and that no attacker reads."""
     rng = np.random.default_rng(0)
     seen = PolicyMechanism(plan.protection).apply(known.population.draw(2, rng), known, rng).seen
     return () if seen is None else seen.unread
 
 
 def common_fields(plan: Plan, population: Population, confidential: bool) -> dict[str, Any]:
-    """Return the fields on policy and population that the settings of all audits share."""
+    """Return the fields that the settings of all audits share, by name: policy, guarantee, population, code and
+    libraries."""
     bundle = plan.bundle
     return {
         "policy": bundle.policy.metadata.name, "version": bundle.policy.metadata.version,
@@ -80,7 +82,7 @@ def common_fields(plan: Plan, population: Population, confidential: bool) -> dic
 
 
 def digest_of_population(population: Population) -> str:
-    """Return the SHA-256 of the distinct units, their multiplicities, and their attributes and levels."""
+    """Return the SHA-256 of a population: its distinct units, their multiplicities, attributes and levels."""
     total = hashlib.sha256()
     for name, level in population.levels.items():
         total.update(repr((name, level.name, level.labels)).encode())
@@ -93,7 +95,8 @@ def digest_of_population(population: Population) -> str:
 
 
 def model_libraries() -> dict[str, str]:
-    """Return the versions of the libraries that draw, compute and fit. Raises ConfigurationError without
-    scikit-learn."""
+    """Return the versions, by library name, of the libraries that draw, compute and fit models.
+    Raises ConfigurationError without scikit-learn.
+    """
     need(AUDIT, "--of")
     return {**libraries(), MODEL_LIBRARY: version(MODEL_LIBRARY)}

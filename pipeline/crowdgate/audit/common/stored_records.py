@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def new_seed() -> str:
-    """Return 128 random bits from the operating system, in hexadecimal."""
+    """Return a new seed: 128 random bits from the operating system, in hexadecimal."""
     return secrets.token_hex(16)
 
 
@@ -49,8 +49,8 @@ def now() -> date:
 
 @dataclass(frozen=True)
 class AuditRuntime:
-    """Surroundings of a run: the executor of batches, the progress callback, the source of seeds, and the date of
-    today."""
+    """What an audit's run uses from its surroundings: the executor of batches, the progress callback, the source of
+    seeds, and the date of today."""
 
     executor: Executor = serial
     progress: Progress | None = None
@@ -74,33 +74,34 @@ class PlannedAudit(Generic[R]):
 
     @cached_property
     def setting(self) -> AuditSetting:
-        """Everything that decides the findings except the seed."""
+        """Setting of the audit: everything that decides the findings except the seed and the noise of OpenDP's
+        samplers."""
         return self.audit.planned_setting(self.plan, self.spec, self.population, self.confidential)
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the setting."""
+        """SHA-256 of the audit's setting."""
         return digest_of(self.setting)
 
     @property
     def key(self) -> str:
-        """Key by which the ledger counts attempts."""
+        """Key by which the ledger counts attempts: the digest of the policy's bundle and the audit's question."""
         return key(self.plan.bundle.digest, self.audit.question)
 
 
 def subject_of(plan: Plan, audit: Audit[Any, Any]) -> str:
-    """Return the name of a policy's audits in the ledger."""
+    """Return the name under which the ledger records audits of this policy and this question."""
     metadata = plan.bundle.policy.metadata
     return subject(metadata.name, metadata.version, plan.bundle.digest, audit.question)
 
 
 def partial_file(path: Path) -> Path:
-    """Return the path of the progress of an unfinished audit."""
+    """Return the path of the progress file that an unfinished audit leaves beside its record."""
     return path.with_suffix(".partial")
 
 
 def record_file(folder: Path, planned: PlannedAudit[R]) -> Path:
-    """Return the path of the record of an audit: one path for one setting."""
+    """Return the path of an audit's record in `folder`, named by the first digits of the setting's digest."""
     return folder / f"{planned.digest[:16]}.json"
 
 
@@ -110,9 +111,10 @@ def stored_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 
 
 def _finished(planned: PlannedAudit[R], path: Path) -> R | None:
-    """Return the stored record, if the ledger knows it. A record that the ledger does not know was left by a run that
-    was killed before it informed the ledger: it is ignored while the run's progress file exists, and refused
-    otherwise."""
+    """Return the stored record if the ledger knows it; None if there is no record, or if a killed run left it before
+    informing the ledger (its progress file exists).
+    Raises VerificationFailed for any other file.
+    """
     try:
         if is_absent(path):
             return None
@@ -149,7 +151,9 @@ def _make_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 def play_audit(
     planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access = permissions.AUDIT_RECORD
 ) -> R:
-    """Play an audit to its end, or resume it. Its progress is stored in `partial`."""
+    """Play an audit to its end, or resume it, and return its record. Progress is stored in the file `partial`.
+    Raises VerificationFailed if the ledger does not know the seed in that file.
+    """
     digest, seed = planned.digest, _seed(planned, partial, how, access)
     number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:
@@ -165,7 +169,8 @@ def play_audit(
 
 
 def _seed(planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access) -> str:
-    """Return the seed of the run to resume, or a fresh seed, after the ledger has committed to it."""
+    """Return the seed of the run to resume; otherwise a fresh seed, to which the ledger has committed before anything
+    is played."""
     known = seed_of(partial)
     if known is not None:
         return known

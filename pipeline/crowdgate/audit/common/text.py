@@ -18,7 +18,7 @@ ENDS = (("from", LEAST), ("to", BOUND))
 
 
 def facts_listing(record: AnyRecord) -> Listing:
-    """Return a table of all that is needed to repeat an audit."""
+    """Return a table of all facts that are needed to repeat an audit."""
     setting: AuditSetting = record.setting
     facts = {
         "policy digest": setting.policy_digest, "mechanism": setting.mechanism, "population": setting.population,
@@ -29,7 +29,7 @@ def facts_listing(record: AnyRecord) -> Listing:
 
 
 def attempt_text(record: AnyRecord) -> str:
-    """Return a sentence with the number of the attempt and its level."""
+    """Return a sentence with the number of this attempt at the policy and its significance level."""
     at = decimal(level(record.attempt))
     return f"Attempt {record.attempt} at these policy files: confidence limits and refutations at level {at}."
 
@@ -47,11 +47,11 @@ def _control_outcome(control: ControlResult) -> str:
 
 
 def measurement_cells(measured: Measurement) -> tuple[Number, Number, Number]:
-    """Return a measured number and its confidence limits: its own cell and the cells of `ENDS`."""
+    """Return three table cells: a measured number, and its confidence limits in the columns `ENDS`."""
     return measured.value, measured.lower, measured.upper
 
 
 def measurement_json(measured: Measurement) -> dict[str, float | None]:
-    """Return a measured number and its limits for programs, with null for infinite values."""
+    """Return a measured number and its confidence limits as a JSON object, with null for infinite values."""
     told = {"value": measured.value, "lower": measured.lower, "upper": measured.upper}
     return {name: float(each) if isfinite(each) else None for name, each in told.items()}

@@ -23,8 +23,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class ScheduledGame:
-    """A game with its number of trials, the result that a working audit must find (`must`), and what its mechanism
-    publishes (`note`)."""
+    """A game of attacks on one mechanism, with its number of trials, the result that a working audit must find
+    (`must`), and a description of what the mechanism publishes (`note`)."""
 
     game: Game[Any, Any]
     trials: int
@@ -40,7 +40,7 @@ Executor = Callable[[Schedule, Sequence[TrialBatch]], Iterable[tuple[TrialBatch,
 
 
 def batches(schedule: Schedule) -> list[TrialBatch]:
-    """Return all batches of all games."""
+    """Return the batches of trials of all scheduled games."""
     return [
         TrialBatch(number, at, trials)
         for number, each in enumerate(schedule)
@@ -57,8 +57,8 @@ def play_games(
     progress: Progress | None = None,
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> tuple[Any, ...]:
-    """Play all games, and return the results of each. Progress is stored at `path` (see `saved_progress`), from which a
-    later run resumes."""
+    """Play all scheduled games, and return each game's results. Progress is stored at `path` (see `saved_progress`),
+    from which a later run resumes."""
     every = batches(schedule)
     with open_progress(path, digest, seed, every, [each.game for each in schedule], access) as partial:
         total = sum(batch.trials for batch in every)
@@ -70,13 +70,14 @@ def play_games(
 
 
 def serial(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
-    """Play one batch after another in this process."""
+    """Play the missing batches of trials one after the other in this process; yield each with its tally."""
     for batch in missing:
         yield batch, schedule[batch.game].game.batch(batch.at, batch.trials)
 
 
 def processes(count: int) -> Executor:
-    """Return an executor that plays `count` batches at once, each in its own process."""
+    """Return an executor that plays `count` batches of trials at the same time, each in its own process; `serial` for a
+    count of 1."""
 
     def over(schedule: Schedule, missing: Sequence[TrialBatch]) -> Iterator[tuple[TrialBatch, Any]]:
         pool = ProcessPoolExecutor(min(count, max(1, len(missing))), get_context("spawn"), _start_worker, (schedule,))

@@ -13,7 +13,8 @@ from crowdgate.histogram import Histogram
 
 @dataclass(frozen=True, eq=False)
 class DistinctTuples:
-    """Distinct tuples (`codes`: one array per attribute), and the tuple of every cell of the population."""
+    """Distinct tuples of attribute codes (`codes`: one array per attribute), and the index of every population cell's
+    tuple (`of_cell`)."""
 
     levels: Mapping[str, Level]
     codes: tuple[Integers, ...]
@@ -23,16 +24,17 @@ class DistinctTuples:
         return len(self.codes[0]) if self.codes else 1
 
     def by_label(self, labels: Integers, size: int, rows: npt.NDArray[np.generic]) -> Floats:
-        """Return rows of the cells as an array of tuples by labels of a secret."""
+        """Return the number of rows for each tuple and label of a secret attribute (tuples by labels), from the number
+        of rows of each cell (`rows`) and the label of each cell (`labels`)."""
         total = np.bincount(self.of_cell * size + labels, rows, len(self) * size)
         return np.asarray(total, dtype=np.float64).reshape(len(self), size)
 
     def total(self, rows: npt.NDArray[np.generic]) -> Floats:
-        """Return rows, or other numbers of the cells, added up by tuple."""
+        """Return the sum over each tuple's cells of a number per cell, e.g. the number of rows."""
         return np.asarray(np.bincount(self.of_cell, rows, len(self)), dtype=np.float64)
 
     def counts_of(self, rows: Histogram) -> Integers:
-        """Return the number of rows of another table with each tuple."""
+        """Return, for each of these tuples, the number of rows that another table has with it."""
         columns = [
             (rows.codes[rows.names.index(name)], own, len(level))
             for (name, level), own in zip(self.levels.items(), self.codes, strict=True)
@@ -42,7 +44,7 @@ class DistinctTuples:
 
 
 def distinct_tuples(columns: Sequence[Integers], cells: int, levels: Mapping[str, Level]) -> DistinctTuples:
-    """Return the distinct tuples of some columns of codes."""
+    """Return the distinct tuples of codes in the cells of some columns (an array of one code per cell each)."""
     if not columns:
         return DistinctTuples(levels, (), np.zeros(cells, dtype=np.int64))
     of_cell = np.zeros(cells, dtype=np.int64)
@@ -56,10 +58,9 @@ def distinct_tuples(columns: Sequence[Integers], cells: int, levels: Mapping[str
 def joint_keys(
     columns: Iterable[tuple[AnyIntegers, AnyIntegers, int]], first: int, second: int
 ) -> tuple[Integers, Integers]:
-    """Number the tuples of two tables with `first` and `second` rows. Equal tuples have equal numbers, in the order of
-    their codes.
-
-    A column is given by its codes in both tables, and by the number of possible codes.
+    """Return an integer key for the tuple of each row of two tables of `first` and `second` rows: equal tuples have
+    equal keys, ordered by codes.
+    Each column is given by its codes in both tables and its number of possible codes.
     """
     one, other = np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64)
     for mine, theirs, size in columns:

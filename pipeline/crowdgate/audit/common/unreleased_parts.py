@@ -11,8 +11,8 @@ from crowdgate.audit.common.predicates import TagCondition
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Raw rows: the number of rows in each cell of the population, or for each row the bits of its tag at the ones of
-    `mask`, or both."""
+    """Raw rows of a table: the number of rows in each cell of the population, or for each row some bits of its tag
+    (those set in `mask`), or both."""
 
     cells: Integers | None = None
     mask: int = 0
@@ -21,9 +21,11 @@ class RawRows:
 
 @dataclass(frozen=True)
 class Strip:
-    """Counts of the numbers from `low` to `high`: all of them, and those with each of their last bits set. Without
-    `aside` the bits begin with the last one. With `aside` they begin with the last but one, and every count includes
-    the odd numbers of the whole table, of which there are `aside`. None: too few to be published."""
+    """Counts of the tags (64-bit numbers) from `low` to `high`: of all of them (`all`), and of those with each of their
+    last bits set (`bits`). Without `aside`, the bits begin with the last one.
+    With `aside` they begin with the last but one, and every count includes the odd tags of the whole table, of which
+    there are `aside`. None: a count too small to be published.
+    """
 
     low: int
     high: int
@@ -34,7 +36,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class StripCounts:
-    """Exact counts of tags, or of their keyed hashes."""
+    """Exact counts of tags by ranges (strips), or of their hashes with `key`."""
 
     strips: Sequence[Strip]
     key: bytes | None = None
@@ -42,8 +44,8 @@ class StripCounts:
 
 @dataclass(frozen=True, eq=False)
 class SeededCounts:
-    """Counts of one strip (all, then each of the last bits) with noise from a short seed. Each row of `seeds` is the
-    noise of one seed."""
+    """Noisy counts of the tags from `low` to `high` (`answers`: of all, then of those with each of their last bits
+    set). The noise comes from a short seed; each row of `seeds` is the noise of one possible seed."""
 
     low: int
     high: int
@@ -65,8 +67,8 @@ class DescribedGroups:
 
 @dataclass(frozen=True)
 class Pad:
-    """A key, and a message encrypted with this key (None: not published), both of `bits` bits. The message is the first
-    bits of the last tag."""
+    """A key, and a message encrypted with this key by exclusive or (None: not published), both of `bits` bits. The
+    message is the first bits of the table's last tag."""
 
     bits: int
     key: int | None
