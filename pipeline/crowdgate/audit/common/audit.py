@@ -103,9 +103,7 @@ class Audit(Generic[R, F]):
         self, plan: Plan, spec: AuditSpec, population: Population, confidential: bool = False
     ) -> AuditSetting:
         """Return the setting of an audit to play: all that decides the findings except the seed and the noise of
-        OpenDP's samplers.
-        Raises ConfigurationError for a population of fewer than two units.
-        """
+        OpenDP's samplers. Raises ConfigurationError for a population of fewer than two units."""
         if population.size < 2:
             raise population_problem(plan, spec)
         libraries = {"libraries": model_libraries()} if self.needs_models else {}
@@ -116,9 +114,8 @@ class Audit(Generic[R, F]):
         )
 
     def read(self, data: bytes) -> tuple[R, F]:
-        """Return the record in the bytes `data`, with its findings computed anew.
-        Raises VerificationFailed if the bytes are not a record of this audit.
-        """
+        """Return the record in the bytes `data`, with its findings computed anew. Raises VerificationFailed if the
+        bytes are not a record of this audit."""
         record = parsed(data, self.record)
         try:
             return record, self.findings(record)

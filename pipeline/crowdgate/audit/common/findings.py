@@ -66,9 +66,8 @@ def too_few(key: str, played: int, needed: int) -> str:
 
 def too_few_releases(needed: Callable[[Fraction], int | None], played: int, attempt: int) -> Iterator[str]:
     """Yield the reason that even a harmless mechanism would not have passed with `played` releases, with the number for
-    the next attempt; nothing if they suffice.
-    `needed` returns the number of releases for a significance level (None: no number suffices).
-    """
+    the next attempt; nothing if they suffice. `needed` returns the number of releases for a significance level (None:
+    no number suffices)."""
     here, following = needed(level(attempt)), needed(level(attempt + 1))
     if here is not None and following is not None and played < here:
         yield too_few("releases", played, following)

@@ -49,9 +49,8 @@ class Game(ABC, Generic[T, P]):
 
     @abstractmethod
     def read(self, said: dict[str, Any], trials: int) -> T:
-        """Return the tally of a batch of `trials` trials from its stored JSON object.
-        Raises ValueError, KeyError or TypeError for a tally that no such batch could have.
-        """
+        """Return the tally of a batch of `trials` trials from its stored JSON object. Raises ValueError, KeyError or
+        TypeError for a tally that no such batch could have."""
 
     @abstractmethod
     def played(self, tallies: Mapping[int, T], must: Any, note: str, rate: float | None) -> P:
@@ -90,9 +89,8 @@ def release_of(mechanism: Mechanism, drawn: DrawnTable, rng: Rng) -> MechanismOu
 
 
 def read_shares(said: Any, shape: tuple[int, ...], most: Floats | float = 1.0) -> Floats:
-    """Return an array of stored shares, with NaN for -1.
-    Raises ValueError for another shape than `shape`, and for shares below 0 or above `most`.
-    """
+    """Return an array of stored shares, with NaN for -1. Raises ValueError for another shape than `shape`, and for
+    shares below 0 or above `most`."""
     found = np.array(said, dtype=np.float64)
     if found.size == 0 and 0 in shape:
         return found.reshape(shape)

@@ -30,6 +30,7 @@ _HELD = 256
 class Population:
     """A population of privacy units (a row each, or a person with several rows): the distinct tuples of attribute
     values (`cells`), and the distinct units with their multiplicities (`members`).
+
     `rows` says how many rows of each cell a distinct unit has (units by cells, sparse). It is None where every unit is
     one row; units are then cells.
     """
@@ -127,9 +128,8 @@ class Population:
         return Population(self.name, self.view, held, members, None if rows is None else rows[:, cells])
 
     def draw(self, n: int, rng: Rng, *, replacement: bool = True) -> "DrawnTable":
-        """Draw a table of `n` units from the population, independently or without replacement.
-        Raises ValueError if more units are to be drawn without replacement than the population has.
-        """
+        """Draw a table of `n` units from the population, independently or without replacement. Raises ValueError if
+        more units are to be drawn without replacement than the population has."""
         if replacement:
             return DrawnTable(self, rng.multinomial(n, self.shares), rng)
         if n > self.size:

@@ -23,10 +23,8 @@ always be the same."""
 
 def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = None) -> Population:
     """Return the privacy units of a contract's table, in the attributes and levels that the policy's mechanism counts;
-    with additional attributes `beside`, all attributes are exact.
-    Raises ConfigurationError if attributes, levels, labels or the privacy unit differ from the policy's; FileFault if
-    the table can't be read.
-    """
+    with additional attributes `beside`, all attributes are exact. Raises ConfigurationError if attributes, levels,
+    labels or the privacy unit differ from the policy's; FileFault if the table can't be read."""
     view = joint(plan.protection.views.values())
     own = _levels(plan, contract, view.levels)
     if beside is not None:
@@ -42,9 +40,8 @@ def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = No
 
 
 def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapping[str, Level]:
-    """Return the policy's levels by attribute name, as the population's contract defines them.
-    Raises ConfigurationError where labels, their order or the privacy unit differ from the policy's.
-    """
+    """Return the policy's levels by attribute name, as the population's contract defines them. Raises
+    ConfigurationError where labels, their order or the privacy unit differ from the policy's."""
     found: dict[str, Level] = {}
     for name, level in levels.items():
         attribute = contract.by_name.get(name)

@@ -115,6 +115,7 @@ class Predicate:
     """A predicate on privacy units. A unit matches if it has a row in one of the `cells` (None: any cell), its tag
     meets `tags` (None: any tag), and a hash selects its record, which happens for `share` of all records (a multiple of
     2^-64).
+
     With `unknown`, only the attacked unit can match: the attacker knows all other units, and excludes them. That lowers
     the weight by at most n / 2^64 for a table of n units, which is ignored.
     """

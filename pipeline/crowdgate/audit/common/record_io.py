@@ -24,9 +24,8 @@ R = TypeVar("R", bound=AnyRecord)
 
 
 def parsed(data: bytes, kept: type[R]) -> R:
-    """Return the audit record of type `kept` in the bytes `data`.
-    Raises VerificationFailed for anything that is not exactly the stored text of such a record.
-    """
+    """Return the audit record of type `kept` in the bytes `data`. Raises VerificationFailed for anything that is not
+    exactly the stored text of such a record."""
     try:
         record = kept.model_validate_json(data)
         if (

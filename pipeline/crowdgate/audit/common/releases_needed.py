@@ -24,10 +24,8 @@ _CHOOSING = 10
 
 def releases_needed(growth: float, spread: float, alpha: Fraction, limits: int) -> int | None:
     """Return the number of releases with which all `limits` confidence limits pass with probability POWER; None if no
-    number that a policy can state suffices.
-    `growth` is the mean, `spread` the relative standard deviation of V (see the module). Each limit gets an equal share
-    of 1 - POWER - CLAIMS (union bound).
-    """
+    number that a policy can state suffices. `growth` is the mean, `spread` the relative standard deviation of V (see
+    the module). Each limit gets an equal share of 1 - POWER - CLAIMS (union bound)."""
     if growth <= 1:
         return None
     quantile = NormalDist().inv_cdf(float(1 - (1 - POWER - CLAIMS) / limits))

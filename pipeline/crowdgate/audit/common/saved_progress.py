@@ -46,8 +46,7 @@ class SavedProgress:
 
 def seed_of(path: Path) -> str | None:
     """Return the seed of the unfinished run that left the progress file `path`; None if there is no run to resume.
-    Raises VerificationFailed for a file that is no progress of an audit.
-    """
+    Raises VerificationFailed for a file that is no progress of an audit."""
     try:
         lines = _whole_lines(read_plain(path, LARGEST_PRIVATE_RECORD))
         return str(json.loads(lines[0])["seed"]) if lines else None
@@ -74,9 +73,8 @@ def open_progress(
     access: permissions.Access = permissions.AUDIT_RECORD,
 ) -> Iterator[SavedProgress]:
     """Open the progress file of the audit with this setting's digest and this seed, or create it, and yield the batches
-    played so far. An incomplete last line is dropped.
-    Raises VerificationFailed for a file of another audit or another seed, EnvironmentFault while another run holds it.
-    """
+    played so far. An incomplete last line is dropped. Raises VerificationFailed for a file of another audit or another
+    seed, EnvironmentFault while another run holds it."""
     handle = permissions.open_file(path, os.O_RDWR, access)
     with os.fdopen(handle, "r+b") as file:
         try:

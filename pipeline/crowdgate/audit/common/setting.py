@@ -23,9 +23,7 @@ MODEL_LIBRARY = "scikit-learn"
 
 def audit_spec(plan: Plan, overrides: Mapping[str, Any] | None = None) -> AuditSpec:
     """Return the audit section of the policy, with `overrides` from the command line (texts by name) in place of the
-    policy's values.
-    Raises ConfigurationError for an override that no policy could state.
-    """
+    policy's values. Raises ConfigurationError for an override that no policy could state."""
     own = plan.bundle.policy.spec.audit or AuditSpec()
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     if not given:
@@ -95,8 +93,7 @@ def digest_of_population(population: Population) -> str:
 
 
 def model_libraries() -> dict[str, str]:
-    """Return the versions, by library name, of the libraries that draw, compute and fit models.
-    Raises ConfigurationError without scikit-learn.
-    """
+    """Return the versions, by library name, of the libraries that draw, compute and fit models. Raises
+    ConfigurationError without scikit-learn."""
     need(AUDIT, "--of")
     return {**libraries(), MODEL_LIBRARY: version(MODEL_LIBRARY)}

@@ -112,9 +112,7 @@ def stored_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 
 def _finished(planned: PlannedAudit[R], path: Path) -> R | None:
     """Return the stored record if the ledger knows it; None if there is no record, or if a killed run left it before
-    informing the ledger (its progress file exists).
-    Raises VerificationFailed for any other file.
-    """
+    informing the ledger (its progress file exists). Raises VerificationFailed for any other file."""
     try:
         if is_absent(path):
             return None
@@ -151,9 +149,8 @@ def _make_record(planned: PlannedAudit[R], path: Path, how: AuditRuntime) -> R:
 def play_audit(
     planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: permissions.Access = permissions.AUDIT_RECORD
 ) -> R:
-    """Play an audit to its end, or resume it, and return its record. Progress is stored in the file `partial`.
-    Raises VerificationFailed if the ledger does not know the seed in that file.
-    """
+    """Play an audit to its end, or resume it, and return its record. Progress is stored in the file `partial`. Raises
+    VerificationFailed if the ledger does not know the seed in that file."""
     digest, seed = planned.digest, _seed(planned, partial, how, access)
     number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:

@@ -59,9 +59,7 @@ def joint_keys(
     columns: Iterable[tuple[AnyIntegers, AnyIntegers, int]], first: int, second: int
 ) -> tuple[Integers, Integers]:
     """Return an integer key for the tuple of each row of two tables of `first` and `second` rows: equal tuples have
-    equal keys, ordered by codes.
-    Each column is given by its codes in both tables and its number of possible codes.
-    """
+    equal keys, ordered by codes. Each column is given by its codes in both tables and its number of possible codes."""
     one, other = np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64)
     for mine, theirs, size in columns:
         _, key = np.unique(np.concatenate([one * size + mine, other * size + theirs]), return_inverse=True)

@@ -23,6 +23,7 @@ class RawRows:
 class Strip:
     """Counts of the tags (64-bit numbers) from `low` to `high`: of all of them (`all`), and of those with each of their
     last bits set (`bits`). Without `aside`, the bits begin with the last one.
+
     With `aside` they begin with the last but one, and every count includes the odd tags of the whole table, of which
     there are `aside`. None: a count too small to be published.
     """

@@ -17,15 +17,15 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 @dataclass(frozen=True, eq=False)
 class TargetAttributes:
-    """Known attributes of targets, as coarse as the release: distinct tuples of attributes at the levels of the release
-    (`codes`, one array each)."""
+    """Known attributes of the attacked people (targets) at the levels of the release, as distinct tuples: `codes` has
+    an array per attribute, `size` is the number of tuples."""
 
     levels: Mapping[str, Level]
     codes: Mapping[str, Integers]
     size: int
 
     def at(self, name: str, level: Level) -> Integers:
-        """Return the codes of an attribute at a level."""
+        """Return a known attribute's code at a level, for each distinct tuple of known attributes."""
         own = self.levels[name]
         return (
             self.codes[name]
@@ -36,8 +36,8 @@ class TargetAttributes:
 
 @dataclass(frozen=True, eq=False)
 class RowsByLabel:
-    """Released rows by known attributes (a code array each) and by labels of the secret. `noise` is the standard
-    deviation of each count."""
+    """Numbers of released rows (`weights`): tuples of known attributes by labels of the secret attribute. `codes` has
+    an array per attribute; `noise` is the standard deviation of each number."""
 
     levels: Mapping[str, Level]
     codes: Mapping[str, Integers]
@@ -46,8 +46,8 @@ class RowsByLabel:
 
 
 def rows_of(seen: MechanismOutput, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
-    """Return the released rows, of people or synthetic, by the known attributes that are released. None if the
-    mechanism never releases rows, or does not release the secret."""
+    """Return the numbers of released rows (people's or synthetic) by known attributes and by labels of the secret. None
+    if no rows are released, or if they lack the secret."""
     if seen.released_rows is None or secret.name not in seen.levels:
         return None
     levels = {name: level for name, level in seen.levels.items() if name in known}
@@ -57,7 +57,8 @@ def rows_of(seen: MechanismOutput, secret: Secret, known: tuple[str, ...], prior
 def rows_by_label(
     rows: Histogram, levels: Mapping[str, Level], secret: Secret, told: Level, prior: Floats
 ) -> RowsByLabel:
-    """Return rows by distinct tuples of some attributes, and by labels of the secret."""
+    """Return the numbers of rows by distinct tuples of the attributes in `levels` and by labels of the secret, which
+    was released at level `told`."""
     columns = {name: np.asarray(rows.codes[rows.names.index(name)], dtype=np.int64) for name in levels}
     tuples = distinct_tuples(list(columns.values()), len(rows), levels)
     labels = np.asarray(rows.codes[rows.names.index(secret.name)], dtype=np.int64)
@@ -68,8 +69,8 @@ def rows_by_label(
 
 
 def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: Floats) -> RowsByLabel | None:
-    """Return a noisy table in the form of released rows, with negative counts as 0. None if it lacks the secret, or
-    every known attribute."""
+    """Return the counts of a noisy table by known attributes and by labels of the secret, with 0 for negative counts.
+    None if the table lacks the secret, or has no known attribute."""
     levels = {name: level for name, level in table.levels.items() if name in known}
     if secret.name not in table.levels or not levels:
         return None
@@ -90,8 +91,8 @@ def table_of(table: NoisyCounts, secret: Secret, known: tuple[str, ...], prior: 
 
 
 def counts_at_level(weights: npt.NDArray[np.generic], secret: Secret, told: Level, prior: Floats) -> Floats:
-    """Return counts at the released level as counts at the secret's level: added up, or divided in the proportions of
-    the public population (`prior`)."""
+    """Return counts by labels of the secret at the secret's own level, from counts at the released level `told`: added
+    up, or divided in proportion to the labels' shares in the public population (`prior`)."""
     if told is secret.level:
         return np.asarray(weights, dtype=np.float64)
     if len(told) > len(secret.level):

@@ -22,7 +22,8 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class InferenceAttackerView:
-    """View of an attacker: a release, the secret, and the known attributes of the targets."""
+    """What an inference attacker sees: a release, the secret attribute, and the known attributes of the targets (the
+    people attacked)."""
 
     seen: MechanismOutput
     secret: Secret
@@ -33,12 +34,14 @@ class InferenceAttackerView:
 
     @cached_property
     def rows(self) -> RowsByLabel | None:
-        """Released rows by known attributes and by labels of the secret."""
+        """Numbers of released rows by known attributes and by labels of the secret; None if rows with the secret are
+        not released."""
         return rows_of(self.seen, self.secret, tuple(self.target.levels), self.prior)
 
     @cached_property
     def tables(self) -> list[RowsByLabel]:
-        """Noisy tables that contain the secret and at least one known attribute."""
+        """Released noisy tables that contain the secret and at least one known attribute, as counts by known attributes
+        and labels."""
         every = (table_of(table, self.secret, tuple(self.target.levels), self.prior) for table in self.seen.tables)
         return [each for each in every if each is not None]
 
@@ -51,25 +54,28 @@ MOST_PAIRS = 1 << 28
 
 
 def most_frequent_label(sight: InferenceAttackerView) -> Floats | None:
-    """Return the same shares for every target: those of the population, without access to the release."""
+    """Return the labels' shares in the public population, the same for every target, without access to the release. The
+    guess is the most frequent label."""
     return np.tile(sight.prior, (sight.target.size, 1))
 
 
 def class_homogeneity(sight: InferenceAttackerView) -> Floats | None:
-    """Return the labels' shares in the target's class (A. Machanavajjhala et al. 2006: homogeneity)."""
+    """Return, for each target, the labels' shares in the released class that has the target's known attributes; zeros
+    where there is none (A. Machanavajjhala et al. 2006: homogeneity)."""
     counts = _class_label_counts(sight)
     return None if counts is None else smoothed(counts, sight.prior)
 
 
 def class_or_most_frequent(sight: InferenceAttackerView) -> Floats | None:
-    """Like `class_homogeneity`; falls back to the population's shares for suppressed classes."""
+    """Return, for each target, the labels' shares as `class_homogeneity` does; the public population's shares where the
+    target's class is not released."""
     found, blind = class_homogeneity(sight), most_frequent_label(sight)
     return None if found is None or blind is None else np.where(found.any(axis=1, keepdims=True), found, blind)
 
 
 def class_and_model(sight: InferenceAttackerView) -> Floats | None:
-    """Return the rows of the target's class, with the answer of a model fitted on the release as one more row: the
-    model's answer only, where the class is not released."""
+    """Return, for each target, the labels' shares in the target's released class, with the answer of a model fitted on
+    the release added as one row. Where the class is not released, that is the model's answer."""
     counts, model = _class_label_counts(sight), model_on_release(sight)
     if counts is None:
         return None
@@ -79,7 +85,8 @@ def class_and_model(sight: InferenceAttackerView) -> Floats | None:
 
 
 def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
-    """Like `class_and_model`, with the joint answer of all tables as the additional row."""
+    """Return, for each target, the labels' shares as `class_and_model` does, with the answer of `joint_model` (all
+    noisy tables together) as the added row."""
     counts, tables = _class_label_counts(sight), joint_model(sight)
     if counts is None or tables is None:
         return None
@@ -87,7 +94,8 @@ def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
 
 
 def _class_label_counts(sight: InferenceAttackerView) -> Floats | None:
-    """Return the rows of the target's class by label."""
+    """Return the number of rows of each target's released class by label of the secret (targets by labels); None if no
+    rows with the secret are released."""
     rows = sight.rows
     if rows is None:
         return None
@@ -95,7 +103,8 @@ def _class_label_counts(sight: InferenceAttackerView) -> Floats | None:
 
 
 def best_row_match(sight: InferenceAttackerView) -> Floats | None:
-    """Return the labels' shares among the released rows that agree with the target in most attributes."""
+    """Return, for each target, the labels' shares among the released rows that agree with the target in most known
+    attributes. None if too many pairs would be compared."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or target.size * len(rows.weights) > MOST_PAIRS:
         return None
@@ -114,18 +123,19 @@ def best_row_match(sight: InferenceAttackerView) -> Floats | None:
 
 
 def model_on_release(sight: InferenceAttackerView) -> Floats | None:
-    """Return the answer of a logistic regression fitted on the released rows."""
+    """Return, for each target, the labels' shares according to a logistic regression fitted on the released rows."""
     return _model_guesses(sight, models.ridge)
 
 
 def trees_on_release(sight: InferenceAttackerView) -> Floats | None:
-    """Return the answer of gradient boosting fitted on the released rows. A leaf may be a single class, since there are
-    few classes of many rows each."""
+    """Return, for each target, the labels' shares according to gradient boosting fitted on the released rows. A leaf
+    may hold a single class, since there are few classes of many rows each."""
     return _model_guesses(sight, partial(models.boosted, leaf=1))
 
 
 def _model_guesses(sight: InferenceAttackerView, model: models.Model) -> Floats | None:
-    """Return a model's answer for the targets; the model is fitted on the released rows."""
+    """Return, for each target, the labels' shares according to a model fitted on the released rows. None if these lack
+    the secret, or every known attribute."""
     rows, secret, target = sight.rows, sight.secret, sight.target
     if rows is None or not rows.levels:
         return None
@@ -138,7 +148,8 @@ def _model_guesses(sight: InferenceAttackerView, model: models.Model) -> Floats 
 
 
 def table_lookup(sight: InferenceAttackerView) -> Floats | None:
-    """Return the labels' shares at the target's values, in the table with the greatest expected precision."""
+    """Return the labels' shares at each target's known attributes, in the noisy table with the greatest expected
+    precision; None without such a table."""
     if not sight.tables:
         return None
     best = max(sight.tables, key=lambda rows: _expected_precision(sight, rows))
@@ -146,8 +157,8 @@ def table_lookup(sight: InferenceAttackerView) -> Floats | None:
 
 
 def joint_model(sight: InferenceAttackerView) -> Floats | None:
-    """Return the answer of all tables together, as if known attributes were independent given the secret (naive
-    Bayes)."""
+    """Return, for each target, the labels' shares according to all noisy tables together, as if known attributes were
+    independent given the secret (naive Bayes). None for fewer than two tables."""
     if len(sight.tables) < 2:
         return None
     log, prior = np.zeros((sight.target.size, len(sight.secret))), np.log(np.maximum(sight.prior, 1e-9))
@@ -160,8 +171,8 @@ def joint_model(sight: InferenceAttackerView) -> Floats | None:
 
 
 def _shrunken_shares(sight: InferenceAttackerView, rows: RowsByLabel) -> Floats:
-    """Return the shares of labels in each tuple of a noisy table. Counts are shrunken towards those that the prior
-    expects, the more the greater the noise, so that noise makes no rare label probable."""
+    """Return the labels' shares in each tuple of a noisy table (tuples by labels). Counts are shrunken towards the
+    shares in the public population, the more the greater the noise, so that noise makes no rare label probable."""
     expected = rows.weights.sum(axis=1, keepdims=True) * sight.prior
     signal = expected * (1 + expected / 4)  # relative standard deviation of one half
     kept = np.divide(signal, signal + rows.noise**2, out=np.zeros_like(signal), where=signal > 0)
@@ -170,7 +181,8 @@ def _shrunken_shares(sight: InferenceAttackerView, rows: RowsByLabel) -> Floats:
 
 
 def _expected_precision(sight: InferenceAttackerView, rows: RowsByLabel) -> float:
-    """Return the expected precision of guessing the best label in each tuple of a noisy table."""
+    """Return the expected share of right guesses if the best label is guessed for all rows in each tuple of a noisy
+    table."""
     total = rows.weights.sum(axis=1)
     return float((sight.secret.hits(_shrunken_shares(sight, rows)).max(axis=1) * total).sum() / max(1.0, total.sum()))
 
@@ -196,7 +208,8 @@ ATTACKS: Sequence[tuple[str, str, Attack]] = (
 
 
 def _tuple_indices(rows: RowsByLabel, target: TargetAttributes) -> Integers:
-    """Return the index of each target's tuple among the tuples of the rows; the number of tuples if it is not there."""
+    """Return, for each target, the index of its tuple of known attributes among the tuples of the rows; the number of
+    tuples where the rows lack it."""
     columns = [(rows.codes[name], target.at(name, level), len(level)) for name, level in rows.levels.items()]
     behind, own = joint_keys(columns, len(rows.weights), target.size)
     where = np.full(int(max(behind.max(initial=0), own.max(initial=0))) + 1, len(rows.weights), dtype=np.int64)

@@ -35,7 +35,8 @@ BASELINES: Baselines = (
 
 @dataclass(frozen=True, eq=False)
 class BaselineGuesses:
-    """Guesses of one baseline for every known tuple, by the omitted block: labels and confidence (tuples by blocks)."""
+    """Guesses of one baseline for every tuple of known attributes, by the block of people that the model was fitted
+    without: labels and confidence (tuples by blocks; confidence 0: no guess)."""
 
     name: str
     labels: Integers
@@ -50,7 +51,8 @@ def baselines(
     rng: Rng,
     every: Baselines = BASELINES,
 ) -> list[BaselineGuesses]:
-    """Return the guesses of all baselines for a secret."""
+    """Return the guesses of all baselines for a secret attribute: each block of people of the table is predicted by
+    models fitted on the other blocks."""
     labels, size = SecretLabels(len(secret), secret.numbers), (len(known), len(secret))
     place = of_cell * len(secret) + original.secret_codes(secret)
     found = [BaselineGuesses(name, *_no_guesses(len(known), original.blocks)) for name, _, _ in every]

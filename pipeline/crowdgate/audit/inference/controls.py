@@ -32,7 +32,7 @@ MONDRIAN = f"Mondrian, k = {K}"
 
 @dataclass(frozen=True)
 class InferenceControl:
-    """A mechanism that publishes some columns of all rows unchanged."""
+    """A control of an inference audit: a mechanism that publishes some columns of all rows unchanged."""
 
     columns: tuple[str, ...] | None
     """Published columns; None: all except the additional ones."""
@@ -48,7 +48,8 @@ class InferenceControl:
     attacks: ClassVar[frozenset[str]] = frozenset({BLIND, "class homogeneity"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return the rows unchanged, in the published columns."""
+        """Return all rows of the table, unchanged, in the columns that this control publishes; an empty output if there
+        are none."""
         names = [name for name in drawn.table.names if name not in (TAG, GROUP, COIN)]
         shown = [*(names if self.columns is None else self.columns), *self.added]
         if not shown:
@@ -75,7 +76,7 @@ def controls() -> tuple[InferenceControl, ...]:
 
 
 def with_random_secret(original: SourceTable, rng: Rng) -> SourceTable:
-    """Return the same table with a secret random bit for every row as its secret. Each unit must have one row."""
+    """Return the same table, in which each row's only secret attribute is a random bit. Each unit must have one row."""
     population, cells = original.population, original.population.cells
     heads = rng.binomial(original.units, 0.5)
     units = np.stack([heads, original.units - heads], axis=1).reshape(-1, original.units.shape[1])
@@ -90,7 +91,8 @@ def with_random_secret(original: SourceTable, rng: Rng) -> SourceTable:
 
 
 def with_control_columns(original: SourceTable) -> Population:
-    """Return the population of a table with the two additional columns."""
+    """Return the population of a table with two additional columns: a tag for each cell, and the cell's group in
+    Mondrian's partition."""
     population = original.population
     rows = original.rows.sum(axis=1)
     cells = population.cells
@@ -107,7 +109,7 @@ def with_control_columns(original: SourceTable) -> Population:
 def _mondrian_groups(
     original: SourceTable, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the group of every cell, in Mondrian's partition of the rows of the table by their known attributes."""
+    """Return the group number of every cell, in Mondrian's partition of the table's rows by their known attributes."""
     tuples = original.population.tuples(original.finest(original.known))
     held = np.repeat(tuples.of_cell, rows)
     columns = np.column_stack([codes[held] for codes in tuples.codes]).astype(np.float64)

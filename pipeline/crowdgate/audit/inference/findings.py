@@ -77,13 +77,13 @@ class InferenceEstimate:
 
     @property
     def gain(self) -> Measurement | None:
-        """The larger of the two improvements."""
+        """Larger of the improvements over the two baselines; None where a baseline is always right."""
         both = [each for each in (self.improvement_of_these, self.improvement) if each is not None]
         return None if len(both) < 2 else worst(both)
 
 
 def estimates(played: InferenceResults, alpha: Fraction) -> list[InferenceEstimate]:
-    """Return all estimates for a mechanism."""
+    """Return the estimates for a mechanism: one per secret, group of targets and coverage with enough targets."""
     lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough_targets(shares)]
     return [_estimate(secret, shares, alpha, alpha / len(lines)) for secret, shares in lines]
 
@@ -93,7 +93,8 @@ def _enough_targets(shares: AttackShares) -> bool:
 
 
 def estimates_above_baseline(found: Sequence[InferenceEstimate], alpha: Fraction) -> list[InferenceEstimate]:
-    """Return the estimates whose attack is significantly above the baseline (Holm-adjusted)."""
+    """Return the estimates whose attack is significantly more precise than both baselines, at level alpha over all
+    estimates (Holm-adjusted)."""
     adjusted = holm([each.p for each in found])
     return [each for each, p in zip(found, adjusted, strict=True) if p <= alpha]
 
@@ -127,7 +128,8 @@ def _precision(right: Column, predicted: Column, alpha: Fraction, most: float) -
 def _improvement(
     attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
 ) -> Measurement | None:
-    """Return the precision improvement with its limits; None where the baseline was always right."""
+    """Return the improvement of an attack's precision over a baseline's, with confidence limits, from shares per
+    release; None where the baseline was always right."""
     value = _precision_improvement(attack.sum(), base.sum(), predicted.sum())
     if value is None or wrong <= 0:
         return None
@@ -138,15 +140,16 @@ def _improvement(
 
 
 def _precision_improvement(attack: float, base: float, predicted: float) -> float | None:
-    """Return the precision improvement, from shares of all targets; None where the baseline is always right."""
+    """Return an attack's precision improvement over a baseline. Inputs are shares of all targets: right by attack,
+    right by baseline, guessed for. None where the baseline is always right."""
     return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
 
 
 def _precision_difference(
     attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float
 ) -> Measurement:
-    """Return the larger difference of precisions. Its lower limit fails if one of the two does, so that each has half
-    of the level."""
+    """Return the larger of the differences between the attack's precision and each baseline's, with confidence limits.
+    The lower limit fails if one of the two does, so that each has half of the level."""
     values = [float((attack - base).sum() / predicted.sum()) for base in bases]
     lower = [difference_limits(attack, base, predicted, alpha / 2, most)[0] for base in bases]
     upper = [difference_limits(attack, base, predicted, alpha, most)[1] for base in bases]
@@ -155,14 +158,16 @@ def _precision_difference(
 
 @dataclass(frozen=True)
 class InferenceControlResult(ControlResult):
-    """Result of a control, with the improvement that decides (None: the attack guessed nothing)."""
+    """Result of a control, with the precision improvement by which it was judged (`gain`; None: the attack guessed
+    nothing)."""
 
     gain: float | None
 
 
 @dataclass(frozen=True)
 class TooFewTargets:
-    """A group with too few targets at the judged coverage: the number of its targets, and the number that is needed."""
+    """A group of targets of one secret that is too small at the judged coverage: its number of targets, and the number
+    that is needed."""
 
     secret: str
     group: str
@@ -190,12 +195,13 @@ class InferenceFindings(Findings):
 
     @property
     def stricter(self) -> bool:
-        """True if the best attack stays far below its baselines, and no attack is above them."""
+        """True if the best attack's upper limit stays more than STRICTER below its baselines, and no attack is
+        significantly above them."""
         return self.gain is not None and self.gain.upper < -STRICTER and not self.refuted
 
 
 def findings_of(record: InferenceRecord) -> InferenceFindings:
-    """Return the findings of a finished audit."""
+    """Return the findings of a finished inference audit, computed from its record."""
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.policy_results, alpha)
     coverage = float(setting.coverage)
@@ -216,8 +222,8 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
 
 
 def too_few_targets(record: InferenceRecord) -> Iterator[TooFewTargets]:
-    """Yield the groups that are too small for a figure at the judged coverage. If all targets together are too few,
-    `reasons` says so."""
+    """Yield the groups of targets (other than all targets) that are too small for a figure at the judged coverage. If
+    all targets together are too few, the reasons of the findings say so."""
     needed = math.ceil(LEAST_TARGETS / record.setting.coverage)
     for secret in record.policy_results.secrets:
         held = {shares.group: shares.targets for shares in secret.found}
@@ -232,7 +238,8 @@ def worst_figure(
     setting: InferenceSetting,
     of: Callable[[InferenceEstimate], Measurement | None],
 ) -> Measurement | None:
-    """Return the greatest figure of all secrets at a coverage, for all targets; None if one of them is unknown."""
+    """Return the greatest value and limits over all secrets of one figure (`of`) of the estimates at this coverage for
+    all targets; None if it is unknown for a secret."""
     own = {each.secret: of(each) for each in every if (each.coverage, each.group) == (coverage, GROUPS[0])}
     known = [figure for name, _ in setting.secrets if (figure := own.get(name)) is not None]
     if len(known) < len(setting.secrets) or not known:
@@ -260,7 +267,8 @@ def control_result(played: InferenceResults) -> InferenceControlResult:
 
 
 def _exact_improvement(secret: SecretResults) -> float | None:
-    """Return the improvement at coverage 1 over the paper's baseline, for all targets."""
+    """Return the mean improvement over the paper's baseline, which guesses for the same targets, for all targets at
+    coverage 1; None where it is unknown."""
     own = (shares for shares in secret.found if (shares.group, shares.coverage) == (GROUPS[0], 1.0))
     return next((_mean_improvement(shares) for shares in own), None)
 
@@ -274,8 +282,8 @@ def _improvement_error(secret: SecretResults) -> float:
 
 
 def _mean_improvement(shares: AttackShares) -> float | None:
-    """Return the improvement over the baseline for exactly the guessed targets; None where that baseline is always
-    right."""
+    """Return the precision improvement, over all releases, on the baseline that guesses for exactly the attack's
+    targets; None where that baseline is always right."""
     predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
     return _precision_improvement(attack, of_these, predicted)
 
@@ -292,7 +300,7 @@ def _reasons(
     judged: Sequence[InferenceControlResult],
     gain: Measurement | None,
 ) -> Iterator[str]:
-    """Yield the reasons why the audit is inconclusive."""
+    """Yield the reasons why an inference audit is inconclusive, as clauses."""
     yield from control_reasons(judged)
     coverage = float(record.setting.coverage)
     for secret in record.policy_results.secrets:
@@ -321,7 +329,8 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
 
 
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:
-    """Return the figure of a measure, at a coverage."""
+    """Return the measured figure that a gate's measure `name` reads (improvement, or precision above the baseline), at
+    the coverage in the gate's options; None if it is unknown."""
     of: Callable[[InferenceEstimate], Measurement | None] = {
         INFERENCE_GAIN.name: lambda each: each.gain, INFERENCE_ABOVE.name: lambda each: each.above,
     }[name]  # fmt: skip

@@ -31,8 +31,8 @@ MOST_BINS = 255
 
 @dataclass(frozen=True, eq=False)
 class KnownAttributes:
-    """Known attributes as tuples of codes, an array per attribute. Where `numbers` is None, the attribute's values are
-    names; otherwise `numbers` are the values of its codes."""
+    """Known attributes as tuples of codes (an array per attribute). `numbers` are, for each attribute, the values of
+    its codes; None where the values are names."""
 
     codes: tuple[Integers, ...]
     numbers: tuple[Floats | None, ...]
@@ -43,7 +43,8 @@ class KnownAttributes:
 
 @dataclass(frozen=True, eq=False)
 class SecretLabels:
-    """Labels of a secret: how many there are, and their values in increasing order if they are numbers."""
+    """Labels of a secret attribute: their number (`size`), and their values in increasing order (`numbers`; None if
+    they are names)."""
 
     size: int
     numbers: Floats | None
@@ -51,8 +52,8 @@ class SecretLabels:
 
 @dataclass(frozen=True, eq=False)
 class FitTask:
-    """Training data of a model and its queries: tuples, for each the weights of the labels that were seen with it, and
-    the indices of the requested tuples."""
+    """Training data and queries of a model: tuples of known attributes; for each, the number of rows with each label of
+    the secret (`weights`); and the indices of the tuples to predict (`wanted`)."""
 
     known: KnownAttributes
     weights: Floats
@@ -62,12 +63,12 @@ class FitTask:
 
     @cached_property
     def prior(self) -> Floats:
-        """Share of each label."""
+        """Share of each label of the secret among all training rows."""
         return prior_of(self.weights)
 
     @property
     def seed(self) -> int:
-        """Seed for a model that uses random numbers."""
+        """New random seed for a model that uses random numbers; each access draws another one."""
         return int(self.rng.integers(1 << 31))
 
 
@@ -76,8 +77,8 @@ Model = Callable[[FitTask], Floats]
 
 
 def features(known: KnownAttributes) -> Any:
-    """Return one indicator column for each value of a name, and one standardised column for each number, as a sparse
-    matrix."""
+    """Return the known attributes as a sparse matrix of features, a line per tuple: an indicator column for each value
+    of an attribute of names, a standardised column for each attribute of numbers."""
     from scipy.sparse import csr_array, hstack
 
     columns = []
@@ -98,7 +99,8 @@ def features(known: KnownAttributes) -> Any:
 
 
 def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
-    """Return the tuples, labels and weights that a model is fitted to."""
+    """Return the index of the tuple, the label of the secret and the number of rows of each training line. More than
+    MOST_ROWS rows are replaced by a random sample of that many."""
     tuples, labels = np.nonzero(fit.weights)
     held = fit.weights[tuples, labels]
     if held.sum() > MOST_ROWS:
@@ -108,7 +110,8 @@ def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
 
 
 def logistic(fit: FitTask) -> Floats:
-    """Logistic regression with an L1 penalty, as in the paper (section 4.4: C = .01, saga); lasso for numbers."""
+    """Return labels' shares for the tuples to predict, by logistic regression with an L1 penalty, as in the paper
+    (section 4.4: C = .01, saga); by lasso if labels are numbers."""
     if fit.labels.numbers is not None:
         return _lasso(fit)
     made = library("linear_model").LogisticRegression(
@@ -118,7 +121,8 @@ def logistic(fit: FitTask) -> Floats:
 
 
 def ridge(fit: FitTask) -> Floats:
-    """Logistic regression with an L2 penalty; ridge regression for numbers."""
+    """Return labels' shares for the tuples to predict, by logistic regression with an L2 penalty; by ridge regression
+    if labels are numbers."""
     if fit.labels.numbers is not None:
         made = library("linear_model").Ridge(alpha=1.0, random_state=fit.seed)
         return _regression_shares(made, features(fit.known), fit)
@@ -127,8 +131,9 @@ def ridge(fit: FitTask) -> Floats:
 
 
 def boosted(fit: FitTask, leaf: int = 20) -> Floats:
-    """Gradient boosting of trees on histograms (G. Ke et al. 2017), with at least `leaf` tuples in a leaf. Without a
-    penalty the leaves of rare labels grow without bound, and boosting falls below the majority."""
+    """Return labels' shares for the tuples to predict, by gradient boosting of trees on histograms (G. Ke et al. 2017),
+    with at least `leaf` tuples in a leaf. Without a penalty the leaves of rare labels grow without bound, and boosting
+    falls below the majority."""
     ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
     model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
     lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
@@ -142,14 +147,15 @@ def boosted(fit: FitTask, leaf: int = 20) -> Floats:
 
 
 def _lasso(fit: FitTask) -> Floats:
-    """Linear regression with an L1 penalty, as in the paper (section 4.4: alpha = .1)."""
+    """Return labels' shares for the tuples to predict, by linear regression with an L1 penalty, as in the paper
+    (section 4.4: alpha = .1)."""
     made = library("linear_model").Lasso(alpha=0.1, max_iter=2000, random_state=fit.seed)
     return _regression_shares(made, features(fit.known), fit)
 
 
 def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = False) -> Floats:
-    """Return the shares of labels by a fitted classifier. With `repeated`, whole weights become repeated rows: the
-    steps of saga are too long where a few rows have large weights."""
+    """Fit a classifier, and return the labels' shares for the tuples to predict (tuples by labels). With `repeated`, a
+    training line of m rows is repeated m times: the steps of saga are too long where a few lines have large weights."""
     tuples, truth, held = training_rows(fit)
     if repeated:
         times = np.rint(held).astype(np.int64)
@@ -165,7 +171,8 @@ def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = Fal
 
 
 def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
-    """Return the whole share for the label nearest to a regression's value: a regression states no error."""
+    """Fit a regression, and return the labels' shares for the tuples to predict: 1 for the label nearest to the
+    predicted number, 0 for all others, since a regression states no error."""
     tuples, truth, held = training_rows(fit)
     assert fit.labels.numbers is not None, "numbers are regressed"
     with without_convergence_warnings():
@@ -177,7 +184,8 @@ def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
 
 
 def nearest_index(numbers: Floats, values: Floats) -> Integers:
-    """Return the index of the nearest of some increasing numbers."""
+    """Return, for each value, the index of the nearest of some increasing numbers (the lower one if both are equally
+    near)."""
     behind = np.clip(np.searchsorted(numbers, values), 1, max(1, len(numbers) - 1))
     if len(numbers) == 1:
         return np.zeros(len(values), dtype=np.int64)
@@ -186,12 +194,13 @@ def nearest_index(numbers: Floats, values: Floats) -> Integers:
 
 
 def majority(fit: FitTask) -> Floats:
-    """Return the same shares for every tuple: those of the labels seen."""
+    """Return the labels' shares among all training rows, the same for every tuple to predict."""
     return np.tile(fit.prior, (len(fit.wanted), 1))
 
 
 def one_to_one(fit: FitTask) -> Floats:
-    """Map the values of one attribute to labels, by the attribute that is right for most rows."""
+    """Return, for each tuple to predict, the labels' shares among training rows with the same value of one attribute:
+    the one that predicts most training rows correctly."""
     maps = [by_value(codes, fit.weights) for codes in fit.known.codes]
     best, found = max(maps, key=lambda each: _correct_rows(each, fit.weights))[fit.wanted], majority(fit)
     has = best.sum(axis=1) > 0
@@ -200,12 +209,9 @@ def one_to_one(fit: FitTask) -> Floats:
 
 
 def longest_match(fit: FitTask) -> Floats:
-    """Return the shares of labels among the nearest rows: those that agree with the target in most attributes, counted
-    from the most informative one.
-
-    Attributes are ordered by the number of right rows that each adds. A tuple without another row is looked up without
-    the last attribute, and so on.
-    """
+    """Return, for each tuple to predict, the labels' shares among training rows that agree in the longest prefix of the
+    attributes, the most informative first. Attributes are in the order of `greedy_order`. A tuple without such rows is
+    looked up without the last attribute, and so on."""
     found, key = majority(fit), np.zeros(len(fit.known), dtype=np.int64)
     for at in greedy_order(fit):
         key = _joined(key, fit.known.codes[at])
@@ -216,7 +222,8 @@ def longest_match(fit: FitTask) -> Floats:
 
 
 def greedy_order(fit: FitTask) -> list[int]:
-    """Return the attributes in greedy order: each adds most right rows to those before it."""
+    """Return the indices of the attributes in greedy order: each attribute is the one that, with those before it,
+    predicts most training rows correctly."""
     some = np.sort(fit.rng.permutation(len(fit.known))[:MOST_TUPLES])
     columns, held = [codes[some] for codes in fit.known.codes], fit.weights[some]
     order, key = list[int](), np.zeros(len(some), dtype=np.int64)
@@ -229,21 +236,21 @@ def greedy_order(fit: FitTask) -> list[int]:
 
 
 def by_value(codes: Integers, weights: Floats) -> Floats:
-    """Return, for each tuple, the weights of all tuples with its code."""
+    """Return, for each tuple, the number of rows by label over all tuples with the same code (tuples by labels)."""
     size = int(codes.max(initial=0)) + 1
     total = np.column_stack([np.bincount(codes, column, size) for column in weights.T])
     return np.asarray(total[codes], dtype=np.float64)
 
 
 def prior_of(weights: Floats) -> Floats:
-    """Return the share of each label."""
+    """Return the share of each label among all rows, from the numbers of rows by tuples and labels."""
     found: Floats = weights.sum(axis=0) / max(1.0, weights.sum())
     return found
 
 
 def smoothed(weights: Floats, prior: Floats) -> Floats:
-    """Return the shares of labels with one additional row that is distributed like the prior, so that few rows give
-    less certain shares. Zeros where there is no row."""
+    """Return the labels' shares in each tuple after adding one row distributed like `prior`, so that few rows give less
+    certain shares; zeros for a tuple without rows."""
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 0, (weights + prior) / (total + 1), 0.0)
 
@@ -254,7 +261,8 @@ def _joined(key: Integers, codes: Integers) -> Integers:
 
 
 def _correct_rows(found: Floats, weights: Floats) -> float:
-    """Return the number of rows that are right. A row does not count for itself, so that a unique tuple is wrong."""
+    """Return the number of training rows whose label is the most frequent one in `found` (rows by tuples and labels). A
+    row does not count for itself, so that a unique tuple is wrong."""
     return float(np.maximum(0.0, weights[np.arange(len(found)), found.argmax(axis=1)] - (found.sum(axis=1) <= 1)).sum())
 
 
@@ -264,14 +272,14 @@ _EXPECTED = "The max_iter was reached|Objective did not converge|The number of u
 
 @contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """Suppress warnings that a model has not converged: such a model is still usable. Uses one thread, since processes
-    share the CPUs."""
+    """Suppress warnings that a model has not converged, since such a model is still usable, and limit libraries to one
+    thread, since processes share the CPUs."""
     with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
         warnings.filterwarnings("ignore", message=_EXPECTED)
         yield
 
 
 def library(name: str) -> Any:
-    """Return a module of scikit-learn. Raises ConfigurationError if it is not installed."""
+    """Return the module `sklearn.{name}`. Raises ConfigurationError if scikit-learn is not installed."""
     need(AUDIT, "--of")
     return import_module(f"sklearn.{name}")

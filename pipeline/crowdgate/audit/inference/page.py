@@ -15,7 +15,7 @@ SEEN = "Attacks see that and a release; baselines see that and the same table wi
 
 
 def sections(found: Inferred) -> list[Section]:
-    """Return the answers to the four questions."""
+    """Return the sections of an inference audit's page: answers to the four questions that Francis and Wagner ask."""
     setting, (*likely, attacks) = found.record.setting, listings(found)
     carried_out, learned, right, share = QUESTIONS
     attacked = f"Of everybody in one table it is known: {', '.join(setting.known)}; never what is asked. {SEEN}"

@@ -33,16 +33,16 @@ from crowdgate.policy.policy import AuditSpec
 
 @dataclass(frozen=True, eq=False)
 class InferenceTally(ShareTally):
-    """Shares by releases, secrets, attacks, groups, coverages and STATS. `outside` is from a release without a fifth of
-    the table, by secrets, attacks and coverages: the share of that fifth for whom a guess was made, and for whom it was
-    right."""
+    """Shares of targets by releases, secrets, attacks, groups of targets, coverages and STATS. `outside` has the shares
+    of targets guessed for and guessed right (by releases, secrets, attacks and coverages) among a fifth of the table
+    that was left out of the release."""
 
     outside: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
-    """Attacks on a mechanism that receives the table of these cases."""
+    """Attacks on a mechanism that releases a table; `cases` are the table's secrets with targets and baselines."""
 
     mechanism: Mechanism
     cases: Sequence[SecretCase]
@@ -55,7 +55,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
 
     @property
     def original(self) -> SourceTable:
-        """The table that is released."""
+        """Table that is released, with its division into blocks."""
         return self.cases[0].original
 
     def batch(self, at: int, trials: int) -> InferenceTally:
@@ -93,7 +93,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         )  # fmt: skip
 
     def _release(self, rng: Rng, part: slice) -> Floats:
-        """Return the shares of one release of the whole table."""
+        """Return the shares of targets by secrets, attacks, groups, coverages and STATS, for one release of the whole
+        table and the targets in some blocks (`part`)."""
         attacked = self._attacked(self.original.table(rng), rng)
         return np.round(
             np.array([[self._shares(case, *each, part) for each in sights] for case, sights in attacked]), DIGITS
@@ -102,7 +103,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
     def _attacked(
         self, drawn: DrawnTable, rng: Rng
     ) -> Iterator[tuple[SecretCase, Iterator[tuple[TargetView, Floats | None]]]]:
-        """Release a table, and return every attack's guesses for each secret."""
+        """Release a table, and yield each secret's case with every attack's labels' shares for the targets (None:
+        nothing to read)."""
         seen = self.output(drawn, rng)
         return ((case, self._sights(case, seen, rng)) for case in self.cases)
 
@@ -117,8 +119,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         return view.shares(best_guesses(case.secret, shares), part)
 
     def _outside(self, rng: Rng, part: slice) -> Floats:
-        """Return the shares of attacks on a release of the table without some blocks, for the people of these blocks:
-        the prior framework."""
+        """Return the shares guessed for and guessed right among the people of some blocks (`part`), by attacks on a
+        release without these blocks: the prior framework. Axes: secrets, attacks, coverages, the two shares."""
         found = np.full((len(self.cases), len(ATTACKS), len(COVERAGES), 2), np.nan)
         for at, (case, sights) in enumerate(self._attacked(self.original.without(part, rng), rng)):
             for attack, (view, shares) in enumerate(sights):
@@ -127,7 +129,7 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         return np.round(found, DIGITS)
 
     def _levels(self, case: SecretCase, seen: MechanismOutput) -> Mapping[str, Level]:
-        """Return the known attributes of a target, each at the finest level of the release."""
+        """Return the known attributes that are released, each with its finest released level."""
         known = (*case.original.known_attributes(case.secret), *self.also_known)
         told: dict[str, Level] = {}
         for levels in (seen.levels if seen.released_rows is not None else {}, *(table.levels for table in seen.tables)):
@@ -138,7 +140,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
 
 
 def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outside: Floats) -> SecretResults:
-    """Return the results for one secret."""
+    """Return the results of all attacks on one secret, from shares on the choosing and the estimating releases and for
+    people outside of the release."""
     best = best_attacks(choosing)
     found = []
     for group in range(len(GROUPS)):
@@ -158,9 +161,9 @@ def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outs
 
 
 def best_attacks(choosing: Floats) -> Integers:
-    """Return the attack with the greatest gain over a baseline, for every group and coverage; among attacks of equal
-    gain the most precise. Attacks that guess for less than half of the coverage come last: they are judged at a smaller
-    one."""
+    """Return the index of the attack with the greatest gain over a baseline, for every group and coverage; among equal
+    gains the most precise. Attacks that guess for less than half of the coverage come last: they are judged at a
+    smaller one."""
     total = np.nan_to_num(choosing.sum(axis=0))
     predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
     left = predicted[..., None] - bases
@@ -188,14 +191,16 @@ def _attack_shares(
 
 
 def _precision(shares: Floats) -> Floats:
-    """Return the precision by attacks, groups and coverages; NaN where nothing is guessed."""
+    """Return the share of right guesses among all guesses, by attacks, groups and coverages, over all releases; NaN
+    where nothing is guessed."""
     total = shares.sum(axis=0)
     nothing: Floats = np.full(total.shape[:-1], np.nan)
     return np.asarray(np.divide(total[..., 1], total[..., 0], out=nothing, where=total[..., 0] > 0), dtype=np.float64)
 
 
 def _wrong_share(case: SecretCase, group: int, baseline: int) -> float:
-    """Return the share of the targets for whom a baseline is wrong, at coverage 1."""
+    """Return the share of a group's target rows for which a baseline (by index) is wrong if it guesses for all, on the
+    estimating blocks."""
     part = case.original.estimate
     rows, right = case.rows(group)[:, part].sum(), case.right(case.held[baseline], group)[:, part].sum()
     return float(np.round(1 - right / rows, DIGITS))
@@ -207,7 +212,8 @@ def _mean(shares: Floats) -> float | None:
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """Return the games: the policy's own mechanism, its columns unchanged, and the controls."""
+    """Return the games to play: attacks on the policy's own mechanism, on the policy's columns published unchanged, and
+    on the controls."""
     tables = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
     own = InferenceGame(PolicyMechanism(plan.protection), tables.cases, seed, 0)
     games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]

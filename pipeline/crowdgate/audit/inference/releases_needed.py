@@ -14,10 +14,8 @@ from crowdgate.audit.common.releases_needed import releases_needed
 
 
 def inference_releases(limit: Fraction, wrong: Sequence[float], alpha: Fraction) -> int | None:
-    """Return the number of releases with which a harmless mechanism passes; None if no number suffices.
-
-    `wrong` is, for each secret, the number of targets for whom its baseline is wrong.
-    """
+    """Return the number of releases with which a harmless mechanism passes an inference audit at level alpha; None if
+    no number suffices. `wrong` is, for each secret, the number of targets for whom its baseline is wrong."""
     if limit >= 1:
         return 1
     return releases_needed(float(1 / (1 - limit)), 1 / math.sqrt(max(1.0, min(wrong))), alpha, len(wrong))

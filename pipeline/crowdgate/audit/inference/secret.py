@@ -28,8 +28,8 @@ class Secret:
 
     @cached_property
     def right_guess_range(self) -> tuple[Integers, Integers]:
-        """For every label as a guess, the range of true labels for which it is right: the first one, and the one after
-        the last."""
+        """For every label as a guess, the range of true labels for which this guess is right: index of the first label,
+        and index after the last."""
         place = np.arange(len(self), dtype=np.int64)
         if self.numbers is None:
             return place, place + 1
@@ -42,15 +42,16 @@ class Secret:
         return first.astype(np.int64), np.searchsorted(self.numbers, high + slack, side="right").astype(np.int64)
 
     def hits(self, weights: Floats) -> Floats:
-        """Return, for each label as a guess, the total weight of the true labels (the last axis) for which it is
-        right."""
+        """Return, for each label as a guess, the total weight of the true labels for which this guess is right. The
+        last axis of `weights` is the true label."""
         first, behind = self.right_guess_range
         total = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
         found: Floats = total[..., behind] - total[..., first]
         return found
 
     def right(self, guess: Integers, truth: Integers) -> Bools:
-        """Return whether each guess is right."""
+        """Return a mask of the guesses that are right, given the true labels: equal, or within the relative error for
+        numbers."""
         first, behind = self.right_guess_range
         found: Bools = (truth >= first[guess]) & (truth < behind[guess])
         return found
@@ -58,16 +59,16 @@ class Secret:
 
 @dataclass(frozen=True, eq=False)
 class Guesses:
-    """The guessed label for each tuple, and its confidence: 0 where there is no guess."""
+    """Guessed label of the secret for each tuple of known attributes, and the probability that the guess is right
+    (`confidence`; 0: no guess)."""
 
     label: Integers
     confidence: Floats
 
 
 def best_guesses(secret: Secret, shares: Floats) -> Guesses:
-    """Return, for each row of shares of labels, the guess that is most often right, with its probability. Ties go to
-    the most probable label (for one number, that number itself and not the least one near it). A row of zeros gives no
-    guess."""
+    """Return, for each row of labels' shares, the guess with the greatest probability of being right, and this
+    probability. Ties go to the most probable label. A row of zeros gives no guess."""
     hits = secret.hits(shares)
     label = np.where(hits < hits.max(axis=1, keepdims=True), -1.0, shares).argmax(axis=1)
     return Guesses(label, hits[np.arange(len(hits)), label])

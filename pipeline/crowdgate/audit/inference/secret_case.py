@@ -41,19 +41,22 @@ Part = slice
 
 @dataclass(frozen=True, eq=False)
 class CoverageCurve:
-    """Targets in descending order of confidence: cumulative shares of all targets, and of right guesses."""
+    """Success of guesses by coverage, with targets (the people attacked) in descending order of confidence: cumulative
+    shares of all targets (`targets`), and of targets with a right guess (`right`)."""
 
     targets: Floats
     right: Floats
 
     def at(self, share: Floats) -> Floats:
-        """Return the share of all targets with a right guess, if guesses are made for that share of them."""
+        """Return the share of all targets that have a right guess, if guesses are made for the share `share` of all
+        targets."""
         return np.asarray(np.interp(share, self.targets, self.right), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class SecretCase:
-    """A secret, all known attributes of targets (at the finest level), and the baselines."""
+    """A secret attribute of a table, with the targets' known attributes at the finest level (`tuples`) and the guesses
+    of the baselines (`held`)."""
 
     original: SourceTable
     secret: Secret
@@ -63,12 +66,12 @@ class SecretCase:
 
     @cached_property
     def codes(self) -> Integers:
-        """Label of every cell."""
+        """Label of the secret in every cell of the population."""
         return self.original.secret_codes(self.secret)
 
     @cached_property
     def prior(self) -> Floats:
-        """Share of every label in the population."""
+        """Share of every label of the secret among the rows of the public population."""
         public = self.original.public
         labels = public.codes(self.secret.name, self.secret.level)
         rows = np.bincount(labels, public.cells.counts, len(self.secret))
@@ -76,57 +79,63 @@ class SecretCase:
 
     @cached_property
     def unique_cells(self) -> Bools:
-        """Mask of the cells whose known attributes belong to a single unit (a person may have several rows there)."""
+        """Mask of the cells whose tuple of known attributes belongs to a single unit of the table (a person may have
+        several rows there)."""
         found: Bools = self.original.holders(self.tuples)[self.tuples.of_cell] == 1
         return found
 
     def rows(self, group: int) -> Integers:
-        """Return the targets of a group, by cells and blocks."""
+        """Return the number of target rows in a group of targets (index in GROUPS), by cells and blocks of the
+        table."""
         return self.original.rows if group == 0 else np.where(self.unique_cells[:, None], self.original.rows, 0)
 
     def targets(self, group: int) -> int:
-        """Return the number of units that are targets of a group, in the estimating blocks."""
+        """Return the number of units with target rows in a group of targets (index in GROUPS), in the blocks that
+        estimate figures."""
         cells = np.ones_like(self.unique_cells) if group == 0 else self.unique_cells
         return self.original.units_in(cells, self.original.estimate)
 
     def right(self, baseline: BaselineGuesses, group: int) -> Integers:
-        """Return the number of targets for whom a baseline is right, by cells and blocks."""
+        """Return the number of target rows for which a baseline guesses right, by cells and blocks, in a group of
+        targets (index in GROUPS)."""
         labels = baseline.labels[self.tuples.of_cell]
         return self.rows(group) * self.secret.right(labels, self.codes[:, None])
 
     def curve(self, baseline: BaselineGuesses, group: int, part: Part) -> CoverageCurve:
-        """Return the curve of a baseline's right guesses against its coverage."""
+        """Return the curve of a baseline's right guesses against its coverage, for a group of targets in some blocks
+        (`part`)."""
         rows, right = self.rows(group)[:, part].ravel(), self.right(baseline, group)[:, part].ravel()
         sure = baseline.confidence[self.tuples.of_cell][:, part].ravel()
         return coverage_curve(sure, rows.astype(np.float64), right.astype(np.float64))
 
     @cached_property
     def choosing(self) -> list[list[CoverageCurve]]:
-        """Curves of all baselines, by groups, on the choosing blocks."""
+        """Curves of right guesses against coverage, by groups and baselines, on the blocks that choose baselines."""
         return self._curves(self.original.choose)
 
     @cached_property
     def estimating(self) -> list[list[CoverageCurve]]:
-        """Curves of all baselines, by groups, on the estimating blocks."""
+        """Curves of right guesses against coverage, by groups and baselines, on the blocks that estimate figures."""
         return self._curves(self.original.estimate)
 
     def _curves(self, part: Part) -> list[list[CoverageCurve]]:
         return [[self.curve(each, group, part) for each in self.held] for group in range(len(GROUPS))]
 
     def chosen(self, group: int, share: float = 1.0) -> int:
-        """Return the index of the baseline that is best, on the choosing blocks, if it guesses for that share of the
-        targets, and for at least LEAST_CHOOSING of them."""
+        """Return the index of the baseline with most right guesses on the choosing blocks, if guesses are made for the
+        share `share` of a group's targets, and for at least LEAST_CHOOSING of them."""
         cells = np.ones_like(self.unique_cells) if group == 0 else self.unique_cells
         few = LEAST_CHOOSING / max(1, self.original.units_in(cells, self.original.choose))
         at = np.round(min(1.0, max(share, few)), DIGITS)
         return int(np.argmax([curve.at(at) for curve in self.choosing[group]]))
 
     def equal(self, group: int, share: float) -> float:
-        """Return the share of targets for whom the best baseline at that coverage is right."""
+        """Return the share of a group's targets for whom the baseline chosen for the coverage `share` is right, at that
+        coverage, on the estimating blocks."""
         return float(self.estimating[group][self.chosen(group, share)].at(np.asarray(share)))
 
     def view(self, levels: Mapping[str, Level]) -> "TargetView":
-        """Return the targets as seen by an attacker who knows these attributes at these levels."""
+        """Return the targets as an attacker sees them who knows the attributes in `levels`, at these levels."""
         key = tuple((name, level.name) for name, level in levels.items())
         if key not in self._views:
             self._views[key] = TargetView(self, self.original.population.tuples(levels))
@@ -135,7 +144,7 @@ class SecretCase:
 
 @dataclass(frozen=True, eq=False)
 class TargetView:
-    """Targets by their known attributes at the levels of a release."""
+    """Targets of a secret's case, grouped by their known attributes at the levels of a release."""
 
     case: SecretCase
     tuples: DistinctTuples
@@ -143,12 +152,13 @@ class TargetView:
 
     @cached_property
     def target(self) -> TargetAttributes:
-        """The known attributes in the form that attacks receive."""
+        """Known attributes of the targets as distinct tuples, in the form that attacks receive."""
         codes = dict(zip(self.tuples.levels, self.tuples.codes, strict=True))
         return TargetAttributes(self.tuples.levels, codes, len(self.tuples))
 
     def shares(self, guesses: Guesses, part: Part) -> Floats:
-        """Return the shares that result from guesses: groups by coverages by STATS."""
+        """Return the shares of targets that STATS lists (guessed for, guessed right, and right by two baselines), as an
+        array of groups by coverages by STATS, for guesses on some blocks (`part`)."""
         found = np.zeros((len(GROUPS), len(COVERAGES), len(STATS)))
         for group in range(len(GROUPS)):
             labels, baseline = self._sums_of(group, part)
@@ -167,8 +177,8 @@ class TargetView:
         return found
 
     def _sums_of(self, group: int, part: Part) -> tuple[Floats, Floats]:
-        """Return the targets of each tuple by labels, and the number for whom the best baseline at coverage 1 is
-        right."""
+        """Return, for each tuple of known attributes, the number of target rows by label, and the number for which the
+        best baseline at coverage 1 is right."""
         key = (group, part.start, part.stop)
         if key not in self._sums:
             case, rows = self.case, self.case.rows(group)[:, part].sum(axis=1)
@@ -179,8 +189,8 @@ class TargetView:
 
 
 def guessed_shares(confidence: Floats, targets: Floats, most: float) -> Floats:
-    """Return the share of each tuple's targets for whom a guess is made: those with the greatest confidence, `most` in
-    all. Tuples of equal confidence get equal shares."""
+    """Return, for each tuple of known attributes, the share of its targets for whom a guess is made: `most` targets in
+    all, those of greatest confidence. Tuples of equal confidence get equal shares."""
     sure = -confidence
     order = np.argsort(sure, kind="stable")
     _, tie = np.unique(sure[order], return_inverse=True)
@@ -193,7 +203,8 @@ def guessed_shares(confidence: Floats, targets: Floats, most: float) -> Floats:
 
 
 def coverage_curve(confidence: Floats, targets: Floats, right: Floats) -> CoverageCurve:
-    """Return the cumulative targets and right guesses in descending order of confidence, with ties together."""
+    """Return the curve of right guesses against coverage, from the confidence, the number of targets and the number of
+    right guesses of each tuple. Tuples of equal confidence are one step."""
     levels, tie = np.unique(-confidence, return_inverse=True)
     guessed = levels < 0
     total = max(1.0, targets.sum())
@@ -208,7 +219,8 @@ def secret_case(
     rng: Rng,
     every: Baselines = BASELINES,
 ) -> SecretCase:
-    """Fit the baselines of a secret, and return its case."""
+    """Fit the baselines for a secret attribute, and return the secret with the known attributes and the baselines'
+    guesses."""
     known = original.known_attributes(secret)
     tuples = original.population.tuples(original.finest(known))
     as_known = KnownAttributes(tuples.codes, tuple(numbers[name] for name in known))

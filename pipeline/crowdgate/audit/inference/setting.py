@@ -31,7 +31,7 @@ MOST_NUMBERS = 30_000_000
 
 
 def known_attributes(contract: Contract) -> tuple[str, ...]:
-    """Return the attributes of a target that attackers know."""
+    """Return the names of the contract's releasable attributes that attackers know of a target."""
     return tuple(each.name for each in contract.attributes if each.is_known and each.releasable)
 
 
@@ -83,7 +83,7 @@ def numbers_of(attribute: Attribute, level: str) -> Floats | None:
 
 
 def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
-    """Return the controls, beginning with the policy's columns unchanged."""
+    """Return the controls of an inference audit, beginning with the policy's columns published unchanged."""
     columns = tuple(joint(plan.protection.views.values()).levels)
     shown = InferenceControl(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
     every = controls()
@@ -93,13 +93,14 @@ def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
 
 
 def other_attributes(plan: Plan) -> tuple[str, ...]:
-    """Return the attributes that are read in addition to the mechanism's. Raises ConfigurationError as `secrets_of`
-    does."""
+    """Return the names of the known and secret attributes, which the audit reads in addition to the mechanism's. Raises
+    ConfigurationError as `secrets_of` does."""
     return (*known_attributes(plan.bundle.contract), *(each.name for each in secrets_of(plan)))
 
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """Return the fields of the setting that the policy decides, for a population of this many units."""
+    """Return, by name, the fields of an inference audit's setting that the policy decides, for a population of `size`
+    units."""
     wanted, n = spec.inference, units_of(spec, size)
     return {
         "n": n, "rows": plan.bundle.contract.unit.rows, "blocks": block_count(n),
@@ -112,17 +113,18 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(_: Plan, __: AuditSpec, ___: Population) -> Mapping[str, Any]:
-    """Return no fields: only the population's size matters, which `policy_fields` receives."""
+    """Return no fields: an inference audit's setting depends on the population's size only, which `policy_fields`
+    receives."""
     return {}
 
 
 def units_of(spec: AuditSpec, size: int) -> int:
-    """Return the size of the table, for a population of this many units."""
+    """Return the number of units of the table to release: the policy's own, or all `size` units of the population."""
     return spec.units or size
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, _: Fraction) -> None:
-    """Raise ConfigurationError for a setting in which nothing could be found."""
+    """Raise ConfigurationError for an inference audit's setting in which nothing could be found."""
     n, coverage = units_of(spec, population.size), float(spec.inference.coverage)
     if not LEAST_UNITS <= n <= population.size:
         found = f"{n} units, of a population of {population.size}"

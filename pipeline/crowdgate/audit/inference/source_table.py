@@ -31,8 +31,8 @@ TELLING = 6
 
 @dataclass(frozen=True, eq=False)
 class SourceTable:
-    """The units of a table, by blocks (`units`: distinct units of `population` by blocks), its known attributes and its
-    secrets. `public` is the population that the table was drawn from."""
+    """A table to release: the number of its units by distinct unit and block (`units`), the names of its known
+    attributes, and its secrets. `public` is the population that the table was drawn from."""
 
     population: Population
     public: Population
@@ -42,49 +42,49 @@ class SourceTable:
 
     @cached_property
     def rows(self) -> Integers:
-        """Rows of each cell of the population, by blocks."""
+        """Number of the table's rows, by cells of the population and blocks."""
         of = self.population.rows
         return self.units if of is None else np.asarray(of.T @ self.units, dtype=np.int64)
 
     @property
     def size(self) -> int:
-        """Number of units."""
+        """Number of units of the table (rows, or persons)."""
         return int(self.units.sum())
 
     def table(self, rng: Rng) -> DrawnTable:
-        """Return the whole table."""
+        """Return the whole table, with all its blocks, in the form that mechanisms receive."""
         return DrawnTable(self.population, self.units.sum(axis=1), rng)
 
     def without(self, part: slice, rng: Rng) -> DrawnTable:
-        """Return the table without the units of some blocks."""
+        """Return the table without the units of some blocks (`part`), in the form that mechanisms receive."""
         return DrawnTable(self.population, self.units.sum(axis=1) - self.units[:, part].sum(axis=1), rng)
 
     @property
     def blocks(self) -> int:
-        """Number of blocks: a multiple of PARTS."""
+        """Number of blocks into which the table's units are divided: a multiple of PARTS."""
         return int(self.units.shape[1])
 
     def part(self, at: int) -> slice:
-        """Return the blocks of one of the PARTS parts."""
+        """Return the range of the blocks in part number `at` of the PARTS parts of the table."""
         each = self.blocks // PARTS
         return slice(at * each, (at + 1) * each)
 
     @property
     def choose(self) -> slice:
-        """Blocks on which baselines and attacks are chosen."""
+        """Range of the blocks on which baselines and attacks are chosen."""
         return self.part(0)
 
     @property
     def estimate(self) -> slice:
-        """Blocks on which figures are estimated."""
+        """Range of the blocks on which figures are estimated."""
         return slice(self.choose.stop, self.blocks)
 
     def units_in(self, cells: Bools, part: slice) -> int:
-        """Return the number of units of some blocks that have a row in one of the cells."""
+        """Return the number of units of some blocks (`part`) that have a row in at least one of the cells (a mask)."""
         return int(self.units[self.population.having(cells), part].sum())
 
     def holders(self, tuples: DistinctTuples) -> Integers:
-        """Return the number of units that have a row with each tuple."""
+        """Return, for each tuple of attribute values, the number of the table's units that have a row with it."""
         units, of = self.units.sum(axis=1), self.population.rows
         if of is None:
             return np.asarray(np.bincount(tuples.of_cell, units, len(tuples)), dtype=np.int64)
@@ -95,22 +95,23 @@ class SourceTable:
         return np.asarray((of @ into > 0).T @ units, dtype=np.int64)
 
     def known_attributes(self, secret: Secret) -> tuple[str, ...]:
-        """Return the known attributes of a target, without the secret."""
+        """Return the names of the attributes that the attacker knows of a target, without the secret."""
         return tuple(name for name in self.known if name != secret.name)
 
     def secret_codes(self, secret: Secret) -> Integers:
-        """Return the label of the secret in every cell."""
+        """Return the label of the secret attribute in every cell of the population."""
         return self.population.codes(secret.name, secret.level)
 
     def finest(self, names: Iterable[str]) -> Mapping[str, Level]:
-        """Return the attributes at the levels of the population."""
+        """Return the named attributes, each with its finest level in the population."""
         return {name: self.population.levels[name] for name in names}
 
 
 def source_table(
     population: Population, n: int, known: Sequence[str], secrets: Sequence[Secret], rng: Rng, blocks: int
 ) -> SourceTable:
-    """Draw a table of n units without replacement, and divide it into blocks (their number is a multiple of PARTS)."""
+    """Draw a table of n units from a population without replacement, and divide its units into `blocks` blocks (a
+    multiple of PARTS)."""
     units = population.members if n == population.size else population.draw(n, rng, replacement=False).units
     own = population.only(units > 0)
     copies = len(population.cells.names) >= TELLING
@@ -126,8 +127,8 @@ def block_count(n: int) -> int:
 
 
 def _draw_blocks(units: Integers, blocks: int, rng: Rng, *, copies: bool) -> Integers:
-    """Return the number of units of each distinct unit in each block. Blocks are as equal as possible; copies are
-    together."""
+    """Return the number of copies of each distinct unit in each block. Blocks are drawn as equal as possible; with
+    `copies`, 2 to MOST_COPIES equal units are put in one block."""
     who = np.repeat(np.arange(len(units), dtype=np.int64), units)
     block = rng.permutation(np.arange(len(who)) % blocks)
     together = (copies & (units > 1) & (units <= MOST_COPIES))[who]

@@ -25,8 +25,8 @@ from crowdgate.policy.policy import AuditSpec
 
 @dataclass(frozen=True, eq=False)
 class InferenceTables:
-    """The attacked table and the smaller one of the controls, with the fitted baselines. All are determined by the
-    seed."""
+    """The tables that an inference audit attacks: the policy's, and a smaller one for the controls, with fitted
+    baselines. The seed determines them all."""
 
     plan: Plan
     spec: AuditSpec
@@ -35,29 +35,30 @@ class InferenceTables:
     seed: int
 
     def of(self, control: InferenceControl) -> tuple[SecretCase, ...]:
-        """Return the cases that a control is played on."""
+        """Return the cases (secrets with targets and baselines) of the table that a control releases."""
         if control.must == "show":
             return self.cases
         return self.coined if control.name == MONDRIAN else self.controlled
 
     @property
     def n(self) -> int:
-        """Number of units of the table that is released."""
+        """Number of units of the table that the policy's mechanism releases."""
         return units_of(self.spec, self.population.size)
 
     @cached_property
     def cases(self) -> tuple[SecretCase, ...]:
-        """Cases of the table that is released."""
+        """Secrets, each with its targets and baselines, of the table that the policy's mechanism releases."""
         return self._cases(self._original(self.n, 0, block_count(self.n)), 1)
 
     @cached_property
     def controlled(self) -> tuple[SecretCase, ...]:
-        """Cases of the controls' table."""
+        """Secrets, each with its targets and baselines, of the smaller table that the controls release."""
         return self._cases(self._added(self._small), 3)
 
     @cached_property
     def coined(self) -> tuple[SecretCase, ...]:
-        """Cases of the control with random secrets, which nothing predicts."""
+        """Secrets, each with its targets and baselines, of the controls' table in which the secret is a random bit per
+        row, which no baseline predicts."""
         return self._cases(self._added(with_random_secret(self._small, self._rng(4))), 5)
 
     @cached_property

@@ -49,7 +49,7 @@ GDPR = (
 
 
 def verdict(found: Inferred) -> str:
-    """Return one sentence that says whether the audit passed or failed."""
+    """Return one sentence that says whether an inference audit passed or failed."""
     said, setting = found.findings, found.record.setting
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
@@ -68,7 +68,7 @@ def verdict(found: Inferred) -> str:
 
 
 def lines(found: Inferred) -> list[str]:
-    """Return all that a reader must know to understand the figures."""
+    """Return sentences with all that a reader must know to understand an inference audit's figures."""
     setting = found.record.setting
     secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
     return [
@@ -89,7 +89,7 @@ def lines(found: Inferred) -> list[str]:
 
 
 def _left_out_text(setting: InferenceSetting) -> str:
-    """Return which rows the baselines were fitted without, and which units are targets."""
+    """Return a sentence that says which rows the baselines were fitted without, and which units are targets."""
     times = f"{setting.blocks} times, each time without 1 in {setting.blocks} of the units"
     how = "without one unit at a time (leave-one-out)" if setting.blocks >= setting.n else times
     if setting.rows == 1:
@@ -135,7 +135,8 @@ def _outside_text(found: Inferred) -> Iterator[str]:
 
 
 def listings(found: Inferred) -> list[Listing]:
-    """Return tables of the precision of the best attacks, of the baselines and the gain, and of all attacks."""
+    """Return three tables: precision of the best attacks, their gain over the baselines, and precision of all
+    attacks."""
     every = found.findings.estimates
     attacks = [
         [secret.secret, name, *(_precision_text(*each) for each in own)]
@@ -167,7 +168,7 @@ def _improvement_row(each: InferenceEstimate) -> list[Value]:
 
 
 def json_fields(found: Inferred) -> dict[str, Any]:
-    """Return the fields of `--json`."""
+    """Return the fields that `--json` prints for an inference audit, by name."""
     said = found.findings
     return {
         "gain": _json(said.gain), "estimates": [_estimate(each) for each in said.estimates],
