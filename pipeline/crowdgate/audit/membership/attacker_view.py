@@ -24,7 +24,8 @@ _NEVER = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ShadowModel:
-    """A fitted model: the log odds of membership are linear in standardised features."""
+    """Logistic regression fitted on the attacker's own releases: the log odds of membership are the sum of `slopes`
+    times the features, each minus its mean (`middle`) and divided by its standard deviation (`spread`)."""
 
     middle: Floats
     spread: Floats
@@ -33,8 +34,8 @@ class ShadowModel:
 
 @dataclass(frozen=True, eq=False)
 class MembershipAttackerView:
-    """View of an attacker: a release, and the population with the size of the table. `shadow` is the model fitted on
-    the attacker's own releases (None: no model)."""
+    """What a membership attacker sees: a release (`seen`), and the population with the size of the table (`crowd`).
+    `shadow` is the model fitted on the attacker's own releases (None: no model)."""
 
     seen: MechanismOutput
     crowd: TargetPopulation
@@ -42,51 +43,55 @@ class MembershipAttackerView:
 
     @property
     def releases_rows(self) -> bool:
-        """True if rows are released, of people or synthetic."""
+        """True if the release contains rows, of people or synthetic."""
         return self.seen.released_rows is not None
 
     @property
     def nothing(self) -> bool:
-        """True if nothing is released that attacks read."""
+        """True if the release contains neither rows nor noisy tables, so that membership attacks have nothing to
+        read."""
         return not self.releases_rows and not self.seen.tables
 
     @cached_property
     def tuples(self) -> DistinctTuples:
-        """The tuples of the population at the released levels."""
+        """Distinct tuples of the population's attribute values at the levels of the released rows."""
         return self.crowd.population.tuples(self.seen.levels)
 
     @cached_property
     def rows_per_tuple(self) -> Floats:
-        """Rows of the population in each tuple."""
+        """Number of the population's rows with each tuple of attribute values at the released levels."""
         return self.crowd.rows_per_tuple(self.tuples)
 
     @cached_property
     def counts(self) -> Floats:
-        """Released rows of each tuple."""
+        """Number of released rows with each tuple of the population's attribute values."""
         assert self.seen.released_rows is not None, "rows are released"
         return self.tuples.counts_of(self.seen.released_rows).astype(np.float64)
 
     @cached_property
     def inclusion_probability(self) -> float:
-        """Probability that a row of the population is in the table and in the sample."""
+        """Probability that a random row of the population is in the table and in its sample."""
         return float(self.seen.beta) * self.crowd.share
 
     @cached_property
     def log_rows(self) -> Floats:
-        """By cell: log likelihood ratio of the released count of its class, with a member in the cell against without
-        (zeros if no rows of people are released)."""
+        """For each cell of the population, the log likelihood ratio of the released number of rows in its class: with a
+        member in the cell against without. Zeros if no rows of people are released."""
         if self.seen.rows is None:
             return np.zeros(len(self.crowd.population.cells))
         return self.log_ratio_by_person(self.counts)
 
     def log_ratio_by_person(self, counts: Floats) -> Floats:
-        """Return the log likelihood ratios by cell for other counts of people's rows by tuple."""
+        """Return, for each cell of the population, the log likelihood ratio of membership from `counts`, taken as
+        released numbers of people's rows with each tuple: with a member in the cell against without."""
         present = _member_ratios(counts, self.rows_per_tuple, float(self.seen.beta), self.crowd.share)
         ratio = np.where(counts > 0, present, self._absent())
         return np.asarray(np.log(np.maximum(ratio, _NEVER))[self.tuples.of_cell], dtype=np.float64)
 
     def _absent(self) -> Floats:
-        """Return 1 - beta f(k - 1) / F(k - 1), the likelihood ratio of suppression: a class below k is not released."""
+        """Return, for each tuple, the likelihood ratio of a suppressed class (fewer than k sampled rows) with a member
+        against without: 1 - beta f(k - 1) / F(k - 1), for the sampling rate beta and the distribution f (cumulative F)
+        of the number of sampled rows of others."""
         beta, last = float(self.seen.beta), self.seen.least - 1
         below, less = (
             _binomial_cdf(number, self.rows_per_tuple - 1, self.inclusion_probability) for number in (last, last - 1)
@@ -96,8 +101,8 @@ class MembershipAttackerView:
 
     @cached_property
     def residuals(self) -> tuple[Floats, Floats]:
-        """By tables and cells: the noisy count of the target's cell minus its expectation, in standard deviations of
-        noise and sampling; and the change that a member makes, in the same unit."""
+        """Two arrays by tables and cells: the noisy count for the cell minus its expectation, in standard deviations of
+        noise and sampling; and the change that one member in the cell makes, in the same unit."""
         far, step = list[Floats](), list[Floats]()
         for table in self.seen.tables:
             tuples = self.crowd.population.tuples(table.levels)
@@ -111,14 +116,15 @@ class MembershipAttackerView:
 
     @cached_property
     def log_tables(self) -> Floats:
-        """By cell: log likelihood ratio of the noisy counts, with a member in the cell against without, as if tables
-        were independent."""
+        """For each cell of the population, the log likelihood ratio of all noisy counts with a member in the cell
+        against without, as if tables were independent."""
         far, step = self.residuals
         return np.asarray((step * far - step * step / 2).sum(axis=0), dtype=np.float64)
 
     @cached_property
     def log_exact(self) -> Floats:
-        """By cell: log likelihood ratio of the counts as `log_tables`, computed as if there were no noise."""
+        """For each cell of the population, the log likelihood ratio of all counts with a member in the cell against
+        without, computed as if counts had no noise and tables were independent."""
         found = np.zeros(len(self.crowd.population.cells))
         for table in self.seen.tables:
             tuples = self.crowd.population.tuples(table.levels)
@@ -130,9 +136,9 @@ class MembershipAttackerView:
 
     @cached_property
     def nearness(self) -> Floats | None:
-        """By cell: number of attributes in which the nearest released class agrees, plus that class's rows as a share
-        of the greatest class's. Cells without a class of their own are equal if too many pairs would be compared; all
-        cells are equal if no class is released. None for a kind without rows."""
+        """For each cell of the population, the number of attributes in which the nearest released class agrees, plus
+        this class's share of the greatest class's rows. Without classes, or with too many pairs to compare, cells
+        without a class are equal. None if the mechanism releases no rows."""
         rows = self.seen.released_rows
         if rows is None or not rows.names:
             return None
@@ -143,7 +149,9 @@ class MembershipAttackerView:
         return np.asarray(found[self.tuples.of_cell], dtype=np.float64)
 
     def _agreeing(self, rows: Histogram, missing: Integers, most: int) -> Floats:
-        """Return the nearness of the nearest class to each of these tuples, which have no class of their own."""
+        """Return, for each tuple in `missing` (those without a released class), the nearness of the nearest released
+        class: number of equal attributes, plus the class's rows divided by `most`. Zeros if too many pairs would be
+        compared."""
         if len(missing) * len(rows) > MOST_PAIRS:
             return np.zeros(len(missing))
         agree = np.zeros((len(missing), len(rows)), dtype=np.int16)
@@ -153,15 +161,17 @@ class MembershipAttackerView:
 
 
 def _member_ratios(counts: Floats, held: Floats, beta: float, share: float) -> Floats:
-    """Return the likelihood ratios of counts of a sample, with a member against without: 1 - beta + beta f(c - 1) /
-    f(c), where f is the distribution of the count of all others, Bin(held - 1, beta share)."""
+    """Return the likelihood ratio of each sampled count c with a member against without: 1 - beta + beta f(c - 1) /
+    f(c), where beta is the sampling rate, and f the distribution Bin(held - 1, beta share) of the count of all
+    others."""
     tried = min(1 - _NEVER, beta * share)
     rest = np.maximum(held - counts, _NEVER)
     return np.asarray(1 - beta + beta * counts * (1 - tried) / (rest * tried), dtype=np.float64)
 
 
 def _binomial_cdf(number: int, rows: Floats, share: float) -> Floats:
-    """P(Bin(rows, share) <= number)."""
+    """Return, for each number of rows, the probability that a binomial variable with this many trials and success
+    probability `share` is at most `number`."""
     from scipy.special import betainc  # loaded on first use: a release reads audit records and plays none
 
     if number < 0:

@@ -16,36 +16,37 @@ Attack = Callable[[MembershipAttackerView], Floats | None]
 
 
 def distance(sight: MembershipAttackerView) -> Floats | None:
-    """Score the agreement with the nearest released class, and among equal ones its size; a person's score is the sum
-    over rows."""
+    """Return a membership score per distinct unit: the number of attributes in which the nearest released class agrees,
+    and among equal numbers the class's size. A person's score is the sum over rows."""
     near = sight.nearness
     return None if near is None else sight.crowd.of_units(near)
 
 
 def likelihood_ratio(sight: MembershipAttackerView) -> Floats | None:
-    """Score the likelihood ratio of the release for the unit as a member (Neyman and Pearson 1933): counts of classes
-    against the sample that the population's weights predict, and tables as if they were independent of each other."""
+    """Return a membership score per distinct unit: the log likelihood ratio of the release for the unit as a member
+    (Neyman and Pearson 1933), from released classes and noisy tables, taken as independent."""
     if sight.nothing:
         return None
     return sight.crowd.of_units(sight.log_rows + sight.log_tables)
 
 
 def exact_counts(sight: MembershipAttackerView) -> Floats | None:
-    """Score like the likelihood ratio, as if counts had no noise: cells of few people then matter most."""
+    """Return a membership score per distinct unit: the log likelihood ratio of the released tables as if counts had no
+    noise. Cells of few people then matter most."""
     return sight.crowd.of_units(sight.log_exact) if sight.seen.tables else None
 
 
 def rows_of_people(sight: MembershipAttackerView) -> Floats | None:
-    """Score like the likelihood ratio, as if synthetic rows were people's: classes with more rows than expected score
-    high."""
+    """Return a membership score per distinct unit: the log likelihood ratio as if synthetic rows were people's. Classes
+    with more rows than expected score high."""
     if sight.seen.made is None:
         return None
     return sight.crowd.of_units(sight.log_ratio_by_person(np.minimum(sight.counts, sight.rows_per_tuple)))
 
 
 def shadow_releases(sight: MembershipAttackerView) -> Floats | None:
-    """Score the log odds of every unit, up to a constant, by the model that is fitted on the attacker's own
-    releases."""
+    """Return a membership score per distinct unit: its log odds of membership, up to a constant, by the model fitted on
+    the attacker's own releases."""
     model, found = sight.shadow, None if sight.shadow is None else features(sight)
     if model is None or found is None:
         return None

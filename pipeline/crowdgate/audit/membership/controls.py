@@ -25,7 +25,8 @@ SAMPLED = 40
 
 @dataclass(frozen=True)
 class MembershipControl:
-    """A mechanism that publishes a sample of the rows unchanged, at rate `beta`, or nothing (None)."""
+    """A control of a membership audit: a mechanism that publishes a sample of the rows unchanged, with sampling rate
+    `beta`, or nothing (`beta` is None)."""
 
     name: str
     must: Literal["break epsilon", "break the cap", "hold"]
@@ -36,7 +37,7 @@ class MembershipControl:
     attacks: ClassVar[frozenset[str]] = frozenset({"likelihood ratio"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return the sampled rows with their tags, or an empty release."""
+        """Return a Bernoulli sample of the table's rows with their tags, or an empty release."""
         table = drawn.table
         if self.beta is None:
             none = np.zeros(0, dtype=np.int64)
@@ -49,8 +50,8 @@ class MembershipControl:
 
 
 def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:
-    """Return the controls for a mechanism with a sample at that rate, which caps true positive rates (None: no
-    sample)."""
+    """Return the controls of a membership audit. `beta` is the rate of the sample that caps the true positive rates of
+    the policy's mechanism (None: no cap)."""
     nothing = MembershipControl("constant", "hold", "publishes nothing", None)
     every = "publishes every row of the table as it is, with its tag"
     if beta is None:
@@ -65,13 +66,15 @@ def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:
 
 
 def control_units(n: int, beta: Fraction | None) -> int:
-    """Return the size of a control's table for an audited table of n units."""
+    """Return the number of units of the controls' table, if the audited table has n units. `beta` is the rate of the
+    sample that caps true positive rates (None: no cap)."""
     wanted = LEAST_UNITS if beta is None else max(LEAST_UNITS, int(SAMPLED / beta))
     return min(n, wanted, MOST_UNITS)
 
 
 def tagged_units(population: Population, units: int, rng: Rng) -> Population:
-    """Draw units of a population, each as its own cell with its own tag, and with one row only."""
+    """Draw a population of `units` units from another one without replacement: each unit is a cell of its own, with its
+    own tag and one row only."""
     drawn = population.draw(units, rng, replacement=False).units
     own = np.repeat(np.arange(len(drawn)), drawn)
     cells = population.cells

@@ -38,13 +38,14 @@ Line = tuple[float, float]
 
 @dataclass(frozen=True)
 class TradeoffBound:
-    """One form of the guarantee: the true positive rate is at most the lowest of these lines."""
+    """Upper bound of an attacker's true positive rate, from one form of the privacy guarantee: the lowest of some lines
+    over the false positive rate."""
 
     name: str
     lines: tuple[Line, ...]
 
     def allowed(self, fpr: float) -> float:
-        """Return the greatest true positive rate at this false positive rate."""
+        """Return the greatest true positive rate that the guarantee allows at this false positive rate."""
         return min(1.0, *(intercept + slope * fpr for intercept, slope in self.lines))
 
 
@@ -54,15 +55,16 @@ EPSILON_FORM, CAP_FORM = "epsilon", "sampling"
 def tradeoff_bounds(
     epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int
 ) -> tuple[TradeoffBound, ...]:
-    """Return the forms of the guarantee: tpr <= e^epsilon fpr + delta; and the sampling cap, if the release comes from
-    a sample except for some other outputs (`cap`: the rate of the sample, and epsilon and delta of the other
-    outputs)."""
+    """Return the bounds of the true positive rate (tpr) by the false positive rate (fpr): tpr <= e^epsilon fpr + delta;
+    and, if a sample caps the tpr, a bound from `cap`: the sampling rate, and epsilon and delta of the outputs that are
+    not computed on the sample."""
     own = TradeoffBound(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
     return (own,) if cap is None else (own, TradeoffBound(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
 
 
 def setting_tradeoff_bounds(setting: MembershipSetting, n: int) -> tuple[TradeoffBound, ...]:
-    """Return the forms of the guarantee of a setting, for tables of n units."""
+    """Return the bounds of the true positive rate that the guarantee of an audit's setting implies for tables of n
+    units."""
     return tradeoff_bounds(setting.known_epsilon, setting.known_delta, setting.cap, n)
 
 
@@ -81,18 +83,19 @@ class MembershipEstimate:
 
     @property
     def lift(self) -> float:
-        """True positive rate minus false positive rate."""
+        """True positive rate minus false positive rate of the attack at this claimed share."""
         return float(self.tpr.value) - float(self.fpr.value)
 
     def precision(self, skew: Number) -> Measurement:
-        """Return the precision of claims with `skew` non-members for each member. One rate determines the other, so
-        that the limits follow from those of the true positive rate."""
+        """Return the share of right claims if there are `skew` non-members for each member, with confidence limits that
+        follow from those of the true positive rate, which determines the false positive rate."""
         tpr, fpr = ((float(rate.lower), float(rate.upper)) for rate in (self.tpr, self.fpr))
         ends = Rates(tpr, fpr).precision(skew)
         return Measurement(precision(self.tpr.value, self.fpr.value, skew), *ends)
 
     def allowed(self, setting: MembershipSetting, skew: Number) -> float:
-        """Return the greatest precision that the guarantee allows at this recall."""
+        """Return the greatest precision that the guarantee allows at this estimate's recall, with `skew` non-members
+        for each member."""
         found = self.tpr.value or 1.0
         return greatest_precision(setting.known_epsilon, setting.known_delta, found, skew)
 
@@ -100,7 +103,8 @@ class MembershipEstimate:
 def estimates(
     played: MembershipResults, every: Sequence[TradeoffBound], alpha: Fraction
 ) -> tuple[MembershipEstimate, ...]:
-    """Return all estimates for a mechanism."""
+    """Return the estimates for a mechanism, one for each claimed share of the population; `every` are the bounds that
+    the guarantee implies."""
     each = alpha / max(1, len(every) * len(played.points))
     return tuple(_estimate(played, point, every, alpha, each) for point in played.points)
 
@@ -124,8 +128,8 @@ def _estimate(
 
 
 def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rates: Floats) -> float:
-    """Return the p-value of a form, from the distances of the rates above the line that is lowest for the blind
-    attacker, in units of the greatest possible distance below it."""
+    """Return the p-value of the hypothesis that a bound (`form`) holds, from the distances of the true positive rates
+    above its line that is lowest for the blind attacker, in units of the greatest possible distance below."""
     intercept, slope = min(form.lines, key=lambda line: line[0] + line[1] * claimed)
     if not math.isfinite(slope):
         return 1.0
@@ -138,8 +142,8 @@ def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rat
 
 
 def _refutable_rate(played: MembershipResults, claimed: float, form: TradeoffBound, alpha: Fraction) -> float | None:
-    """Return the least rate that is refuted if every release has it, by bisection: higher rates are refuted sooner.
-    None: no rate is."""
+    """Return the least true positive rate, the same in every release, that would refute a bound (`form`) at level
+    alpha, by bisection; None if no rate would."""
     low, high = played.possible_rates(claimed)
 
     def seen(tpr: float) -> bool:
@@ -154,7 +158,8 @@ def _refutable_rate(played: MembershipResults, claimed: float, form: TradeoffBou
 
 
 def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> list[tuple[MembershipEstimate, str]]:
-    """Return the points that refute the guarantee, each with the form it refutes (Holm-adjusted)."""
+    """Return the estimates that refute the guarantee at level alpha over all tests (Holm-adjusted), each with the name
+    of the refuted bound."""
     tests = [(each, name) for each in found for name in each.p]
     adjusted = holm([each.p[name] for each, name in tests])
     return [test for test, p in zip(tests, adjusted, strict=True) if p <= alpha]
@@ -162,7 +167,8 @@ def refuting_points(found: Sequence[MembershipEstimate], alpha: Fraction) -> lis
 
 @dataclass(frozen=True)
 class MembershipControlResult(ControlResult):
-    """Result of a control, with both rates at the point of the greatest lift."""
+    """Result of a control, with the true and false positive rates at the claimed share where their difference is
+    greatest."""
 
     tpr: float
     fpr: float
@@ -182,7 +188,7 @@ class MembershipFindings(Findings):
 
 
 def findings_of(record: MembershipRecord) -> MembershipFindings:
-    """Return the findings of a finished audit."""
+    """Return the findings of a finished membership audit, computed from its record."""
     setting, alpha = record.setting, level(record.attempt)
     every = estimates(record.policy_results, setting_tradeoff_bounds(setting, record.policy_results.n), alpha)
     against = tuple(refuting_points(every, alpha))
@@ -204,8 +210,9 @@ def findings_of(record: MembershipRecord) -> MembershipFindings:
 def worst_estimate(
     every: Sequence[MembershipEstimate], n: int, skew: Number, recall: Fraction
 ) -> MembershipEstimate | None:
-    """Return the point with the greatest upper limit of precision at a skew, among the points that may have that
-    recall, in tables of n units. None if there is no such point, or if too few members would be found."""
+    """Return the estimate with the greatest upper limit of precision, with `skew` non-members for each member, among
+    those whose recall may reach `recall`. None if there is none, or if fewer than LEAST_FOUND of n members would be
+    found."""
     judged = [each for each in every if each.tpr.upper >= recall]
     if not judged or recall * n < LEAST_FOUND:
         return None
@@ -213,7 +220,8 @@ def worst_estimate(
 
 
 def _control_result(played: MembershipResults, setting: MembershipSetting) -> MembershipControlResult:
-    """Return the result of a control, at level .05 for any attempt: it refutes nothing of the policy."""
+    """Return a control's result from its releases. Its level is .05 at any attempt, since controls refute nothing about
+    the policy."""
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
     every = estimates(played, tradeoff_bounds(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
     names = {name for _, name in refuting_points(every, ALPHA)}
@@ -229,7 +237,7 @@ def _control_result(played: MembershipResults, setting: MembershipSetting) -> Me
 def _reasons(
     record: MembershipRecord, judged: Sequence[MembershipControlResult], most: MembershipEstimate | None
 ) -> Iterator[str]:
-    """Yield the reasons why the audit is inconclusive."""
+    """Yield the reasons why a membership audit is inconclusive, as clauses."""
     yield from control_reasons(judged)
     if not record.policy_results.points:
         yield "nothing that is released is read by an attack on membership"
@@ -238,6 +246,6 @@ def _reasons(
 
 
 def measurement(record: MembershipRecord, said: MembershipFindings, _: str, options: Options) -> Measurement | None:
-    """Return the precision, if a gate asks for the audit's own skew and recall; None otherwise."""
+    """Return the audit's precision if a gate's options are the audit's own skew and recall; None otherwise."""
     asked = (record.setting.skew, record.setting.recall) == (options["skew"], options["recall"])
     return said.precision if asked else None

@@ -20,7 +20,7 @@ DRAWN = (1, 30, 240, 2400)
 
 
 def sections(found: Claimed) -> list[Section]:
-    """Return the answers to the four questions."""
+    """Return the sections of a membership audit's page: answers to the four questions about every attack."""
     carried_out, learned, right, share = QUESTIONS
     judged, every = precision_listing(found, judged=True), precision_listing(found)
     return [

@@ -36,8 +36,8 @@ _FITTING, _DRAWING = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
-    """Attacks on a mechanism that receives tables drawn from `crowd`; `claimed` are the claimed shares of the
-    population."""
+    """Attacks on a mechanism that releases tables drawn from the population `crowd`. `claimed` are the shares of the
+    population that attackers claim to be in the table."""
 
     mechanism: Mechanism
     crowd: TargetPopulation
@@ -59,7 +59,8 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
         return ShareTally(choosing, read_shares(said["estimating"], (trials - 1, *shape), self._most))
 
     def played(self, tallies: Mapping[int, ShareTally], must: Must, note: str, rate: float | None) -> MembershipResults:
-        """Return the results to record: for every share the attack that found most members on the choosing releases."""
+        """Return the results for the audit's record: for every claimed share, the attack that found most members on the
+        choosing releases, with its rates on the estimating releases."""
         choosing = joined(tallies.values(), "choosing").mean(axis=0)
         estimating = joined(tallies.values(), "estimating")
         best = np.where(np.isnan(choosing), -np.inf, choosing).argmax(axis=0)
@@ -76,7 +77,8 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
         )  # fmt: skip
 
     def release(self, rng: Rng) -> Floats:
-        """Play one table and one release, and return the true positive rates by attacks and claimed shares."""
+        """Draw a table, release it, and return the attacks' true positive rates (attacks by claimed shares; NaN:
+        nothing to read)."""
         drawn = self.crowd.population.draw(self.crowd.n, rng, replacement=False)
         sight = MembershipAttackerView(self.output(drawn, rng), self.crowd, self.shadow)
         scores = (attack(sight) if name in self.attacks else None for name, _, attack in ATTACKS)
@@ -89,13 +91,13 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
 
     @property
     def _most(self) -> Floats:
-        """Greatest possible true positive rate at each claimed share."""
+        """Greatest possible true positive rate at each claimed share of the population."""
         population = self.crowd.population
         return np.minimum(1.0, np.array(self.claimed) * population.size / self.crowd.n)
 
 
 def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> Floats:
-    """Return the share of the members that is found by claiming these shares of the population: the units with the
+    """Return, for each claimed share of the population, the share of the members found by claiming the units with the
     greatest scores, and an equal share of units with equal scores."""
     members = drawn.population.members
     levels, tie = np.unique(-scores, return_inverse=True)
@@ -105,7 +107,8 @@ def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> F
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """Return the games: the policy's own mechanism, with the model fitted on shadow releases, and the controls."""
+    """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, and on
+    the controls."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
     claimed = claimed_shares(spec, crowd.n, population.size)
     own = MembershipGame(mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)))

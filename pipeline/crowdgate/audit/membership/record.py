@@ -14,8 +14,8 @@ MOST_CLAIMED = 20
 
 
 class MembershipPoint(RecordModel):
-    """One claimed share of the population, the attack that claims it, and the share of the members that it found in
-    every release."""
+    """One claimed share of the population (`claimed`), the best attack there, and its true positive rate in every
+    release: the share of the members that it claimed."""
 
     claimed: Annotated[float, Field(gt=0, le=1)]
     attack: str
@@ -46,14 +46,15 @@ class MembershipResults(MechanismResults):
         return self
 
     def possible_rates(self, claimed: float) -> tuple[float, float]:
-        """Return the least and the greatest true positive rate of an attacker who claims that share of the
-        population."""
+        """Return the least and the greatest possible true positive rate (share of the members found) of an attacker who
+        claims the share `claimed` of the population."""
         units = claimed * (self.n + self.others)
         slack = 1e-12
         return max(0.0, (units - self.others) / self.n - slack), min(1.0, units / self.n + slack)
 
     def fpr(self, claimed: float, tpr: float) -> float:
-        """Return the false positive rate that belongs to a true positive rate: claims that are not members."""
+        """Return the false positive rate (share of the non-members claimed) that follows from a true positive rate, if
+        the share `claimed` of the population is claimed."""
         false = (claimed * (self.n + self.others) - tpr * self.n) / self.others
         return min(1.0, max(0.0, false))
 

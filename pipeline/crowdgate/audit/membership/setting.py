@@ -23,19 +23,20 @@ CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5"
 
 
 def units_of(spec: AuditSpec, size: int) -> int:
-    """Return the size of a table: half of the population's units, unless the policy states a size."""
+    """Return the number of units of a table: the policy's own, or half of the population's `size` units."""
     return spec.units or size // 2
 
 
 def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
-    """Return the claimed shares of at least one unit each. They include the judged recall, and the share with that
-    recall at the limit."""
+    """Return the shares of the population of `size` units that attackers claim, of at least one unit each. They include
+    the judged recall, and the share of `deciding_share`."""
     wanted = {*CLAIMED, spec.membership.recall, deciding_share(spec, n, size)}
     return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
 
 
 def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
-    """Return the share that is claimed when the judged recall is found with exactly the greatest precision that passes.
+    """Return the share of the population of `size` units that is claimed when the judged recall is found with exactly
+    the greatest precision that passes, in a table of n units.
 
     An attacker who reaches that recall with fewer claims, and so with greater precision, finds at least as many members
     at this share, and exceeds the limit here too. So an attack that is certain of few members and blind for the others
@@ -49,13 +50,13 @@ def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
 
 
 def attacked_guarantee(plan: Plan) -> Guarantee:
-    """Return the guarantee of the attacked outputs: the release without the outcomes of charged gates."""
+    """Return the privacy guarantee of the attacked outputs: the release without the outcomes of charged gates."""
     return Guarantee.of(plan.protection.parts, plan.guarantee.relation, plan.guarantee.unit)
 
 
 def cap_of(plan: Plan) -> tuple[Fraction, Fraction, Fraction] | None:
     """Return the rate of the sample, and epsilon and delta, for replacing one unit, of the outputs that are not
-    computed on it. None if nothing is sampled, or if a person may have several rows."""
+    computed on the sample. None if nothing is sampled, or if a person may have several rows."""
     beta, parts = plan.protection.figures.beta, plan.protection.parts
     sampled = [part for part in parts if part.name == "mechanism"] or list(parts[:1] if len(parts) == 1 else ())
     if beta == 1 or plan.bundle.contract.unit.rows > 1 or not sampled:
@@ -71,18 +72,19 @@ def _other_cost(parts: Sequence[Part]) -> Cost:
 
 
 def sampled_rate(plan: Plan) -> Fraction | None:
-    """Return the rate of the sample that caps true positive rates; None without a cap."""
+    """Return the sampling rate that caps true positive rates; None without a cap."""
     cap = cap_of(plan)
     return None if cap is None else cap[0]
 
 
 def controls_of(plan: Plan) -> tuple[MembershipControl, ...]:
-    """Return the controls that are played with the policy's mechanism."""
+    """Return the controls of a membership audit of this policy."""
     return controls(sampled_rate(plan))
 
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """Return the fields of the setting that the policy decides, for a population of this many units."""
+    """Return, by name, the fields of a membership audit's setting that the policy decides, for a population of `size`
+    units."""
     wanted, n = spec.membership, units_of(spec, size)
     known = replace_one_guarantee(
         attacked_guarantee(plan), plan.protection.figures.beta, plan.bundle.contract.unit.rows
@@ -96,12 +98,14 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
-    """Return the fields of the setting that depend on the population."""
+    """Return, by name, the fields of a membership audit's setting that depend on the population: the outputs that no
+    attack reads."""
     return {"unread": unread_outputs(plan, PublicKnowledge(population, units_of(spec, population.size), False))}
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
-    """Raise ConfigurationError for a setting in which nothing could be found."""
+    """Raise ConfigurationError for a membership audit's setting in which nothing could be found, or nothing could
+    pass."""
     size, wanted = population.size, spec.membership
     n = units_of(spec, size)
     if not LEAST_UNITS <= n <= size // 2:

@@ -18,9 +18,9 @@ MOST_ROWS = 400_000
 
 
 def features(sight: MembershipAttackerView) -> Floats | None:
-    """Return the features of each distinct unit in a release, a column each: whether its class is released, its rows
-    and their expectation, both log likelihood ratios, the greatest and the least residual, and the nearness of a class.
-    None if attacks read nothing of the release."""
+    """Return the features of each distinct unit in a release (units by features): both log likelihood ratios; of its
+    class, whether it is released, its rows and their expectation, and the nearness; and the greatest and least residual
+    over tables. None if attacks read nothing of the release."""
     if sight.nothing:
         return None
     cells = len(sight.crowd.population.cells)
@@ -38,7 +38,8 @@ def features(sight: MembershipAttackerView) -> Floats | None:
 
 
 def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) -> ShadowModel | None:
-    """Fit a model on releases of tables of the crowd's size. None if attacks read nothing of a release."""
+    """Fit a model that recognises members, on RELEASES releases of tables that the attacker draws from the population
+    `crowd`. None if attacks read nothing of a release."""
     lines, members, others = list[Floats](), list[Integers](), list[Integers]()
     population = crowd.population
     for _ in range(RELEASES):
@@ -58,8 +59,8 @@ def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) ->
 
 
 def _slopes(x: Floats, members: Integers, others: Integers, rng: Rng) -> Floats:
-    """Return the coefficients of a logistic regression with an L2 penalty, weighted by the numbers of members and
-    others."""
+    """Return the coefficients of a logistic regression (L2 penalty) of membership on the features `x`, in which each
+    line counts as so many members and so many non-members."""
     at, weights = np.tile(np.arange(len(x)), 2), np.concatenate([members, others]).astype(np.float64)
     label = np.repeat([1, 0], len(x))
     if len(at) > MOST_ROWS:

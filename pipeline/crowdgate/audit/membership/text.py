@@ -37,7 +37,7 @@ FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
 
 def verdict(found: Claimed) -> str:
-    """Return one sentence that says whether the audit passed or failed."""
+    """Return one sentence that says whether a membership audit passed or failed."""
     said, setting = found.findings, found.record.setting
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
@@ -51,7 +51,7 @@ def verdict(found: Claimed) -> str:
 
 
 def lines(found: Claimed) -> list[str]:
-    """Return all that a reader must know to understand the figures."""
+    """Return sentences with all that a reader must know to understand a membership audit's figures."""
     setting = found.record.setting
     blind = decimal(1 / (1 + Fraction(setting.skew)), 3)
     return [
@@ -92,7 +92,8 @@ def _unread_text(setting: MembershipSetting) -> Iterator[str]:
 
 
 def _power_text(found: Claimed) -> Iterator[str]:
-    """Yield warnings if the audit could refute nothing, or if its controls are judged at a smaller epsilon."""
+    """Yield warnings if the audit could refute no form of the guarantee, or if its controls are judged at a smaller
+    epsilon."""
     setting = found.record.setting
     seen = [each for each in found.findings.estimates if _refutable_share(each) is not None]
     if not seen:
@@ -107,7 +108,7 @@ def _refutable_share(each: MembershipEstimate) -> float | None:
 
 
 def point_listing(found: Claimed) -> Listing:
-    """Return a table of the rates at every claimed share."""
+    """Return a table of the true and false positive rates at every claimed share of the population."""
     title = "Members found, by the share of the population that is claimed to be in the table"
     bounds = setting_tradeoff_bounds(found.record.setting, found.record.setting.n)
     rows = (
@@ -122,7 +123,8 @@ def _point_row(each: MembershipEstimate, allowed: float) -> list[Value]:
 
 
 def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
-    """Return a table of the precision at every skew, at all points or at the judged one."""
+    """Return a table of the precision at every skew (non-members for each member), for all claimed shares or only for
+    the judged one."""
     setting = found.record.setting
     own = [each for each in found.findings.estimates if not judged or each is found.findings.judged]
     rows = (
@@ -135,19 +137,19 @@ def precision_listing(found: Claimed, *, judged: bool = False) -> Listing:
 
 
 def skews(setting: MembershipSetting) -> list[Fraction]:
-    """Return the skews of every result, and the policy's."""
+    """Return the numbers of non-members for each member at which precision is reported, with the policy's own."""
     return sorted({*map(Fraction, SKEWS), setting.skew})
 
 
 def attack_listing(found: Claimed) -> Listing:
-    """Return a table of the members found by every attack."""
+    """Return a table of the share of members that every attack found at each claimed share."""
     rows = ((name, *line) for name, line in found.record.policy_results.recall.items())
     titles = ("attack", *(rounded(each, 3) for each in found.record.setting.claimed))
     return replace(text_listing("All attacks: members found, by the share that is claimed", titles, rows), further=True)
 
 
 def json_fields(found: Claimed) -> dict[str, Any]:
-    """Return the fields of `--json`."""
+    """Return the fields that `--json` prints for a membership audit, by name."""
     said, setting = found.findings, found.record.setting
     return {
         "precision": None if said.precision is None else measurement_json(said.precision),

@@ -22,8 +22,8 @@ from crowdgate.number_text import rounded
 
 @dataclass(frozen=True)
 class ControlAttack:
-    """One attacker at one weight (None: any weight): isolations in every tenth trial and in the others, and the
-    greatest success without access to the release."""
+    """One attacker on a control at one weight (None: any weight): its isolations in every tenth trial (`chosen_on`) and
+    in the others (`estimated_on`), and the greatest success without access to the release (`baseline`)."""
 
     attacker: str
     weight: Fraction | None
@@ -48,7 +48,7 @@ class SinglingOutControlResult(ControlResult):
 
     @property
     def reason(self) -> str | None:
-        """The reason why the audit is inconclusive: the control failed, or its power is too low."""
+        """Reason why this control makes the audit inconclusive: it failed, or its power is too low; None otherwise."""
         if self.works and self.power < POWER:
             likely = f"{rounded(self.power, 2)} only, under {float(POWER)}"
             return f"the control {self.control!r} would be found with probability {likely}"
@@ -68,7 +68,7 @@ def control_results(controls: Sequence[SinglingOutResults]) -> tuple[SinglingOut
 
 
 def insecure_control_result(played: SinglingOutResults, rate: float) -> SinglingOutControlResult:
-    """Return the result of a control that must be caught, with this stated success."""
+    """Return the result of a control that must be caught. `rate` is the stated success of the best attacker on it."""
     tenth, others = played.tenth, played.trials - played.tenth
     # the strongest; ties go to the least baseline
     best = max(control_attacks(played), key=lambda each: (each.chosen_on / tenth - each.baseline, -each.baseline))
@@ -78,7 +78,8 @@ def insecure_control_result(played: SinglingOutResults, rate: float) -> Singling
 
 
 def secure_control_result(played: SinglingOutResults, level: Fraction) -> SinglingOutControlResult:
-    """Return the result of a control that must hold."""
+    """Return the result of a control that must hold: it does so unless an attacker is significantly above its baseline
+    at `level` over all its attacks (Holm)."""
     every = list(control_attacks(played))
     successes = [each.chosen_on + each.estimated_on for each in every]
     ps = holm([binomial_p(s, played.trials, each.baseline) for s, each in zip(successes, every, strict=True)])
@@ -88,8 +89,8 @@ def secure_control_result(played: SinglingOutResults, level: Fraction) -> Singli
 
 
 def control_attacks(played: SinglingOutResults) -> Iterator[ControlAttack]:
-    """Yield every attack: at each weight, and at any weight. At any weight the baseline is the greatest possible
-    success, (1 - 1/n)^(n - 1)."""
+    """Yield every attack on a control: each attacker at each weight, and at any weight. At any weight the baseline is
+    the greatest possible success, (1 - 1/n)^(n - 1) for tables of n units."""
     for each in played.attacked:
         for at, weight in enumerate(played.weights):
             yield _control_attack(each, weight, each.light[at], each.tenth_light[at], best_baseline(played.n, weight))

@@ -30,8 +30,9 @@ _BLIND = frozenset(each.name for each in ATTACKERS if each.blind)
 
 @dataclass(frozen=True)
 class RateAtWeight:
-    """One attacker at one greatest weight: isolations within the weight, their rate with one-sided limits, and the
-    success of a trivial attacker."""
+    """One attacker at one greatest weight of predicates: number of trials with an isolation within this weight, their
+    share of all trials (`rate`) with one-sided confidence limits, and the success of a trivial attacker
+    (`baseline`)."""
 
     weight: Fraction
     successes: int
@@ -40,13 +41,14 @@ class RateAtWeight:
 
     @property
     def excess(self) -> Measurement:
-        """Rate minus the baseline, with the limits of the rate."""
+        """Share of trials with an isolation minus the baseline, with confidence limits."""
         return Measurement(*(number - self.baseline for number in (self.rate.value, self.rate.lower, self.rate.upper)))
 
 
 @dataclass(frozen=True)
 class AttackerRates:
-    """One attacker at all weights. `idle` is true if the attacker had nothing to read in all trials."""
+    """Rates of one attacker at all weights (`points`). `idle` is true if the attacker had nothing to read in any
+    trial."""
 
     attacker: str
     points: tuple[RateAtWeight, ...]
@@ -81,12 +83,12 @@ class SinglingOutFindings(Findings):
 
     @property
     def refuted(self) -> tuple[str, ...]:
-        """Names of the attackers that are above their baseline at some weight."""
+        """Names of the attackers that are significantly above their baseline at some weight."""
         return tuple(dict.fromkeys(name for name, _ in self.above))
 
 
 def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
-    """Return the findings of a finished audit."""
+    """Return the findings of a finished singling-out audit, computed from its record."""
     setting, own, alpha = record.setting, record.policy_results, level(record.attempt)
     lines = tuple(attacker_rates(own, setting, alpha))
     first = [line.points[0] for line in lines if not line.idle]
@@ -111,14 +113,15 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
 
 
 def baseline_of(setting: SinglingOutSetting, n: int, weight: Fraction) -> float:
-    """Return the greatest success without access to the release."""
+    """Return the greatest probability of isolating a unit without access to the release, by predicates of at most this
+    weight, in tables of n units."""
     if setting.replacement:
         return best_baseline(n, weight)
     return finite_baseline(n, setting.population_size, weight)
 
 
 def attacker_rates(played: SinglingOutResults, setting: SinglingOutSetting, alpha: Fraction) -> Iterator[AttackerRates]:
-    """Yield the rates of each attacker."""
+    """Yield, for each attacker on a mechanism, the shares of trials with an isolation at each weight."""
     for each in played.attacked:
         points = []
         for weight, successes in zip(played.weights, each.light, strict=True):
@@ -129,25 +132,29 @@ def attacker_rates(played: SinglingOutResults, setting: SinglingOutSetting, alph
 
 
 def rate(successes: int, trials: int, alpha: Fraction) -> Measurement:
-    """Return a rate with its exact one-sided limits (Clopper, Pearson 1934)."""
+    """Return the share of successes in trials, with exact one-sided confidence limits at level alpha (Clopper, Pearson
+    1934)."""
     low, high = clopper_pearson(successes, trials, alpha)
     return Measurement(successes / trials, low, high)
 
 
 def refutations(lines: Sequence[AttackerRates], trials: int, alpha: Fraction) -> tuple[tuple[str, RateAtWeight], ...]:
-    """Return the attackers that are above their baseline, each with the point, tested jointly at the level (Holm)."""
+    """Return the names of the attackers that are significantly above their baseline, each with the weight's rate, at
+    level alpha over all attackers and weights (Holm)."""
     points = [(line.attacker, point) for line in lines for point in line.points]
     adjusted = holm([binomial_p(point.successes, trials, min(1.0, point.baseline)) for _, point in points])
     return tuple(each for each, p in zip(points, adjusted, strict=True) if p <= alpha)
 
 
 def _proven(others: Sequence[RateAtWeight], trials: int, alpha: Fraction) -> list[Number]:
-    """Return the proven excess at each other weight, at a level for all of them together (Bonferroni)."""
+    """Return, for each rate at another weight than the judged one, the lower confidence limit of its excess over the
+    baseline, at level alpha for all of them together (Bonferroni)."""
     return [rate(each.successes, trials, alpha / len(others)).lower - each.baseline for each in others]
 
 
 def _excess(judged: Sequence[RateAtWeight], proven: Sequence[Number]) -> Measurement:
-    """Return the worst excess at the judged weight; its upper limit is raised if more is proven at another weight."""
+    """Return the worst attacker's excess over the baseline at the judged weight, with limits. The upper limit is raised
+    if more is proven at another weight."""
     most = worst(point.excess for point in judged)
     return Measurement(most.value, most.lower, max(most.upper, *proven)) if proven else most
 
@@ -164,12 +171,12 @@ def _retained_share(own: SinglingOutResults, setting: SinglingOutSetting) -> flo
 def _pass_probability(
     setting: SinglingOutSetting, own: SinglingOutResults, baseline: float, true: float, alpha: Fraction
 ) -> float:
-    """Return the probability that one attacker of that true success passes the limit."""
+    """Return the probability that one attacker whose true success is `true` does not exceed the audit's limit."""
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
 def _reasons(lines: Sequence[AttackerRates], controls: Sequence[SinglingOutControlResult]) -> Iterator[str]:
-    """Yield the reasons why the audit is inconclusive."""
+    """Yield the reasons why a singling-out audit is inconclusive, as clauses."""
     yield from control_reasons(controls)
     if all(line.idle for line in lines if line.attacker not in _BLIND):
         yield "no attacker had anything to attack: nothing is released that any of them reads"
@@ -188,7 +195,7 @@ def _too_few(record: SinglingOutRecord, looking: Sequence[AttackerRates], excess
 
 
 def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: Options) -> Measurement | None:
-    """Return the figure of a measure."""
+    """Return the measured figure that a gate's measure `name` reads; None if it is unknown."""
     return {
         PSO_SUCCESS.name: said.success, PSO_EXCESS.name: said.excess, ISOLATION_RATE.name: said.isolation,
         KEPT_SHARE.name: None if said.kept is None else Measurement.exact(said.kept),
@@ -196,6 +203,6 @@ def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: 
 
 
 def oddities(record: SinglingOutRecord) -> Iterator[str]:
-    """Yield statements that no audit would have written."""
+    """Yield statements about a record that no audit would have written."""
     if record.setting.weights != weights_of(record.setting.weight, record.setting.n):
         yield "it was not judged at the weights that an audit judges"

@@ -21,7 +21,7 @@ JUDGED = (
 
 
 def sections(found: SingledOut) -> list[Section]:
-    """Return the charts, the attackers, and the controls if some were played."""
+    """Return the sections of a singling-out audit's page: charts, attackers, and controls if some were played."""
     attackers, *controls = listings(found)
     return [
         Section(charts=True),
@@ -31,8 +31,8 @@ def sections(found: SingledOut) -> list[Section]:
 
 
 def charts(found: SingledOut) -> list[SvgPicture]:
-    """Return a chart of success against weight: the baseline, the limit, and the best attackers with their
-    intervals."""
+    """Return a chart of attackers' success against the greatest weight of a predicate: the best attackers with
+    confidence intervals, the baseline, and the limit."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]
     curves = [MeasuredCurve(line.attacker, tuple(_mark(point) for point in line.points)) for line in best]

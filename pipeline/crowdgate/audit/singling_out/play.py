@@ -47,7 +47,7 @@ class IsolationTally:
 
     @classmethod
     def none(cls, attackers: int, weights: int) -> "IsolationTally":
-        """Return the tally of no trials."""
+        """Return the tally of no trials, for this many attackers and weights."""
         light, found, tenth_light, tenth_any = np.zeros((4, attackers, weights), np.int64)
         return cls(0, light, found, np.zeros(attackers, np.int64), 0, tenth_light, tenth_any)
 
@@ -55,13 +55,13 @@ class IsolationTally:
         return IsolationTally(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the tally as it is stored."""
+        """Return the counts as a JSON object, as they are stored."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in said.items()}
 
     @classmethod
     def of_json(cls, said: dict[str, Any]) -> "IsolationTally":
-        """Return the tally in a stored object. Raises ValueError or KeyError for anything else."""
+        """Return the counts in a stored JSON object. Raises ValueError or KeyError for anything else."""
         read: dict[str, Any] = {each.name: said[each.name] for each in fields(cls)}
         counts = {name: np.array(value) for name, value in read.items() if isinstance(value, list)}
         numbers = [read["trials"], read["kept"]]
@@ -70,8 +70,8 @@ class IsolationTally:
         return cls(**{**read, **counts})
 
     def possible(self, trials: int) -> bool:
-        """Return whether the counts are possible in this many trials: isolations within the weight are also
-        isolations."""
+        """Return True if these counts can result from `trials` trials, e.g. no more isolations within a weight than
+        isolations in all."""
         counts = (self.light, self.any, self.idle, self.tenth_light, self.tenth_any)
         return (
             self.trials == trials
@@ -87,7 +87,8 @@ class IsolationTally:
 
 @dataclass(frozen=True, eq=False)
 class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
-    """Attackers against one mechanism; `weights` are the greatest weights that their predicates may have."""
+    """Attackers against one mechanism. `weights` are the greatest weights that their predicates may have; an attacker
+    answers with one predicate for each."""
 
     mechanism: Mechanism
     attackers: Sequence[Attacker]
@@ -117,7 +118,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
     def played(
         self, tallies: Mapping[int, IsolationTally], must: Must, note: str, rate: float | None
     ) -> SinglingOutResults:
-        """Return the results to record, from the batches of a game."""
+        """Return the results for the audit's record, from the tallies of all batches of the game."""
         tally, attacked = sum(tallies.values(), IsolationTally.none(len(self.attackers), len(self.weights))), []
         for row, attacker in enumerate(self.attackers):
             counts = (tally.light, tally.any, tally.tenth_light, tally.tenth_any)
@@ -134,8 +135,9 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         )  # fmt: skip
 
     def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> IsolationTally:
-        """Return the trials of the attackers whose number of matches has a known distribution. The tally's number of
-        trials is 0 unless these are all attackers."""
+        """Return the isolations of the attackers that always answer with only a hash, drawn from the binomial
+        distribution (their `shares` by weight; None: another attacker). The tally has 0 trials unless these are all
+        attackers."""
         tally = IsolationTally.none(len(self.attackers), len(self.weights))
         tenth = [_is_tenth(at, number) for number in range(trials)]
         for row, own in enumerate(shares):
@@ -146,7 +148,8 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         return replace(tally, trials=trials if all(each is not None for each in shares) else 0)
 
     def trial(self, rng: Rng, looking: Sequence[int], *, tenth: bool = False) -> IsolationTally:
-        """Play one table and one release, with the answers of these attackers."""
+        """Draw a table, release it, and return the isolations by the attackers with the indices `looking`. `tenth` says
+        that the trial is one of every tenth."""
         known = self.known
         drawn = known.population.draw(known.n, rng, replacement=known.replacement)
         told = replace(self.mechanism.apply(drawn, known, rng), others=drawn.others)
@@ -163,7 +166,8 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         return IsolationTally(1, tally.light, tally.any, tally.idle, 0 if rows is None else rows.rows, *chosen)
 
     def _isolations(self, answers: Answers, drawn: DrawnTable, rng: Rng) -> tuple[Integers, Integers]:
-        """Return which predicates isolate within their weight, and which isolate at all."""
+        """Return, for each weight, 1 if the answered predicate isolates a unit and is within the weight, otherwise 0;
+        then the same for isolation at any weight."""
         found = np.zeros((2, len(self.weights)), dtype=np.int64)
         for at, (predicate, most) in enumerate(zip(answers, self.weights, strict=True)):
             if predicate is not None and predicate.isolates(drawn, rng):
@@ -172,12 +176,12 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
 
 
 def _is_tenth(batch: int, number: int) -> bool:
-    """Return whether a trial is one of every tenth, beginning with the first."""
+    """Return True if a trial, by its batch and its number there, is one of every tenth, beginning with the first."""
     return (SinglingOutGame.batch_size * batch + number) % 10 == 0
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """Return the games: the policy's own mechanism, and the controls."""
+    """Return the games to play: attackers on the policy's own mechanism, and on the controls."""
     known = public_knowledge(spec, population)
     weights = weights_of(spec.largest(known.n), known.n)
     own = SinglingOutGame(PolicyMechanism(plan.protection), ATTACKERS, known, weights, seed, 0)

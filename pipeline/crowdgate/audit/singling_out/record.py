@@ -55,7 +55,7 @@ class SinglingOutResults(MechanismResults):
 
     @property
     def tenth(self) -> int:
-        """Number of trials among every tenth, beginning with the first."""
+        """Number of every tenth trial, beginning with the first."""
         return -(-self.trials // 10)
 
 
@@ -96,7 +96,7 @@ class SinglingOutRecord(RecordedAudit[SinglingOutSetting, SinglingOutResults]):
 
 
 def weights_of(most: Fraction, n: int) -> tuple[Fraction, ...]:
-    """Return the greatest weights at which attackers answer. The first one's upper limits are judged; at the others, up
-    to 1/n, no excess beyond the limit may be proven."""
+    """Return the greatest weights of predicates with which attackers answer, in tables of n units. The first one,
+    `most`, is judged by upper limits; at the others, up to 1/n, no excess beyond the audit's limit may be proven."""
     others = {most / 25, most / 5, Fraction(1, 25 * n), Fraction(1, 5 * n), Fraction(1, n)}
     return (most, *sorted(each for each in others - {most} if each * GRID >= 1))

@@ -30,22 +30,25 @@ pass is not begun: it would count as an attempt, and later attempts are judged a
 
 
 def public_knowledge(spec: AuditSpec, population: Population) -> PublicKnowledge:
-    """Return what is public about the tables that are drawn."""
+    """Return the public knowledge of attackers in this audit: the population, the size of tables, and how they are
+    drawn."""
     return PublicKnowledge(population, spec.units or population.size, spec.replacement)
 
 
 def every_control(plan: Plan) -> tuple[SinglingOutControl, ...]:
-    """Return the controls that depend on no policy, and those made of the policy's mechanism."""
+    """Return all controls of a singling-out audit: those that depend on no policy, and those made of the policy's
+    mechanism."""
     return *CONTROLS, *faulty_policy_controls(plan.protection, plan.first_release_facts(), plan.protection.figures.beta)
 
 
 def controls_of(plan: Plan, known: PublicKnowledge) -> list[SinglingOutControl]:
-    """Return the controls whose result is known on this population."""
+    """Return the controls to play in a singling-out audit: those whose result is known on this population."""
     return [control for control in every_control(plan) if control.fits(known)]
 
 
 def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
-    """Return the fields of the setting that the policy decides, for a population of this many units."""
+    """Return, by name, the fields of a singling-out audit's setting that the policy decides, for a population of `size`
+    units."""
     n = size if spec.units is None else spec.units
     most = spec.largest(n)
     return {
@@ -55,8 +58,8 @@ def policy_fields(_: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
 
 
 def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Mapping[str, Any]:
-    """Return the fields of the setting that depend on the population. Controls that could not be detected on it are not
-    played."""
+    """Return, by name, the fields of a singling-out audit's setting that depend on the population. Controls that could
+    not be detected on it are not played."""
     known = public_knowledge(spec, population)
     played = tuple(each.name for each in controls_of(plan, known))
     return {
@@ -68,7 +71,8 @@ def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Ma
 
 
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
-    """Raise ConfigurationError for a setting in which nothing could be found, or hardly anything could pass."""
+    """Raise ConfigurationError for a singling-out audit's setting in which nothing could be found, or hardly anything
+    could pass."""
     n = spec.units or population.size
     if n < LEAST_UNITS:
         expected = f"{LEAST_UNITS} units at least, in a table that is attacked"
@@ -87,8 +91,8 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
 
 
 def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:
-    """Raise ConfigurationError if there are too few trials. The advised number suffices for all attackers: which of
-    them can read the release is known only when it is played."""
+    """Raise ConfigurationError if even a blind attacker would hardly pass with so few trials. The advised number
+    suffices for all attackers, since it is not known beforehand which of them can read the release."""
     attackers = [_baselines(spec, n, size, attacker) for attacker in ATTACKERS]
     baseline = attackers[0][0]
     if chance_to_pass(min(Fraction(1), Fraction(baseline) + spec.limit), baseline, spec.trials, alpha) >= LIKELY:
@@ -103,7 +107,8 @@ def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fracti
 
 
 def _baselines(spec: AuditSpec, n: int, size: int, attacker: Attacker) -> tuple[float, ...]:
-    """Return an attacker's success without access to the release, at each weight."""
+    """Return an attacker's greatest probability of isolation without access to the release, for each weight at which
+    attackers answer."""
     weights = weights_of(spec.largest(n), n)
     if attacker.aside:
         return tuple(map(float, weights))

@@ -26,7 +26,7 @@ CONTROL_COLUMNS = ("control", "found", "attacker", ("weight", ".4g", "any"), "ra
 
 
 def verdict(audited: SingledOut) -> str:
-    """Return one sentence that says whether the audit passed or failed."""
+    """Return one sentence that says whether a singling-out audit passed or failed."""
     found, setting = audited.findings, audited.record.setting
     above = "; ".join(_above_baseline_text(name, point) for name, point in found.above)
     if found.outcome is Outcome.PASS:
@@ -42,7 +42,7 @@ def _above_baseline_text(name: str, point: RateAtWeight) -> str:
 
 
 def lines(audited: SingledOut) -> list[str]:
-    """Return all that a reader must know to understand the figures."""
+    """Return sentences with all that a reader must know to understand a singling-out audit's figures."""
     found, record = audited.findings, audited.record
     setting = record.setting
     drawn = "with replacement" if setting.replacement else "without replacement"
@@ -93,7 +93,8 @@ def _assumptions_text(audited: SingledOut) -> Iterator[str]:
 
 
 def listings(audited: SingledOut) -> list[Listing]:
-    """Return tables of the attackers that had something to attack, at the judged weight, and of the controls."""
+    """Return a table of the attackers that had something to read, at the judged weight, and a table of the controls if
+    some were played."""
     found = audited.findings
     rows = [_row(line, line.attacker in found.refuted) for line in found.lines if not line.idle]
     attackers = text_listing("Attackers, at the weight that is judged", COLUMNS, rows)
@@ -114,7 +115,7 @@ def _row(line: AttackerRates, refuted: bool) -> list[Value]:
 
 
 def idle_attackers(audited: SingledOut) -> list[str]:
-    """Return the names of the attackers that had nothing to attack."""
+    """Return the names of the attackers that had nothing to read."""
     return [line.attacker for line in audited.findings.lines if line.idle]
 
 
@@ -128,7 +129,7 @@ def _control(judged: SinglingOutControlResult, played: SinglingOutResults) -> li
 
 
 def json_fields(audited: SingledOut) -> dict[str, Any]:
-    """Return the fields of `--json`: the findings, and controls by name."""
+    """Return the fields that `--json` prints for a singling-out audit, by name."""
     found = audited.findings
     return {
         "refuted": list(found.refuted),

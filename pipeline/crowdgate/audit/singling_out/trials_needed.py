@@ -22,7 +22,8 @@ Baselines = tuple[float, ...]
 
 
 def chance_of_harmless(attackers: Sequence[Baselines], limit: Fraction, trials: int, alpha: Fraction) -> float:
-    """Lower bound of the probability that a harmless mechanism passes the audit at level `alpha`."""
+    """Return a lower bound of the probability that a harmless mechanism passes a singling-out audit with so many trials
+    at level `alpha`. `limit` is the greatest excess over the baseline that passes."""
     others = sum(len(each) - 1 for each in attackers)
     failing = sum(
         number * _failing(each, limit, trials, alpha, others) for each, number in Counter(attackers).items()
@@ -48,13 +49,15 @@ def trials_needed(attackers: Sequence[Baselines], limit: Fraction, alpha: Fracti
 
 
 def _trials_for_one_attacker(baseline: float, limit: Fraction, alpha: Fraction, power: Fraction) -> int:
-    """Return the number of trials for one attacker at the judged weight. Raises ValueError if no number suffices."""
+    """Return the number of trials with which an attacker as good as its baseline passes, with probability `power`, at
+    the judged weight. Raises ValueError if no number suffices."""
     allowed = Fraction(baseline) + limit
     return 1 if allowed >= 1 else trials_to_keep_passing(allowed, baseline, alpha, power)
 
 
 def _failing(baselines: Baselines, limit: Fraction, trials: int, alpha: Fraction, others: int) -> float:
-    """Upper bound of the probability that one attacker makes a harmless mechanism fail."""
+    """Return an upper bound of the probability that one attacker makes a harmless mechanism fail. `others` is the
+    number of tests at other weights, over all attackers."""
     judged, *rest = baselines
     exceeding = 1 - chance_to_pass(_allowed(judged, limit), min(1.0, judged), trials, alpha)
     return exceeding + sum(
