@@ -26,7 +26,8 @@ Cost = tuple[Fraction, Fraction]
 
 
 class OutputType(StrEnum):
-    """The part of a candidate that a measure reads. A kind of release lists the parts that its candidates have."""
+    """Part of a candidate (a release before its publication) that a measure reads. Each kind of release lists the parts
+    that its candidates have."""
 
     STATIC = "static"
     """Public facts; every candidate has them."""
@@ -46,7 +47,8 @@ class OutputType(StrEnum):
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured number and the limits of its one-sided 95 % intervals (the number itself if it is exact)."""
+    """A measured number with its lower and upper confidence limits, each of one-sided level 95 % unless stated
+    otherwise; both are the number itself if it is exact."""
 
     value: Number
     lower: Number
@@ -54,7 +56,7 @@ class Measurement:
 
     @classmethod
     def exact(cls, value: Number) -> Measurement:
-        """Return a number without uncertainty."""
+        """Return a measurement without uncertainty: the number is also both confidence limits."""
         return cls(value, value, value)
 
 
@@ -71,8 +73,8 @@ class MechanismFigures:
 
 @dataclass(frozen=True, eq=False)
 class ColumnFacts:
-    """The contract's facts of a column: whether its values are numbers or days in order, without a value for invalid
-    cells; public counts of the values of its domain; and whether it is sensitive."""
+    """A column's facts from the contract: whether its values are ordered numbers or days without a value for invalid
+    cells (`ordered`), public counts of its domain's values (`margins`; None: unknown), and whether it is sensitive."""
 
     ordered: bool = False
     margins: tuple[int, ...] | None = None
@@ -80,7 +82,7 @@ class ColumnFacts:
 
     @classmethod
     def of(cls, attribute: Attribute) -> ColumnFacts:
-        """Return the facts of an attribute."""
+        """Return a contract attribute's order, public counts of values, and sensitivity."""
         domain = attribute.domain
         numeric = domain is not None and (domain.grid is not None or domain.first_day is not None)
         ordered = numeric and attribute.invalid == "drop"
@@ -107,7 +109,7 @@ class AuditFigures:
 
 @dataclass(frozen=True)
 class NoAudit:
-    """The absence of a reliable audit, with a public reason."""
+    """Placeholder for the figures of an audit question without a reliable audit, with the reason, which is public."""
 
     why: str = "no recorded audit is at hand"
 
@@ -138,21 +140,22 @@ class Static:
 
     @property
     def sampled_rate(self) -> Fraction:
-        """The sampling rate of all rows of a person together. 1 if people may have several rows: a row outside the
+        """Sampling rate beta of a person's only row; 1 if people may have several rows, since a row outside of the
         sample may have an equal row in it."""
         return self.beta if self.rows_per_unit == 1 else Fraction(1)
 
     @property
     def most_rows(self) -> int:
-        """A public bound on the number of rows of the table."""
+        """Public upper bound of the table's number of rows: people times rows per person."""
         return self.people * self.rows_per_unit
 
     def ordered(self, name: str) -> bool:
-        """Return whether the values of a released column are numbers or days in order."""
+        """Return True if the values of a released column, at its level, are numbers or days in increasing order."""
         return self.facts[name].ordered and bool((np.diff(self.levels[name].codes) >= 0).all())
 
     def margins(self, name: str) -> tuple[int, ...] | None:
-        """Return public counts of each value of a column at its level, or None if the contract has none."""
+        """Return the public number of rows with each value of a column at its released level; None if the contract
+        states none."""
         known, level = self.facts[name].margins, self.levels[name]
         if known is None:
             return None
@@ -163,7 +166,7 @@ class Static:
 
     @property
     def cells(self) -> int:
-        """Number of classes that could occur."""
+        """Number of classes that could occur: the product of the levels' numbers of values."""
         cells = 1
         for level in self.levels.values():
             cells *= len(level)
@@ -172,8 +175,8 @@ class Static:
 
 @dataclass(frozen=True, eq=False)
 class PublishedCells:
-    """Numbers of one published table (`statistic`: count, sum or mean), flat: value, standard error, and whether the
-    number is trustworthy. `total` marks the count of all rows."""
+    """Numbers of one published table (`statistic`: count, sum or mean), as flat arrays by cell: values, standard
+    errors, and whether each number is trustworthy. `total` is true for the count of all rows."""
 
     statistic: str
     values: Floats
@@ -184,8 +187,8 @@ class PublishedCells:
 
 @dataclass(frozen=True)
 class PairErrors:
-    """Errors of the released rows in tables of two attributes, each half the sum of absolute differences divided by the
-    number of released rows: the greatest over all pairs and the mean, and the share of trustworthy pairs."""
+    """Errors of the released rows in all tables of two attributes: the greatest and the mean error, and the share of
+    trustworthy pairs. An error is half the sum of absolute differences, divided by the number of released rows."""
 
     greatest: Measurement
     mean: Measurement
@@ -194,10 +197,12 @@ class PairErrors:
 
 @dataclass(frozen=True)
 class Input:
-    """The table as in its files, before anything is dropped, in privacy units: rows, or people identified by a column.
+    """Counts of the table as in its files, before anything is dropped, in privacy units (rows, or people identified by
+    a column).
 
-    Their number; the numbers with an invalid cell in any column that is read, and in each of some columns; and the
-    number with more rows after cleaning than are permitted. One unit changes each number by at most 1.
+    `units` is their number; `invalid` and `invalid_in` are the numbers with an invalid cell in any column that is read,
+    and in each of some columns; `truncated` is the number with more rows after cleaning than are permitted. One unit
+    changes each number by at most 1.
     """
 
     units: int
@@ -210,9 +215,9 @@ class Input:
 class Candidate:
     """A release that is not published yet. A part that it does not have is None, and measures of this part return None.
 
-    `rows`, `cells` and `pairs` are the output to publish; `register` counts a public register at the released levels,
-    on the attributes that it shares with the rows. `table`, `sample` and `input` are confidential: nothing computed
-    from them is published without paid `noise`.
+    `rows`, `cells` and `pairs` are the output to publish. `register` are the counts of a public register of people at
+    the released levels, by the attributes that it shares with the rows. `table`, `sample` and `input` are confidential:
+    nothing computed from them is published without paid `noise`.
     """
 
     static: Static

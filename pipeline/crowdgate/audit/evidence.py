@@ -28,12 +28,9 @@ class AuditEvidence:
 
 
 def evidence(plan: Plan, ledger: Ledger, slot: str) -> AuditEvidence:
-    """Return, for each question of the policy's gates, the youngest record that the ledger knows of an audit of this
-    policy with this code.
-
-    An audit that is older today than some gate allows is none, whatever the slot says. Nothing is read unless a gate
-    asks for it.
-    """
+    """Return, for each question of the policy's gates, the figures of the youngest recorded audit (by ledger line) that
+    gates can rely on, or the reason why there is none. An audit that is older today than some gate allows is refused,
+    whatever the slot (scheduled date). Nothing is read unless a gate asks for it."""
     journal, day = ledger.journal(), date.fromisoformat(slot[:10])
     audits: dict[AuditQuestion, AuditFigures | NoAudit] = {}
     records: dict[AuditQuestion, bytes] = {}

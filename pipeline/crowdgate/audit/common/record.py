@@ -58,8 +58,9 @@ class AuditSetting(RecordModel):
 
 class MechanismResults(RecordModel):
     """Results of all attacks on one mechanism. `must` is the result that a working audit finds ("judged": the policy's
-    own mechanism, whose result is not known beforehand). `note` says what the mechanism publishes, `rate` is the stated
-    success of the best attack on a control."""
+    own mechanism, whose result is not known beforehand). `note` says what the mechanism publishes, `rate` is what the
+    best attack on a control must reach: its stated success, or in an inference audit the improvement that it must
+    exceed (None: no such number)."""
 
     mechanism: str
     must: str

@@ -31,7 +31,8 @@ class ScheduledGame:
     must: str
     note: str
     rate: float | None = None
-    """Stated success of the best attacker on a mechanism that must be caught."""
+    """Result that the best attack on a mechanism that must be caught reaches: its stated success, or in an inference audit
+    the precision improvement that it must exceed."""
 
 
 Schedule = Sequence[ScheduledGame]

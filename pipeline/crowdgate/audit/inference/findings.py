@@ -181,8 +181,8 @@ class InferenceFindings(Findings):
     None where a baseline is always right.
 
     `refuted` are the estimates that are significantly above their baselines, `beyond` those that are proven to exceed
-    the limit, at any coverage and for any group; `few` are groups that are too small for a figure. `shown` are the
-    improvements, by secret, of looking everybody up in the policy's columns of every row, unchanged.
+    the limit, at any coverage and for any group; `few` are groups that are too small for a figure. `shown` is, by
+    secret, the improvement of an attack on the control that publishes the policy's columns of every row, unchanged.
     """
 
     estimates: tuple[InferenceEstimate, ...]

@@ -28,8 +28,8 @@ class Secret:
 
     @cached_property
     def right_guess_range(self) -> tuple[Integers, Integers]:
-        """For every label as a guess, the range of true labels for which this guess is right: index of the first label,
-        and index after the last."""
+        """Range of the true labels for which each label is a right guess: two arrays by guessed label, the index of the
+        first true label and the index after the last."""
         place = np.arange(len(self), dtype=np.int64)
         if self.numbers is None:
             return place, place + 1

@@ -75,8 +75,8 @@ class MembershipAttackerView:
 
     @cached_property
     def log_rows(self) -> Floats:
-        """For each cell of the population, the log likelihood ratio of the released number of rows in its class: with a
-        member in the cell against without. Zeros if no rows of people are released."""
+        """Log likelihood ratio, for each cell of the population, of the released number of rows in the cell's class:
+        with a member in the cell against without. Zeros if no rows of people are released."""
         if self.seen.rows is None:
             return np.zeros(len(self.crowd.population.cells))
         return self.log_ratio_by_person(self.counts)
@@ -116,14 +116,14 @@ class MembershipAttackerView:
 
     @cached_property
     def log_tables(self) -> Floats:
-        """For each cell of the population, the log likelihood ratio of all noisy counts with a member in the cell
-        against without, as if tables were independent."""
+        """Log likelihood ratio, for each cell of the population, of all noisy counts: with a member in the cell against
+        without, as if tables were independent."""
         far, step = self.residuals
         return np.asarray((step * far - step * step / 2).sum(axis=0), dtype=np.float64)
 
     @cached_property
     def log_exact(self) -> Floats:
-        """For each cell of the population, the log likelihood ratio of all counts with a member in the cell against
+        """Log likelihood ratio, for each cell of the population, of all noisy counts: with a member in the cell against
         without, computed as if counts had no noise and tables were independent."""
         found = np.zeros(len(self.crowd.population.cells))
         for table in self.seen.tables:
@@ -136,9 +136,9 @@ class MembershipAttackerView:
 
     @cached_property
     def nearness(self) -> Floats | None:
-        """For each cell of the population, the number of attributes in which the nearest released class agrees, plus
-        this class's share of the greatest class's rows. Without classes, or with too many pairs to compare, cells
-        without a class are equal. None if the mechanism releases no rows."""
+        """Nearness of each cell of the population to the released classes: number of attributes in which the nearest
+        class agrees, plus this class's share of the greatest class's rows. Without classes, or with too many pairs to
+        compare, cells without a class are equal. None if the mechanism releases no rows."""
         rows = self.seen.released_rows
         if rows is None or not rows.names:
             return None

@@ -63,9 +63,9 @@ class SinglingOutFindings(Findings):
     `excess` includes what is proven at any other weight, so that a small weight does not hide a break that only shows
     at 1/n. `kept` is the share of the sampled rows that were released (None: no rows are released). `seen` is the least
     excess that would have been refuted with probability .9, given all other tests (None: none). `at_baseline` and
-    `at_bound` are probabilities that no attacker exceeds the limit at the judged weight. The first is for attackers
-    that are as good as a trivial one, the second for one of them that reaches the mechanism's own bound n (w e^epsilon
-    + delta) there.
+    `at_bound` are probabilities that no attacker exceeds the limit at the judged weight, as if attackers were
+    independent. The first is for attackers that are as good as a trivial one, the second for one of them that reaches
+    the mechanism's own bound n (w e^epsilon + delta) there (n units, weight w).
     """
 
     lines: tuple[AttackerRates, ...]

@@ -55,7 +55,7 @@ class SinglingOutResults(MechanismResults):
 
     @property
     def tenth(self) -> int:
-        """Number of every tenth trial, beginning with the first."""
+        """Number of trials that count as every tenth one, beginning with the first."""
         return -(-self.trials // 10)
 
 

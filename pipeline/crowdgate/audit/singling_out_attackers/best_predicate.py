@@ -24,9 +24,9 @@ from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, Singl
 
 @dataclass(frozen=True, eq=False)
 class BoxPosterior:
-    """Posterior distribution of units over disjoint boxes: `box` is the box of every cell of the population (-1: no
-    box), `weight` the weight of each box, `sure` its number of known units, and `unsure` its expected number of
-    possible units."""
+    """Posterior distribution of a table's units over disjoint boxes of cells: the box of every cell of the population
+    (`box`; -1: none), and for each box its weight, its number of known units (`sure`), and its expected number of
+    possible units (`unsure`)."""
 
     box: Integers
     weight: Floats
@@ -35,7 +35,7 @@ class BoxPosterior:
 
     @cached_property
     def order(self) -> Integers:
-        """Boxes in descending order of expected units per weight; those without weight are left out."""
+        """Indices of the boxes in descending order of expected units per weight; boxes of weight 0 are left out."""
         has = np.flatnonzero(self.weight > 0)
         people = self.sure[has] + self.unsure[has]
         found: Integers = has[np.argsort(-people / self.weight[has], kind="stable")]
@@ -43,14 +43,15 @@ class BoxPosterior:
 
     @cached_property
     def unions(self) -> tuple[Floats, Floats, Floats]:
-        """Weight, known and possible units of all prefixes of that order, then of every single box."""
+        """Weight, known units and possible units of candidate unions of boxes: all prefixes of `order`, then every
+        single box."""
         parts = (part[self.order] for part in (self.weight, self.sure, self.unsure))
         mass, sure, unsure = (np.concatenate([np.cumsum(part), part]) for part in parts)
         return mass, sure, unsure
 
     def best_union(self, weight: float) -> tuple[float, int]:
-        """Return the expected probability of isolation by the best union at this weight, and the union's index in
-        `unions` (-1: no box)."""
+        """Return the expected probability of isolation by the best union of boxes, with a predicate of at most this
+        weight, and the index of the union in `unions` (-1: no box)."""
         mass, sure, unsure = self.unions
         if not len(mass):
             return 0.0, -1
@@ -60,8 +61,8 @@ class BoxPosterior:
         return float(chance[best]), best
 
     def predicate(self, population: Population, weight: Fraction, union: int) -> Predicate:
-        """Return a hash within that union, of at most that weight, and of at most the share that is most probable to
-        take one unit."""
+        """Return the predicate that selects a share of the union with index `union` by a hash: of at most this weight,
+        and at most the share that most probably takes exactly one unit."""
         first = union < len(self.order)
         chosen = self.order[: union + 1] if first else self.order[union - len(self.order) :][:1]
         cells = cells_in_boxes(self.box, chosen, len(self.weight))
@@ -71,11 +72,13 @@ class BoxPosterior:
 
 
 class PosteriorAttacker(Attacker):
-    """An attacker that computes posterior distributions over boxes, and takes the best predicate of all of them."""
+    """An attacker that computes posterior distributions of the table's units over boxes, and answers with the best
+    predicate over all of them."""
 
     @abstractmethod
     def posteriors(self, sight: SinglingOutAttackerView) -> Iterator[BoxPosterior]:
-        """Yield the posterior distributions; none if nothing that the attacker reads is published."""
+        """Yield the posterior distributions of the table's units over boxes; none if nothing that the attacker reads is
+        published."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         beliefs = list(self.posteriors(sight))
@@ -83,7 +86,8 @@ class PosteriorAttacker(Attacker):
 
 
 def _isolation_probability(sure: Floats, unsure: Floats, share: Floats) -> Floats:
-    """Return the probability that exactly one unit is taken."""
+    """Return the probability that a hash with this share takes exactly one unit of a box with `sure` known units and a
+    Poisson number of possible ones (of mean `unsure`)."""
     rest = np.log1p(-np.minimum(share, 1 - 1e-15))
     others = np.exp(np.maximum(sure - 1, 0.0) * rest)
     # without known units, the one that is taken is a possible one
@@ -106,7 +110,8 @@ def best_predicates(
 
 
 def cells_in_boxes(box: Integers, boxes: Integers, size: int) -> Bools:
-    """Return a mask of the cells in some boxes."""
+    """Return a mask of the cells whose box is one of `boxes`; `box` is the box of every cell (-1: none), `size` the
+    number of boxes."""
     chosen = np.zeros(size + 1, dtype=np.bool_)
     chosen[boxes] = True
     found: Bools = chosen[box] & (box >= 0)

@@ -13,8 +13,8 @@ from crowdgate.audit.singling_out_attackers.on_releases import rows_in
 
 
 def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Integers, Sequence[Floats]]]:
-    """Yield tables of `width` attributes that are released, from the rows or as noisy tables: the box of every cell of
-    the population; and for each box its weight, its known rows and its expected possible rows."""
+    """Yield each table of `width` attributes that the release contains, counted from the rows or as noisy table: the
+    box of every cell of the population; and for each box its weight, known rows and expected possible rows."""
     seen, population = sight.seen, sight.population
     if seen is None:
         return
@@ -33,8 +33,8 @@ def tables(sight: SinglingOutAttackerView, width: int) -> Iterator[tuple[Integer
 
 
 class OneColumnAttacker(PosteriorAttacker):
-    """Takes a value of one column, or all values up to one or from one on (a tail of a numeric column): the one with
-    the most rows per weight."""
+    """Attacker that takes a value of one column, or a tail (all values up to one, or from one on): the one with the
+    most rows per weight."""
 
     name = "one column"
     source = "univariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
@@ -46,8 +46,8 @@ class OneColumnAttacker(PosteriorAttacker):
 
 
 def tails(box: Integers, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
-    """Yield the tail of each side of one column with the most rows per weight, as a single box. `parts` are weight,
-    known and possible rows."""
+    """Yield, for each side of one column, the tail (all values up to one, or from one on) with the most rows per
+    weight, as a single box. `parts` are weight, known rows and possible rows by value."""
     for order in (slice(None), slice(None, None, -1)):
         mass, sure, unsure = (np.cumsum(part[order]) for part in parts)
         rate = np.divide(sure + unsure, mass, out=np.zeros_like(mass), where=mass > 0)
@@ -57,7 +57,7 @@ def tails(box: Integers, parts: Sequence[Floats]) -> Iterator[BoxPosterior]:
 
 
 class TwoColumnsAttacker(PosteriorAttacker):
-    """Takes values of two columns together."""
+    """Attacker that takes pairs of values of two columns."""
 
     name = "two columns"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"

@@ -22,8 +22,8 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 
 class PolicyAndMargins(Attacker):
-    """Ignores the release, and uses no tags: takes the classes that are rarest by the product of public margins,
-    together as heavy as the weight allows."""
+    """Attacker that ignores the release, and uses no tags: takes the cells that are rarest by the product of public
+    margins, together as heavy as the weight allows."""
 
     name = "policy and margins"
     source = "Cohen, Nissim (PNAS) section 4: a trivial attacker may know D"
@@ -46,9 +46,9 @@ class PolicyAndMargins(Attacker):
 
 
 class InformedAttacker(Attacker):
-    """Knows all units of the table except the target, and locates it by Bayes' rule: from the likelihood ratio of the
-    release with the target in each cell. No known record matches its predicates, so that without the release it
-    succeeds with probability w, not B(n, w)."""
+    """Attacker that knows all units of the table except the target, and locates it by Bayes' rule: from the likelihood
+    ratio of the release with the target in each cell. No known record matches its predicates, so that without the
+    release it succeeds with probability w (the weight), not n w (1 - w)^(n - 1)."""
 
     name = "all others known"
     source = "the attacker of differential privacy: Dwork, McSherry, Nissim, Smith 2006"
@@ -66,7 +66,8 @@ class InformedAttacker(Attacker):
         return [None if each is None else each.aside() for each in found]
 
     def gains(self, seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
-        """Yield, for each part of the release, the log likelihood ratio of the target in every cell."""
+        """Yield, for each part of the release, the log likelihood ratio of the part with the target in each cell of the
+        population against without the target. `others` are the known units' rows by cell."""
         if seen.rows is not None:
             yield _row_log_ratios(seen, seen.rows, known, others)
         for table in seen.tables:
@@ -96,8 +97,8 @@ def _table_log_ratios(table: NoisyCounts, known: PublicKnowledge, others: Intege
 
 
 def _noise_variance(off: Floats, stated: Floats) -> Floats:
-    """Return the variance of the noise as stated; if the observed noise is smaller than it would be once in a hundred
-    times, the observed variance."""
+    """Return the variances of the noise as stated; their observed mean instead, if the observed noise `off` is so small
+    that its probability is below 1 in 100."""
     from scipy.special import chdtr
 
     seen = float(chdtr(len(off), np.sum(off**2 / stated)))
@@ -108,9 +109,9 @@ _SMALL = 0.01
 
 
 def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: Integers) -> Iterator[Floats]:
-    """Yield log likelihood ratios of noisy distances. An additional row in a cell lowers the distance by one if there
-    are more synthetic rows than other rows, and raises it by one elsewhere. With a sample rate below 1, sampling hides
-    more than that, and nothing is yielded."""
+    """Yield, for each noisy distance of synthetic rows from the table, its log likelihood ratio with the target in each
+    cell: a row there lowers the distance by 1 if synthetic rows outnumber known ones, else raises it by 1. Nothing if
+    rows were sampled, which hides more than that."""
     if seen.made is None or seen.beta != 1 or not seen.distances:
         return
     steps, off = list[Floats](), list[int]()
@@ -128,7 +129,8 @@ def _distance_log_ratios(seen: MechanismOutput, known: PublicKnowledge, others: 
 
 
 def _class_log_ratios(seen: MechanismOutput, counts: Integers, rest: Integers) -> Floats:
-    """Return the likelihood ratios of released classes with one row more than is known."""
+    """Return, for each class, the likelihood ratio (no logarithm) of its released count (0: suppressed) with one row
+    more than the `rest` known rows against without."""
     from scipy.stats import binom
 
     beta = float(seen.beta)
@@ -140,8 +142,8 @@ def _class_log_ratios(seen: MechanismOutput, counts: Integers, rest: Integers) -
 
 
 class DigestOnly(PosteriorAttacker):
-    """Sees only a digest of the release: it can tell whether a guess of the release is right, and nothing else. It must
-    never beat the attackers that see the release."""
+    """Attacker that sees only a digest of the release: it can tell whether a guess of the release is right, and nothing
+    else. It must never beat the attackers that see the release."""
 
     name = "digest only"
     source = "post-processing: Cohen, Nissim (arXiv) section 4.1"
@@ -156,7 +158,7 @@ class DigestOnly(PosteriorAttacker):
 
 
 def digest(seen: MechanismOutput) -> bytes:
-    """Return the SHA-256 of all that was drawn."""
+    """Return the SHA-256 of all that a release publishes: rows, noisy tables and noisy distances."""
     found = sha256()
     for array in (
         *(() if seen.released_rows is None else (*seen.released_rows.codes, seen.released_rows.counts)),

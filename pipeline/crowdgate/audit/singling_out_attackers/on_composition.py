@@ -6,7 +6,8 @@ from crowdgate.audit.singling_out_attackers.one_member import one_member_predica
 
 
 class ExtractorAndPadAttacker(Attacker):
-    """Decrypts the message with its key. If only one of the two is published, takes that for the message."""
+    """Attacker that decrypts a published message (bits of the last row's tag) with the published key. If only one of
+    the two is published, takes that for the message."""
 
     name = "extractor and pad"
     source = "PNAS Theorem 5.4 (arXiv: Theorem 4.9)"

@@ -12,7 +12,7 @@ from crowdgate.audit.singling_out_attackers.one_member import one_member_predica
 
 
 class ExactCountsAttacker(Attacker):
-    """Reads the bits of a row from the counts of a strip with a single row."""
+    """Attacker that reads the bits of a row's tag from the counts of a strip (range of tags) with a single row."""
 
     name = "exact counts"
     source = "PNAS Theorem 5.2 (arXiv: Theorem 4.6, appendix B for hashes)"
@@ -27,12 +27,13 @@ class ExactCountsAttacker(Attacker):
         return _row_from_bits(found, self.first_bit, counts.key, sight)
 
     def low_strips(self, strips: Sequence[Strip]) -> Iterable[Strip]:
-        """Return the strips whose counts may be low."""
+        """Return the strips (ranges of tags) whose counts may be as low as 1."""
         return (each for each in strips if each.aside is None)
 
 
 class Differences(ExactCountsAttacker):
-    """Reads the bits of a row from counts that are never low: each is the sum of the low one and a known number."""
+    """Attacker that reads the bits of a row's tag from counts that are never low: each is the sum of a low count and a
+    known number, which is subtracted."""
 
     name = "differences of counts"
     source = "PNAS Remark 5.3 (arXiv: Remark 4.7)"
@@ -43,7 +44,8 @@ class Differences(ExactCountsAttacker):
 
 
 class GuessedSeed(Attacker):
-    """Searches the seed whose noise leaves one row, and counts of its bits that are 0 or 1."""
+    """Attacker that searches for the seed of the noise: without its noise the counts are those of one row, and 0 or 1
+    for each bit."""
 
     name = "guessed seed"
     source = "noise that can be drawn again is no noise: PNAS Theorem 5.2 (arXiv: Theorem 4.6)"
@@ -59,7 +61,7 @@ class GuessedSeed(Attacker):
 
 
 def _without_odd_numbers(strip: Strip) -> Strip | None:
-    """Return the counts without the odd numbers; None if one of them is not published."""
+    """Return a strip's counts minus the number of odd tags that they include; None if a count is not published."""
     if strip.aside is None or strip.all is None or None in strip.bits:
         return None
     bits = tuple(each - strip.aside for each in strip.bits if each is not None)
@@ -67,8 +69,8 @@ def _without_odd_numbers(strip: Strip) -> Strip | None:
 
 
 def _row_from_bits(strip: Strip | None, first: int, key: bytes | None, sight: SinglingOutAttackerView) -> Answers:
-    """Return predicates for the single row of the strip, from its bits, the first of which has index `first`; those
-    before are 0."""
+    """Return predicates, one per weight, for the single row of a strip (range of tags), from the bits of its tag or of
+    the tag's hash with `key`. The first count is of bit number `first`; lower bits are 0."""
     if strip is None or None in strip.bits:
         return sight.abstain
     value = sum((bit or 0) << at for at, bit in enumerate(strip.bits, start=first))

@@ -14,7 +14,7 @@ from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, 
 
 
 class AnyGroupAttacker(Attacker):
-    """An attacker that uses groups with any description, and abstains if there is no group."""
+    """Base class of attackers on groups with any description; they abstain if no group is published."""
 
     def answer(self, sight: SinglingOutAttackerView) -> Answers | None:
         groups = sight.told.groups
@@ -24,11 +24,13 @@ class AnyGroupAttacker(Attacker):
 
     @abstractmethod
     def answer_on(self, groups: DescribedGroups, sight: SinglingOutAttackerView) -> Answers | None:
-        """Return the answer if there is a group."""
+        """Return the attacker's predicates, one for each weight, given at least one group; None if it reads nothing of
+        it."""
 
 
 class DescribedGroup(AnyGroupAttacker):
-    """Takes a group, and a hash that selects one of its members: k-anonymity singles out with probability B(k, 1/k)."""
+    """Attacker that takes a group of k rows, and a hash that selects one of its members: k-anonymity singles out with
+    probability (1 - 1/k)^(k - 1)."""
 
     name = "described group and hash"
     source = "PNAS Theorem 7.1 (arXiv: Theorem 6.1)"
@@ -42,7 +44,8 @@ class DescribedGroup(AnyGroupAttacker):
 
 
 class EndPoint(AnyGroupAttacker):
-    """Takes the end of an interval that was computed from the data: some row is there."""
+    """Attacker that takes the least or greatest value of a group's interval, which was computed from the data: some row
+    has it."""
 
     name = "end point"
     source = "arXiv: section 6.2, interval buckets (not in PNAS)"
@@ -60,8 +63,8 @@ class EndPoint(AnyGroupAttacker):
 
 
 class BitPredicate(Attacker):
-    """Takes, in the group with the most agreeing bits, the members whose other bits make a number below 2^bits / k. The
-    paper prints "greater", which isolates one of two only."""
+    """Attacker that takes, in the group of k rows with the most agreeing bits, the members whose other bits make a
+    number below 2^bits / k (bits: their number). The paper prints "greater", which isolates one of two only."""
 
     name = "bit predicate"
     source = "PNAS section 7.B (arXiv: section 6.2), with less for greater"
@@ -81,8 +84,8 @@ class BitPredicate(Attacker):
 
 
 class Downcoding(Attacker):
-    """Takes half of the smallest class of a minimal generalisation: rows that were all in one half would be a class
-    there."""
+    """Attacker that takes half of the smallest class of a minimal generalisation. Each half has some of the class's
+    rows: if one half had all of them, it would have been published as the class."""
 
     name = "downcoding"
     source = "A. Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022: its first step"
@@ -101,8 +104,8 @@ class Downcoding(Attacker):
 
 
 def estimated_weights(groups: DescribedGroups, population: Population) -> Floats:
-    """Return the weight of each group's description as if its attributes were independent, which suffices for choosing
-    a group."""
+    """Return each group's estimated weight: the share of the population that its description fits, as if attributes
+    were independent. That suffices for choosing a group."""
     shares = [own[:, 1] - own[:, 0] for own in _shares_below(groups, population)]
     of_tags = np.array([float(each.weight) for each in groups.tags]) if groups.tags is not None else 1.0
     found: Floats = np.prod([np.ones(len(groups.sizes)), *shares], axis=0) * of_tags
@@ -110,7 +113,8 @@ def estimated_weights(groups: DescribedGroups, population: Population) -> Floats
 
 
 def cells_of(groups: DescribedGroups, at: int, population: Population) -> Bools | None:
-    """Return a mask of the cells that a group's description allows; None for all."""
+    """Return a mask of the population's cells that fit the description of group number `at`; None if it describes no
+    attributes."""
     if groups.low.shape[1] == 0:
         return None
     codes = np.column_stack(population.cells.codes)
@@ -124,8 +128,8 @@ def _group_predicate(groups: DescribedGroups, at: int, population: Population, m
 
 
 def _shares_below(groups: DescribedGroups, population: Population) -> list[Floats]:
-    """Return, for each attribute, the share of units below each group's interval, and the share up to its end (groups
-    by two)."""
+    """Return, for each attribute, an array of groups by two: the share of the population's units below the group's
+    interval, and the share up to its end."""
     found = []
     for at in range(groups.low.shape[1]):
         up_to = np.cumsum(_margin(population, at))
@@ -139,9 +143,8 @@ def _margin(population: Population, at: int) -> Floats:
 
 
 def _endpoint_predicate(groups: DescribedGroups, population: Population, most: Fraction) -> Predicate:
-    """Return a predicate for one row at an end of an interval that describes a group: in the group, and with its least
-    or greatest value of one attribute. Group, attribute and end are chosen for the greatest probability that it holds
-    for exactly one row at a weight of at most `most`."""
+    """Return a predicate for one row with the least or greatest value of one attribute in a group. Group, attribute and
+    end are those that most probably isolate a row at a weight of at most `most`."""
     whole, ends = estimated_weights(groups, population), np.stack([groups.low, groups.high])
     margins = [_margin(population, at) for at in range(ends.shape[2])]
     inside = np.column_stack([own[:, 1] - own[:, 0] for own in _shares_below(groups, population)])

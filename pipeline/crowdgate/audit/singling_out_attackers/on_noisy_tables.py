@@ -14,16 +14,16 @@ from crowdgate.noisy_counts.mechanism_output import NoisyCounts
 
 
 def shrunken_counts(table: NoisyCounts, weight: Floats, n: int) -> Floats:
-    """Return the expected rows of the table in each cell, given its noisy count: the best linear estimate if a cell has
-    about Poisson(n weight) rows, of which those in the sample are counted. It is never negative."""
+    """Return the expected number of the whole table's rows (n units) in each cell of a noisy table, given the noisy
+    counts of the sample: the best linear estimate for about Poisson(n weight) rows in a cell. It is never negative."""
     prior, sampled = n * weight, n * weight * float(table.beta)
     kept = sampled / np.maximum(sampled + table.variance, 1e-300)
     return np.asarray(np.maximum(prior + kept * (table.counts.reshape(-1) - sampled), 0.0))
 
 
 def units_in(table: NoisyCounts, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return the estimates as known and possible units: a cell whose remaining variance is below _KNOWN has only known
-    units."""
+    """Return the estimated number of units in each cell of a noisy table, as known and as possible units: known if the
+    remaining variance is below _KNOWN, otherwise possible."""
     found, prior = shrunken_counts(table, weight, n), n * weight
     sampled = prior * float(table.beta)
     left = prior * (1 - float(table.beta) * sampled / np.maximum(sampled + table.variance, 1e-300))
@@ -36,7 +36,8 @@ _KNOWN = 0.1
 
 
 class NoisyCells(PosteriorAttacker):
-    """Takes the cells of one table with more rows than D expects, by their noisy counts, and a hash within them."""
+    """Attacker that takes the cells of a noisy table with more rows than the population predicts, by their noisy
+    counts, and a hash within them."""
 
     name = "noisy cells"
     source = "best linear estimates; audit/singling_out_attackers/best_predicate.py"
@@ -50,7 +51,7 @@ class NoisyCells(PosteriorAttacker):
 
 
 class CellsAsExact(NoisyCells):
-    """Takes noisy counts as exact."""
+    """Attacker like `NoisyCells` that takes noisy counts as exact."""
 
     name = "cells taken as exact"
     source = "exact counts: Cohen, Nissim (PNAS) Theorem 5.2 (arXiv: Theorem 4.6)"
@@ -60,7 +61,7 @@ class CellsAsExact(NoisyCells):
 
 
 class NoisySingletons(PosteriorAttacker):
-    """Takes the cell of all noisy tables that most probably has exactly one row."""
+    """Attacker that takes the cell, of all noisy tables, that most probably has exactly one row."""
 
     name = "likeliest singleton"
     source = "posterior of one row: Poisson(n w) beside noise of the table's variance"
@@ -74,7 +75,8 @@ class NoisySingletons(PosteriorAttacker):
 
 
 def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
-    """Return the probability that a cell has exactly one row, by normal noise and up to 30 rows."""
+    """Return, for each cell of a noisy table, the posterior probability of exactly one row, for about Poisson(n weight)
+    rows (at most 30) and normal noise."""
     prior = n * weight
     m = np.arange(31)[:, None]
     off = table.counts.reshape(-1)[None, :] - float(table.beta) * m
@@ -86,7 +88,8 @@ def singleton_chance(table: NoisyCounts, weight: Floats, n: int) -> Floats:
 
 
 class RowsAndMargins(PosteriorAttacker):
-    """Takes released classes, scaled to the noisy margins: people who are missing from the rows are in the margins."""
+    """Attacker that takes released classes, scaled to the noisy margins: people who are missing from the rows are in
+    the margins."""
 
     name = "rows and margins"
     source = "one round of iterative proportional fitting to the estimates of each margin"

@@ -12,7 +12,7 @@ from crowdgate.audit.singling_out_attackers.one_member import isolation_chance, 
 
 
 class RawRow(Attacker):
-    """Takes the rarest row: the lightest predicate that it meets."""
+    """Attacker that takes the rarest published row: by its tag's bits, or by its cell."""
 
     name = "raw row"
     source = "PNAS section 4.B, examples (arXiv: section 3.1, examples)"
@@ -32,7 +32,8 @@ class RawRow(Attacker):
 
 
 class EveryRow(Attacker):
-    """Answers with a predicate for every row (full singling out): its bits. Abstains if a row occurs twice."""
+    """Attacker that answers with a predicate for every row (full singling out): the published bits of its tag. Abstains
+    if a row occurs twice."""
 
     name = "everybody's row"
     source = "arXiv: Definition 3.7 and Claim 4.8 (not in PNAS)"
@@ -48,7 +49,7 @@ class EveryRow(Attacker):
 
 
 def _rarest_cell_predicate(rows: RawRows, known: PublicKnowledge, most: Fraction) -> Predicate | None:
-    """Return the predicate of the cell whose rows are most probably isolated."""
+    """Return the predicate, of a weight of at most `most`, for the cell whose rows are most probably isolated by it."""
     assert rows.cells is not None
     best = int(np.argmax(isolation_chance(rows.cells, known.population.weights, most)))
     return one_member_predicate(known.population, int(rows.cells[best]), most, cells=np.arange(len(rows.cells)) == best)

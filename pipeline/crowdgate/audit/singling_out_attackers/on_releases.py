@@ -14,16 +14,16 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 def places(rows: Histogram) -> Integers:
-    """Return the index of every class among all tuples of its levels."""
+    """Return, for each released class, its index among all possible tuples of values at the released levels."""
     shape = tuple(map(int, rows.sizes))
     found: Integers = np.ravel_multi_index(rows.codes, shape) if shape else np.zeros(len(rows), np.int64)
     return found
 
 
 def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> tuple[Floats, Floats]:
-    """Return for each class the number of its released rows, and the number of further rows of the table to
-    expect: what D expects outside the sample. For a class without released rows up to `least` - 1 sampled ones are
-    added, but no more than D expects in the whole table."""
+    """Return, for each class, its number of released rows, and the expected number of further rows of the table: those
+    outside of the sample, and up to `least` - 1 sampled ones of a suppressed class. Expectations are n times the
+    class's weight."""
     sure, whole = np.zeros_like(weight), n * weight
     left = (1 - float(seen.beta)) * whole
     at = places(rows)
@@ -32,7 +32,8 @@ def rows_in(seen: MechanismOutput, rows: Histogram, weight: Floats, n: int) -> t
 
 
 class OverrepresentedClasses(PosteriorAttacker):
-    """Takes the classes that were released more often than D expects, together, and a hash within them."""
+    """Attacker that takes the classes with more released rows than the population predicts, together, and a hash within
+    them."""
 
     name = "likeliest classes"
     source = "optimal for small weights: audit/singling_out_attackers/best_predicate.py"
@@ -45,7 +46,7 @@ class OverrepresentedClasses(PosteriorAttacker):
 
 
 class GroupAndHash(Attacker):
-    """Takes a released class of the least weight, and a hash that selects one of its members."""
+    """Attacker that takes a released class of the least weight, and a hash that selects one of its members."""
 
     name = "group and hash"
     source = "Cohen, Nissim 2020 Theorem 7.1 (arXiv: Theorem 6.1)"

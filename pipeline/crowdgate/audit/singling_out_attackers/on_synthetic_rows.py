@@ -13,7 +13,8 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 
 class SyntheticRowClasses(PosteriorAttacker):
-    """Takes the synthetic rows that stand for the most people per weight: a row that was copied is among them."""
+    """Attacker that takes the synthetic rows that stand for the most people per weight: a row that was copied is among
+    them."""
 
     name = "rows taken for people's"
     source = "multivariate predicates; Giomi, Boenisch, Wehmeyer, Tasnadi 2023, with weights on D"
@@ -29,8 +30,8 @@ class SyntheticRowClasses(PosteriorAttacker):
 
 
 class SyntheticRowColumns(PosteriorAttacker):
-    """Takes values of one or two columns, or a tail of one, that are more frequent in synthetic rows than among
-    people."""
+    """Attacker that takes values of one or two columns, or a tail of one, that are more frequent in synthetic rows than
+    among people."""
 
     name = "columns of made rows"
     source = "univariate and multivariate predicates; Giomi et al. 2023, with weights on D"

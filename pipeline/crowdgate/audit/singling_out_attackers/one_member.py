@@ -10,8 +10,8 @@ from crowdgate.audit.common.predicates import Predicate, TagCondition, greatest_
 
 
 def isolation_chance(members: Integers, weight: Floats, most: Fraction) -> Floats:
-    """Return the probability of isolating one of the members of each box by the share of the box with at most the
-    weight `most`."""
+    """Return, for each box with its number of members and its weight, the probability that a hash within the box, of at
+    most the weight `most`, takes exactly one member."""
     share = np.minimum(1 / np.maximum(members, 1), np.minimum(1.0, float(most) / np.maximum(weight, 1e-300)))
     found: Floats = members * share * np.exp(np.log1p(-np.minimum(share, 1 - 1e-12)) * np.maximum(members - 1, 0))
     return found
@@ -20,6 +20,7 @@ def isolation_chance(members: Integers, weight: Floats, most: Fraction) -> Float
 def one_member_predicate(
     population: Population, members: int, most: Fraction, cells: Bools | None = None, tags: TagCondition | None = None
 ) -> Predicate:
-    """Return a box with a hash that takes one of its members, if the weight allows that share."""
+    """Return the predicate for the box of `cells` and `tags` with a hash that takes one of its `members` members on
+    average, or fewer if its weight would exceed `most`."""
     own = Predicate(cells, tags).weight(population)
     return Predicate(cells, tags, greatest_share(own, min(most, own / max(1, members))))

@@ -9,7 +9,8 @@ from crowdgate.audit.singling_out_attackers.base import Answers, Attacker, Singl
 
 
 class TrivialHash(Attacker):
-    """Answers with only a hash of the record, at the greatest realisable weight up to 1/n: the baseline itself."""
+    """Attacker without access to the release: answers with only a hash of the record, at the greatest realisable weight
+    up to 1/n. Its success is the baseline."""
 
     name = "trivial hash"
     source = "Cohen, Nissim (arXiv) Claim 3.1"

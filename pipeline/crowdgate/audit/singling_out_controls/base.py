@@ -31,20 +31,22 @@ class SinglingOutControl(ABC):
 
     @abstractmethod
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
-        """Return the output on this table, with fresh randomness."""
+        """Return the control's output on this table, with fresh randomness."""
 
     def weights(self, n: int) -> tuple[Fraction, ...]:
-        """Return the weights at which the control is judged."""
+        """Return the greatest weights of predicates at which attackers on the control answer, for tables of n units."""
         return tuple(Fraction(1, n * by) for by in (1_000_000, 1_000, 10, 1))
 
     def public_knowledge(self, policy: PublicKnowledge) -> PublicKnowledge:
-        """Return the public knowledge of the control's attackers. Tables are always drawn with replacement."""
+        """Return the public knowledge of the control's attackers, given that of the policy's. The control's tables are
+        always drawn with replacement."""
         return PublicKnowledge(policy.population, self.n or policy.n)
 
     def claimed(self, policy: PublicKnowledge) -> float:
-        """Return the stated success of the control's best attacker on this population."""
+        """Return the success (probability of isolation) that the control's best attacker reaches at least on this
+        population."""
         return self.rate
 
     def fits(self, policy: PublicKnowledge) -> bool:
-        """Return whether the control's result is known on this population."""
+        """Return True if the control's correct result is known on this population."""
         return True

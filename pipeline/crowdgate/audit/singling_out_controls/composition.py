@@ -14,8 +14,8 @@ ATTACKERS = ("trivial hash", "extractor and pad")
 
 
 class ExtractorAndPadControl(SinglingOutControl):
-    """Publishes a key that is extracted from all rows but the last, and the last row encrypted with this key (PNAS
-    Theorem 5.4; arXiv: Theorem 4.9)."""
+    """Control that publishes a key extracted from all rows but the last, and bits of the last row's tag encrypted with
+    this key (PNAS Theorem 5.4; arXiv: Theorem 4.9)."""
 
     name = "extractor and one-time pad"
     must: ClassVar[Must] = "be caught"
@@ -33,7 +33,7 @@ class ExtractorAndPadControl(SinglingOutControl):
 
 
 class Extractor(ExtractorAndPadControl):
-    """Publishes only the key."""
+    """Control that publishes only the key extracted from all rows but the last."""
 
     name = "extractor alone"
     must = "hold"
@@ -43,7 +43,7 @@ class Extractor(ExtractorAndPadControl):
 
 
 class OneTimePad(ExtractorAndPadControl):
-    """Publishes only the message encrypted with the key."""
+    """Control that publishes only bits of the last row's tag, encrypted with a key that is not published."""
 
     name = "one-time pad alone"
     must = "hold"
@@ -53,8 +53,8 @@ class OneTimePad(ExtractorAndPadControl):
 
 
 def extract_bits(tags: Tags, bits: int) -> int | None:
-    """Return bits by von Neumann's extractor: the last bit of the first of each two rows whose last bits differ. None
-    if there are not enough."""
+    """Return a number of `bits` random bits by von Neumann's extractor: the last bit of the first tag in each pair of
+    tags whose last bits differ. None if there are too few pairs."""
     last = (tags & np.uint64(1))[: len(tags) // 2 * 2].reshape(-1, 2)
     found = last[last[:, 0] != last[:, 1], 0][:bits]
     return int("".join(map(str, found)), 2) if len(found) == bits else None

@@ -22,7 +22,8 @@ SEEDS, SCALE = 1 << 16, 10.0
 
 
 class ExactCountsControl(SinglingOutControl):
-    """Publishes the number of tags below 2^64 / n, and the number of these with each of their last bits set.
+    """Control that publishes the number of tags below 2^64 / n, and the number of these with each of their last bits
+    set.
 
     PNAS Theorem 5.2 (arXiv: Theorem 4.6).
     """
@@ -41,7 +42,8 @@ class ExactCountsControl(SinglingOutControl):
 
 
 class RepeatedCounts(ExactCountsControl):
-    """Publishes the exact counts of four strips: one of them has a single row with probability 1 - (1 - 1/e)^4."""
+    """Control that publishes the exact counts of four strips (ranges of tags): at least one of them has a single row
+    with probability 1 - (1 - 1/e)^4."""
 
     name = "exact counts of four strips"
     note = "publishes the exact counts of four strips"
@@ -50,7 +52,7 @@ class RepeatedCounts(ExactCountsControl):
 
 
 class OneCount(SinglingOutControl):
-    """Publishes one exact count, which is secure: success is at most n + 1 times the baseline.
+    """Control that publishes one exact count, which is secure: success is at most n + 1 times the baseline (n units).
 
     PNAS Proposition 5.1 (arXiv: Proposition 4.2).
     """
@@ -68,9 +70,9 @@ class OneCount(SinglingOutControl):
 
 
 class MaskedCounts(ExactCountsControl):
-    """Publishes no count below 10: every count includes many more rows, whose number is counted as well.
+    """Control that publishes no count below 10: every count includes all odd tags, whose number is published as well.
 
-    PNAS Remark 5.3 (arXiv: Remark 4.7), with strips of weight 2/n of which half is left.
+    PNAS Remark 5.3 (arXiv: Remark 4.7), with strips (ranges of tags) of weight 2/n of which the even half is counted.
     """
 
     name = "counts, low ones masked"
@@ -84,7 +86,8 @@ class MaskedCounts(ExactCountsControl):
 
 
 class HashedCounts(SinglingOutControl):
-    """Publishes exact counts of a keyed hash of the record, for data of any distribution with enough min-entropy.
+    """Control that publishes exact counts of a keyed hash of the record, for data of any distribution with enough
+    min-entropy.
 
     arXiv: appendix B, Corollary B.2 (PNAS: after Remark 5.3).
     """
@@ -103,7 +106,7 @@ class HashedCounts(SinglingOutControl):
 
 
 class GuessableSeed(SinglingOutControl):
-    """Publishes counts with noise from a seed of 16 bits."""
+    """Control that publishes counts with noise from a seed of 16 bits, which can be guessed."""
 
     name = "noise of a guessable seed"
     must = "be caught"
@@ -120,19 +123,21 @@ class GuessableSeed(SinglingOutControl):
 
 
 def strips(n: int, repeats: int, width: int = 1) -> list[tuple[int, int]]:
-    """Return disjoint strips of numbers, each of weight width/n."""
+    """Return `repeats` disjoint strips of tags, as (least, greatest) tag: each has the share width/n of all 2^64
+    tags."""
     size = width * GRID // n
     return [(at * size, (at + 1) * size - 1) for at in range(repeats)]
 
 
 def exact_strip_counts(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
-    """Return the exact counts of one strip."""
+    """Return the exact number of tags from `low` to `high`, and of those with each of the last `bits` bits set."""
     inside = tags[TagRange(low, high)(tags)]
     return Strip(low, high, len(inside), tuple(_rows_with_bit(inside, 1 << at) for at in range(bits)))
 
 
 def masked_strip_counts(tags: Tags, low: int, high: int, bits: int = BITS) -> Strip:
-    """Return the counts of one strip together with all odd numbers; counts below 10 are None."""
+    """Return the counts of the even tags from `low` to `high` (all, and with each of `bits` bits set), each plus the
+    number of all odd tags of the table; counts below MASKED_BELOW are None."""
     aside, even = _rows_with_bit(tags, 1), tags[TagRange(low, high, 1, 0)(tags)]
     answers = [aside, aside + len(even), *(aside + _rows_with_bit(even, 1 << at) for at in range(1, bits + 1))]
     told = [answer if answer >= MASKED_BELOW else None for answer in answers]
@@ -145,7 +150,8 @@ def _rows_with_bit(tags: Tags, bit: int) -> int:
 
 @cache
 def noise_of_seeds() -> Integers:
-    """Return the noise of each seed, a row of differences of two geometric numbers: anybody can compute it again."""
+    """Return the noise of every possible seed (seeds by counts): differences of two geometric numbers, which anybody
+    can compute again."""
     numbers = np.arange(SEEDS * 2 * SEEDED, dtype=np.uint64).reshape(2, SEEDS, SEEDED)
     uniform = (splitmix64(numbers) >> np.uint64(11)).astype(np.float64) / 2.0**53
     geometric = np.floor(np.log1p(-uniform) * -SCALE).astype(np.int64)
@@ -154,7 +160,7 @@ def noise_of_seeds() -> Integers:
 
 
 def splitmix64(numbers: Tags) -> Tags:
-    """Return Splitmix64 (Steele, Lea, Flood 2014) of each number."""
+    """Return the Splitmix64 hash (Steele, Lea, Flood 2014) of each 64-bit number."""
     found = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     found = (found ^ (found >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -24,7 +24,7 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class SuppressionOff(SinglingOutControl):
-    """Publishes classes of any size, of the policy's own sample.
+    """Control that publishes classes of any size, of the policy's own sample (sampling rate beta, tables of n units).
 
     A class of weight w with one sampled row has about n w (1 - beta) others, so that a predicate of this class isolates
     with probability e^-(n w (1 - beta)). If at least three sampled rows are expected in classes of weight up to t/n,
@@ -77,10 +77,10 @@ _SEEN = 0.445
 
 @dataclass(frozen=True, eq=False)
 class NoiseOff(SinglingOutControl):
-    """Publishes the mechanism's tables of counts without noise, stated to be noisy.
+    """Control that publishes the mechanism's tables of counts without noise, stated to be noisy.
 
-    A cell of weight up to 1/n with one row in an exact table is isolated for certain. If the tables have too few such
-    cells, noise hides nothing that could be detected, and the control is not played.
+    A cell of weight up to 1/n with one row in an exact table (n units) is isolated for certain. If the tables have too
+    few such cells, noise hides nothing that could be detected, and the control is not played.
     """
 
     released: PolicyMechanism
@@ -103,8 +103,8 @@ class NoiseOff(SinglingOutControl):
         return Fraction(1, 10 * n), Fraction(1, n)
 
     def claimed(self, policy: PublicKnowledge) -> float:
-        """Return the lower confidence limit of the success at 1/n from 60 tables. They are the same in every call, so
-        that the result is constant."""
+        """Return the lower confidence limit, from 60 tables, of the probability that a unit is isolated at weight 1/n.
+        The tables are the same in every call, so that the result is constant."""
         return clopper_pearson(_isolation_count(self.released.protection, policy.population, policy.n), _TRIED, _AT)[0]
 
     def fits(self, policy: PublicKnowledge) -> bool:
@@ -113,7 +113,8 @@ class NoiseOff(SinglingOutControl):
 
 @lru_cache(maxsize=1)  # an audit calls this several times, and each table may take a second
 def _isolation_count(protection: Protection, population: Population, n: int) -> int:
-    """Return the number of tables in which a unit is isolated at 1/n."""
+    """Return the number of tables, of _TRIED drawn ones with n units, in which exact counts isolate a unit at weight
+    1/n."""
     control, known, rng = (
         NoiseOff(PolicyMechanism(protection)),
         PublicKnowledge(population, n),
@@ -130,7 +131,8 @@ def _isolation_count(protection: Protection, population: Population, n: int) -> 
 
 @dataclass(frozen=True, eq=False)
 class RawColumn(SinglingOutControl):
-    """Publishes one raw column beside the classes, outside of the class key."""
+    """Control that publishes the policy's output, and one raw column (the tag) of a sample of rows in the released
+    classes, outside of the class key."""
 
     released: PolicyMechanism
 
@@ -156,7 +158,8 @@ class RawColumn(SinglingOutControl):
 
 
 def faulty_policy_controls(protection: Protection, static: Static, beta: Fraction) -> tuple[SinglingOutControl, ...]:
-    """Return the controls that are made of a policy's mechanism."""
+    """Return the controls made of a policy's mechanism with a fault: without noise; and if rows of a sample are
+    released, without suppression, or with a raw column."""
     released = PolicyMechanism(protection)
     if not {OutputType.ROWS, OutputType.SAMPLE} <= protection.kind.shapes:
         return (NoiseOff(released),)

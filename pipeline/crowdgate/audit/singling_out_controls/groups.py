@@ -20,8 +20,8 @@ ON_GROUPS = ("described group and hash", "end point", "downcoding")
 
 @dataclass(frozen=True)
 class Mondrian(SinglingOutControl):
-    """Multidimensional k-anonymity: groups are halved at the median of their widest column while each half has at least
-    k rows (K. LeFevre, D. DeWitt, R. Ramakrishnan, 2006)."""
+    """Control that publishes groups by multidimensional k-anonymity: groups are halved at the median of their widest
+    column while each half has at least k rows (K. LeFevre, D. DeWitt, R. Ramakrishnan, 2006)."""
 
     k: int = 5
     tagged: bool = True
@@ -43,7 +43,8 @@ class Mondrian(SinglingOutControl):
         return Observation(groups=groups_with_ranges(found, codes, drawn.tags if self.tagged else None))
 
     def halved(self, scaled: Floats, sensitive: Integers) -> Iterator[Integers]:
-        """Yield the groups, each as the indices of its rows."""
+        """Yield Mondrian's groups, each as the indices of its rows. `scaled` has a line per row; `sensitive` are the
+        codes of the last attribute."""
         waiting: list[Integers] = [np.arange(len(scaled))]
         while waiting:
             rows = waiting.pop()
@@ -58,7 +59,8 @@ class Mondrian(SinglingOutControl):
                 yield rows
 
     def allowed(self, rows: Integers, sensitive: Integers) -> bool:
-        """Return whether rows may be a group."""
+        """Return True if these rows may form a group: at least k, and in subclasses further conditions on the sensitive
+        codes."""
         return len(rows) >= self.k
 
 
@@ -104,8 +106,9 @@ class Close(Mondrian):
 
 @dataclass(frozen=True)
 class Datafly(SinglingOutControl):
-    """Full-domain generalisation: the column with the most values is halved until at most k rows are in classes smaller
-    than k, which are left out (L. Sweeney 2002). Every class is then described as tightly as its rows allow."""
+    """Control that publishes classes by full-domain generalisation: the column with the most values is halved until at
+    most k rows are in classes smaller than k, which are left out (L. Sweeney 2002). Every class is then described as
+    tightly as its rows allow."""
 
     k: int = 5
     must = "be caught"
@@ -135,7 +138,8 @@ class Datafly(SinglingOutControl):
 
 
 class Buckets(SinglingOutControl):
-    """Sorted rows in groups of 10, each described by its first and last row (arXiv: section 6.2, interval buckets)."""
+    """Control that publishes the rows sorted by tag in groups of 10, each described by its first and last tag (arXiv:
+    section 6.2, interval buckets)."""
 
     name = "interval buckets"
     must = "be caught"
@@ -152,7 +156,8 @@ class Buckets(SinglingOutControl):
 
 @dataclass(frozen=True)
 class BitSuppression(SinglingOutControl):
-    """Groups of k rows in the order of the table; bits in which they disagree are suppressed.
+    """Control that publishes the tags of groups of k rows in the order of the table; bits in which they disagree are
+    suppressed.
 
     PNAS section 7.B (arXiv: section 6.2, where n / 2^k is to be read as n / 2^(k - 1), and "greater" as "less").
     """
@@ -181,7 +186,7 @@ class BitSuppression(SinglingOutControl):
 
 
 class MinimalPrefixes(SinglingOutControl):
-    """Tags generalised to prefixes that are as long as 2-anonymity allows.
+    """Control that publishes tags generalised to prefixes of bits that are as long as 2-anonymity allows.
 
     This is only the first step of "downcoding" (A. Cohen, Attacks on Deidentification's Defenses, USENIX Security
     2022): one column, a binary hierarchy, k = 2. If both rows of a pair were in one half, that half would be published:
@@ -201,8 +206,8 @@ class MinimalPrefixes(SinglingOutControl):
 
 
 def prefixes(tags: Tags, start: int, free: int, k: int) -> Iterator[tuple[int, TagRange]]:
-    """Yield the groups of sorted tags from `start` to `start` + 2^free - 1, halved while each half has no row or at
-    least k."""
+    """Yield the groups of the sorted tags from `start` to `start` + 2^free - 1, each as its number of rows and its
+    range of tags: ranges are halved while each half has no row or at least k."""
     half = 1 << max(0, free - 1)
     middle = int(np.searchsorted(tags, np.uint64(start + half))) if free else 0
     parts = [(tags[:middle], start), (tags[middle:], start + half)]
@@ -215,7 +220,8 @@ def prefixes(tags: Tags, start: int, free: int, k: int) -> Iterator[tuple[int, T
 
 
 def unit_codes(drawn: DrawnTable) -> Integers:
-    """Return the codes of the row of each unit (units by attributes); no attribute if units may have several rows."""
+    """Return the attribute codes of each unit's row in the table (units by attributes); no attributes if units may have
+    several rows."""
     if drawn.population.rows is not None:
         return np.zeros((drawn.n, 0), dtype=np.int64)
     codes = [column[drawn.who] for column in drawn.population.cells.codes]
@@ -228,7 +234,8 @@ def _below(sizes: Integers, k: int) -> int:
 
 
 def class_numbers(columns: Sequence[Tags]) -> Integers:
-    """Return the number of each row's tuple among the distinct tuples."""
+    """Return, for each row, the number of its class: the index of its tuple among the distinct tuples of the
+    columns."""
     found: Integers = np.zeros(len(columns[0]), dtype=np.int64)
     for column in columns:
         _, own = np.unique(column, return_inverse=True)
@@ -237,7 +244,8 @@ def class_numbers(columns: Sequence[Tags]) -> Integers:
 
 
 def groups_with_ranges(groups: Sequence[Integers], codes: Integers, tags: Tags | None) -> DescribedGroups:
-    """Return groups with the least and greatest value of each column."""
+    """Return groups of rows (given as row indices) described by the least and greatest code of each attribute, and by
+    the least and greatest tag (None: no tags)."""
     sizes = np.array([len(rows) for rows in groups])
     low, high = (np.array([end(codes[rows], axis=0) for rows in groups]) for end in (np.min, np.max))
     between = None if tags is None else [TagRange(int(tags[rows].min()), int(tags[rows].max())) for rows in groups]
@@ -245,6 +253,6 @@ def groups_with_ranges(groups: Sequence[Integers], codes: Integers, tags: Tags |
 
 
 def tag_groups(sizes: Integers, tags: Sequence[TagCondition]) -> DescribedGroups:
-    """Return groups of which only tags are described."""
+    """Return groups described only by a condition on the tags of their rows; `sizes` are their numbers of rows."""
     none = np.zeros((len(sizes), 0), dtype=np.int64)
     return DescribedGroups(sizes, tags, none, none)

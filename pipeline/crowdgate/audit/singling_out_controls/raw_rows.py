@@ -14,7 +14,7 @@ TRIVIAL, ROW, EVERYBODY = "trivial hash", "raw row", "everybody's row"
 
 
 class Constant(SinglingOutControl):
-    """Publishes nothing: attackers have no access to the table."""
+    """Control that publishes nothing, so that attackers learn nothing about the table."""
 
     name = "constant"
     must = "hold"
@@ -27,7 +27,7 @@ class Constant(SinglingOutControl):
 
 
 class RandomFunction(SinglingOutControl):
-    """Publishes a secret random function of every row (PNAS section 4.B; arXiv: section 3.1)."""
+    """Control that publishes a secret random function of every row (PNAS section 4.B; arXiv: section 3.1)."""
 
     name = "secret random function"
     must = "hold"
@@ -41,7 +41,7 @@ class RandomFunction(SinglingOutControl):
 
 
 class Identity(SinglingOutControl):
-    """Publishes the whole table (PNAS section 4.B; arXiv: section 3.1)."""
+    """Control that publishes the whole table (PNAS section 4.B; arXiv: section 3.1)."""
 
     name = "identity"
     must = "be caught"
@@ -53,7 +53,8 @@ class Identity(SinglingOutControl):
 
 
 class Pseudonyms(SinglingOutControl):
-    """Publishes rows without their tags (PNAS section 4.B). It is caught only on populations with rare tuples."""
+    """Control that publishes rows without their tags (PNAS section 4.B). Attackers succeed only on populations with
+    rare tuples."""
 
     name = "pseudonyms"
     must = "be caught"
@@ -74,7 +75,7 @@ class Pseudonyms(SinglingOutControl):
 
 
 class OneColumnControl(SinglingOutControl):
-    """Publishes one raw column of a sample: the tags of half of the rows."""
+    """Control that publishes one raw column of a sample: the tags of half of the rows."""
 
     name = "one raw column"
     must = "be caught"
@@ -86,8 +87,8 @@ class OneColumnControl(SinglingOutControl):
 
 
 class LastBits(SinglingOutControl):
-    """Publishes a many-to-one function of each row: the last half of its bits (PNAS section 4.B; arXiv: section
-    3.1)."""
+    """Control that publishes a many-to-one function of each row: the last half of its tag's bits (PNAS section 4.B;
+    arXiv: section 3.1)."""
 
     name = "last half of the bits"
     must = "be caught"
@@ -101,8 +102,8 @@ class LastBits(SinglingOutControl):
 
 
 class ManyPredicates(SinglingOutControl):
-    """Publishes many predicates of every row: everybody is singled out (PNAS: full singling out is not treated; arXiv:
-    Definition 3.7, Claim 4.8)."""
+    """Control that publishes the results of many predicates on every row: everybody is singled out (PNAS: full singling
+    out is not treated; arXiv: Definition 3.7, Claim 4.8)."""
 
     name = "40 predicates of every row"
     must = "be caught"
@@ -116,7 +117,7 @@ class ManyPredicates(SinglingOutControl):
 
 
 class OnePredicate(SinglingOutControl):
-    """Publishes a single predicate of every row, which is secure (arXiv: Theorem 4.4)."""
+    """Control that publishes the result of a single predicate on every row, which is secure (arXiv: Theorem 4.4)."""
 
     name = "one predicate of every row"
     must = "hold"
