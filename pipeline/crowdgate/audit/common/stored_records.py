@@ -49,8 +49,8 @@ def now() -> date:
 
 @dataclass(frozen=True)
 class AuditRuntime:
-    """What an audit's run uses from its surroundings: the executor of batches, the progress callback, the source of
-    seeds, and the date of today."""
+    """Surroundings of an audit's run: the executor of batches, the progress callback, the source of seeds, and today's
+    date."""
 
     executor: Executor = serial
     progress: Progress | None = None

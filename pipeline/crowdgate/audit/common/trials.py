@@ -31,8 +31,8 @@ class ScheduledGame:
     must: str
     note: str
     rate: float | None = None
-    """Result that the best attack on a mechanism that must be caught reaches: its stated success, or in an inference audit
-    the precision improvement that it must exceed."""
+    """Stated success of the best attack on a mechanism that must be caught; in an inference audit the precision
+    improvement that the attack must exceed."""
 
 
 Schedule = Sequence[ScheduledGame]

@@ -22,7 +22,7 @@ from crowdgate.kind.mechanism_output import MechanismOutput
 
 @dataclass(frozen=True, eq=False)
 class InferenceAttackerView:
-    """What an inference attacker sees: a release, the secret attribute, and the known attributes of the targets (the
+    """View of an inference attacker: a release, the secret attribute, and the known attributes of the targets (the
     people attacked)."""
 
     seen: MechanismOutput

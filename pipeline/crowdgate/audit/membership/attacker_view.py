@@ -34,7 +34,7 @@ class ShadowModel:
 
 @dataclass(frozen=True, eq=False)
 class MembershipAttackerView:
-    """What a membership attacker sees: a release (`seen`), and the population with the size of the table (`crowd`).
+    """View of a membership attacker: a release (`seen`), and the population with the size of the table (`crowd`).
     `shadow` is the model fitted on the attacker's own releases (None: no model)."""
 
     seen: MechanismOutput

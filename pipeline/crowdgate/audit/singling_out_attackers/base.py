@@ -17,8 +17,8 @@ Answers = Sequence[Predicate | PredicatePerUnit | None]
 
 @dataclass(frozen=True, eq=False)
 class SinglingOutAttackerView:
-    """What a singling-out attacker sees: all that is published about one table (`told`), public knowledge (`known`),
-    and the greatest weights that its predicates may have."""
+    """View of a singling-out attacker: all that is published about one table (`told`), public knowledge (`known`), and
+    the greatest weights that its predicates may have."""
 
     told: Observation
     known: PublicKnowledge
