@@ -215,9 +215,9 @@ class Input:
 class Candidate:
     """A release that is not published yet. A part that it does not have is None, and measures of this part return None.
 
-    `rows`, `cells` and `pairs` are the output to publish. `register` are the counts of a public register of people at
-    the released levels, by the attributes that it shares with the rows. `table`, `sample` and `input` are confidential:
-    nothing computed from them is published without paid `noise`.
+    `rows`, `cells` and `pairs` are the output to publish. `register` counts the records of the public register that the
+    policy names, at the released levels of the attributes that it shares with the rows. `table`, `sample` and `input`
+    are confidential: nothing computed from them is published without paid `noise`.
     """
 
     static: Static
