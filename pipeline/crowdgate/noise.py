@@ -145,10 +145,10 @@ def _choice(sensitivity: int, rho: Fraction) -> Any:
 
 
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
-    """Return the least whole number q with P(X > q) <= alpha, where X is discrete Laplace noise of scale
+    """Return the least whole number q from 0 on with P(X > q) <= alpha, where X is discrete Laplace noise of scale
     sensitivity/epsilon: for one-sided confidence limits of a noisy count.
 
-    P(X >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity), m >= 1. The scale in use may be larger by some units in
+    P(X >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity), m >= 0. The scale in use may be larger by some units in
     the last place, hence the slack of 1e-9 in epsilon.
     """
     rate = float(epsilon / sensitivity) * (1 - 1e-9)
