@@ -140,8 +140,8 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
 
 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
-    """Return the number of cells and the expected errors of each query, from the plan alone. Errors are in units of the
-    counted rows (the sample, if any)."""
+    """Return the number of cells and the expected errors of each query, from the plan alone. Errors are those of the
+    noise, scaled to the full table by 1/beta, without the variance of sampling."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     axes = [mechanism.queries[i].levels for i in counts]
     after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)

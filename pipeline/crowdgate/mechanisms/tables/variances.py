@@ -120,7 +120,7 @@ class _Pattern:
         return self.tables.weights[at] * prod(shrunk)
 
     def _gram(self, name: str, low: int, rank: int) -> Floats:
-        """Return T'T along a coupled axis: the products of its coordinates up to rank `low` in a table whose axis has
+        """Return the matrix T'T along a coupled axis, for its coordinates up to rank `low`, in a table whose axis has
         the rank `rank`."""
         nesting = self.tables.nestings[name]
         basis, below = nesting.basis(low), np.bincount(nesting.ancestors(low, rank))
