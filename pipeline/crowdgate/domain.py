@@ -47,31 +47,32 @@ class Grid:
 
     @property
     def last(self) -> Fraction:
-        """Lower limit of the last cell."""
+        """Lower limit of the grid's last cell."""
         return self.first + self.step * (self.size - 1)
 
     @property
     def unit(self) -> Fraction:
-        """The difference between the numbers of two adjacent codes."""
+        """Difference between the numbers of two adjacent codes: the precision, or the step if there is none."""
         return self.step if self.precision is None else self.precision
 
     @property
     def each(self) -> int:
-        """Number of codes of a cell; a clamped last cell has one, since numbers above its lower limit count as that."""
+        """Number of codes of one cell. Only a last cell that clamps has a single code, since numbers above its lower
+        limit count as that limit."""
         return int(self.step / self.unit)
 
     @property
     def codes(self) -> int:
-        """Number of codes."""
+        """Number of codes of the whole grid."""
         return self.each * (self.size - 1) + (1 if self.top else self.each)
 
     @property
     def greatest(self) -> Fraction:
-        """The number of the last code."""
+        """The number that the last code represents."""
         return self.first + self.unit * (self.codes - 1)
 
     def code(self, value: Fraction) -> int:
-        """Return the code of a number, or INVALID."""
+        """Return the code of a number, or INVALID if the grid does not contain it."""
         return self._cell(value) if self.precision is None else self._nearest(value, self.precision)
 
     def _nearest(self, value: Fraction, precision: Fraction) -> int:
@@ -81,8 +82,8 @@ class Grid:
         return min(max(int((value - self.first) / precision + Fraction(1, 2)), 0), self.codes - 1)
 
     def rounded(self, values: Floats) -> tuple[Codes, Bools]:
-        """Return the codes of many numbers on a grid with a precision, and for each whether a double determines it: not
-        near a tie or a limit of the domain."""
+        """Return the codes of many numbers on a grid with a precision, and for each True if a double determines the
+        code: it is not near a tie or a limit of the domain."""
         start, end, each = float(self.first), float(self.last + self.step), float(self.unit)
         with np.errstate(invalid="ignore", over="ignore"):
             at = (values - start) / each + 0.5
@@ -117,12 +118,13 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """Number of codes: that of the values, or of the finer grid's numbers."""
+        """Number of domain codes: one for each value, or for each number of the grid where that is finer than the
+        values."""
         return len(self.labels) if self.grid is None else self.grid.codes
 
     @cached_property
     def values(self) -> Codes:
-        """The place of each code's value among the labels."""
+        """For each domain code the place of its value in `labels`."""
         each = 1 if self.grid is None else self.grid.each
         values = np.arange(self.size, dtype=np.int32) // np.int32(each)
         values.flags.writeable = False
@@ -130,13 +132,14 @@ class Domain:
 
     @cached_property
     def _codes(self) -> dict[str, int]:
-        """The first code of each label."""
+        """Domain code of each label; the first one if several codes belong to the value."""
         each = 1 if self.grid is None else self.grid.each
         return {label: each * at for at, label in enumerate(self.labels)}
 
     @cached_property
     def _numbers(self) -> dict[Fraction, int]:
-        """Codes of named values that are numbers, without numbers that two names share (`1` and `01`)."""
+        """Domain codes of the named values that are numbers, by number. Numbers that two names share (`1` and `01`) are
+        left out."""
         stated = [
             (number, code) for code, label in enumerate(self.labels) if (number := parse_number(label)) is not None
         ]

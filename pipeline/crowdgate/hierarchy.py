@@ -24,7 +24,8 @@ INVALID_LABEL = "(invalid)"
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """One level: `labels` of its codes, and for each domain code the level code it belongs to.
+    """A generalisation level of one attribute: `labels` of its level codes, and in `codes` the level code of each
+    domain code.
 
     `values` are the level codes of the domain's values, if these are fewer than its codes.
     """
@@ -39,12 +40,13 @@ class Level:
 
     @property
     def of_values(self) -> Codes:
-        """For each value of the level `exact` the level code it belongs to."""
+        """Level code of each value of the level `exact`, in the domain's order."""
         return self.codes if self.values is None else self.values
 
 
 class Numbers(Level):
-    """The numbers of a grid that is finer than any level, over which sums are taken. Never published, so unlabelled."""
+    """A level without labels: the numbers of a grid that is finer than the level `exact`. Sums are taken over these
+    numbers, which are never published."""
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -89,7 +91,8 @@ def hierarchy(domain: Domain, named: Sequence[tuple[str, Sequence[str]]], *, inv
 
 
 def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
-    """Return the first label of the finer level whose values the coarser one splits, or None if the levels nest."""
+    """Return the first label of the finer level whose domain values have several labels at the coarser level, or None
+    if the levels nest. Both sequences hold one label for each domain value."""
     parent: dict[str, str] = {}
     for label, above in zip(finer, coarser, strict=True):
         if parent.setdefault(label, above) != above:
@@ -99,7 +102,8 @@ def first_split(finer: Sequence[str], coarser: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class LevelValue:
-    """A value of a level: its label, and the domain's values that it covers: names, or runs of an order."""
+    """A value of a level: its label, and the domain values that it covers. `values` is their number, `members` are
+    their labels, with runs of numbers or days as `first to last`."""
 
     label: str
     values: int
@@ -107,7 +111,7 @@ class LevelValue:
 
 
 def value_groups(domain: Domain, level: Level) -> list[LevelValue]:
-    """Return the domain values that each value of a level covers, in the level's order."""
+    """Return each value of a level with the domain values that it covers, in the level's order."""
     codes = level.of_values[: len(domain)]
     held = np.split(np.argsort(codes, kind="stable").astype(np.int64), np.cumsum(np.bincount(codes))[:-1])
     return [
@@ -126,7 +130,8 @@ def _members(domain: Domain, codes: Integers) -> Iterator[str]:
 
 
 def _level(name: str, labels: Sequence[str], codes: Codes) -> Level:
-    """Return a level that gives these labels to the values, whose places `codes` hold for each code of the domain."""
+    """Return the level that gives `labels` to the domain values. `codes` hold the place of the value of each domain
+    code."""
     index: dict[str, int] = {}
     found = np.fromiter((index.setdefault(label, len(index)) for label in labels), dtype=np.int32, count=len(labels))
     finer = len(codes) != len(found)
@@ -139,21 +144,21 @@ def _readonly(codes: Codes) -> Codes:
 
 
 def coarser_codes(finer: Level, coarser: Level) -> Codes:
-    """Return the coarser code of each finer code. Levels of one attribute nest, so any domain value of a code
-    determines it."""
+    """Return for each code of the finer level the code of the coarser level that contains it. Levels of one attribute
+    nest, so any domain value of a finer code determines the coarser one."""
     codes = np.zeros(len(finer), dtype=np.int32)
     codes[finer.codes] = coarser.codes
     return codes
 
 
 def nests(finer: Level, coarser: Level) -> bool:
-    """Return whether each value of one level lies in one value of the other."""
+    """Return True if each value of the finer level lies in one value of the coarser level."""
     return bool((coarser_codes(finer, coarser)[finer.codes] == coarser.codes).all())
 
 
 def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) -> list[str]:
-    """Return intervals [origin + j width, origin + (j + 1) width) of a numeric domain; open where the domain is
-    (`90+`).
+    """Return for each value of a numeric domain the label of its interval [origin + j width, origin + (j + 1) width), j
+    a whole number. Intervals are open where the domain is (`90+`).
 
     Raises ValueError if the domain is not numeric, the width is no multiple of its step, or intervals would begin
     between its values.
@@ -170,7 +175,8 @@ def by_width(domain: Domain, width: Fraction, origin: Fraction = Fraction(0)) ->
 
 
 def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
-    """Return intervals of a numeric domain, each from one cut up to the next; open where the domain is.
+    """Return for each value of a numeric domain the label of its interval, from one cut up to the next. Intervals are
+    open where the domain is.
 
     Raises ValueError if the domain is not numeric, or a cut is no value of it above the least one, or not above the cut
     before it.
@@ -190,7 +196,8 @@ def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
 
 
 def _intervals(domain: Domain, grid: Grid, numbered: Sequence[int]) -> list[str]:
-    """Return the label of each value's interval: its least and greatest value, or its open side. `numbered` rises."""
+    """Return for each value of a numeric domain the label of its interval: least and greatest value, or the open side.
+    `numbered` holds the number of each value's interval, ascending."""
     last = {interval: code for code, interval in enumerate(numbered)}
     first = {interval: code for code, interval in reversed(list(enumerate(numbered)))}
     if grid.top and grid.bottom and len(last) == 1:
@@ -209,14 +216,14 @@ def _interval(domain: Domain, grid: Grid, first: int, last: int) -> str:
 
 
 def by_prefix(domain: Domain, length: int) -> list[str]:
-    """Return the first `length` characters of each label, the rest masked with `*`."""
+    """Return each label of a domain with its first `length` characters, the rest masked with `*`."""
     if length < 1:
         raise ValueError("prefix is the number of characters that stay, at least 1")
     return [label[:length] + "*" * max(0, len(label) - length) for label in domain.labels]
 
 
 def by_date_part(domain: Domain, part: str) -> list[str]:
-    """Return days as day, month, quarter or year, e.g. `2024-03`, `2024 Q1`, `2024`."""
+    """Return for each day of a domain of dates the label of its `part`: day, month, quarter or year, e.g. `2024-03`."""
     if domain.first_day is None:
         raise ValueError("part needs a domain of dates")
     return [_DATE_PARTS[part](domain.first_day + timedelta(days=i)) for i in range(len(domain))]
@@ -232,7 +239,8 @@ DATE_PARTS = tuple(_DATE_PARTS)
 
 
 def by_tree(finer: Sequence[str], groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the group of each value of the finer level. Raises ValueError naming a value in no group, or in two."""
+    """Return for each label of the finer level the name of its group; `groups` list the labels of each group. Raises
+    ValueError naming a value in no group, or in two."""
     group_of: dict[str, str] = {}
     known = set(finer)
     for group, members in groups.items():

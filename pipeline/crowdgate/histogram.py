@@ -38,7 +38,7 @@ class Column:
 
     @property
     def codes(self) -> AnyIntegers:
-        """One domain code per row."""
+        """Domain code of the attribute in each row."""
         return self.indices if self.lookup is None else self.lookup[self.indices]
 
 
@@ -55,7 +55,7 @@ class Records:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The attributes to count together, each with its level."""
+    """The columns of a histogram: attributes, each with the generalisation level at which rows are counted."""
 
     levels: Mapping[str, Level]
 
@@ -66,18 +66,19 @@ class View:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of level codes of each attribute."""
+        """Number of level codes of each attribute, in the order of `names`."""
         return tuple(len(level) for level in self.levels.values())
 
     @property
     def cells(self) -> int:
-        """Number of tuples that could occur."""
+        """Number of possible combinations of level codes: the product of `sizes`."""
         return prod(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Distinct tuples in lexicographic order, one code array per column, with their counts (all positive)."""
+    """The distinct tuples of level codes in a table, in lexicographic order, with the number of rows of each
+    (positive). `codes` holds one array for each column, `sizes` the number of possible codes of each."""
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -94,7 +95,7 @@ class Histogram:
 
 
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
-    """Count all views in one pass over the batches."""
+    """Return the histogram of each view, by name. All views are counted in one pass over the batches of rows."""
     tallies = {name: tally(view) for name, view in views.items()}
     dense = [each for each in tallies.values() if isinstance(each, DenseCounter)]
     sparse = [each for each in tallies.values() if isinstance(each, SparseCounter)]
@@ -106,12 +107,13 @@ def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, His
 
 
 def tally(view: View) -> DenseCounter | SparseCounter:
-    """Return an empty counter of a view."""
+    """Return an empty counter for the rows of a view: dense up to DENSE_CELLS possible tuples, sparse above."""
     return DenseCounter(view) if view.cells <= DENSE_CELLS else SparseCounter(view)
 
 
 def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
-    """Count the rows of a batch in several counters: the codes of a column at a level are looked up once for all."""
+    """Count the rows of a batch in each of several dense counters. A column's codes at a level are looked up once for
+    all."""
     if len(tallies) == 1:
         tallies[0].add(retained_values(tallies[0].keys(batch), batch.keep))
         return
@@ -128,7 +130,8 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
 
 
 class DenseCounter:
-    """A counter for each cell of a small key space; the key is a mixed-radix number."""
+    """A number of rows for each possible tuple (cell) of a view with few cells. Its key, a mixed-radix number of the
+    level codes, is the cell's place."""
 
     CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
     KEYS = 1 << 17  # keys of one chunk stay in cache
@@ -139,7 +142,8 @@ class DenseCounter:
         self._counts = np.zeros(view.cells, dtype=np.int64)
 
     def keys(self, batch: Records) -> Codes:
-        """Return the keys of all rows of a batch, for this counter alone: a lookup gives a column's part of the key."""
+        """Return the key of each row of a batch, i.e. the place of its cell in this counter. A lookup gives each
+        column's part of the key."""
         sizes = [len(level) for level in self.levels.values()]
         parts = [
             (batch.columns[name].indices, lookup_of(batch.columns[name], level) * np.int32(prod(sizes[at + 1 :])))
@@ -153,13 +157,14 @@ class DenseCounter:
         return key
 
     def key(self, codes: Mapping[tuple[str, int], Codes], key: Codes) -> None:
-        """Write the keys of some rows, given by the codes of their columns at levels, into `key`, which holds zeros."""
+        """Write into `key`, which holds zeros, the place of each row's cell in this counter. `codes` hold the rows'
+        level codes by attribute and id of the level."""
         for name, level in self.levels.items():
             key *= np.int32(len(level))
             key += codes[name, id(level)]
 
     def add(self, key: Codes) -> None:
-        """Count rows by their keys."""
+        """Count one row in the cell of each given key."""
         # counting all cells costs their number, counting at keys costs up to twice as much a key
         if self._counts.size <= 2 * len(key):
             self._counts += np.bincount(key, minlength=self._counts.size)
@@ -167,15 +172,15 @@ class DenseCounter:
             np.add.at(self._counts, key, 1)
 
     def histogram(self) -> Histogram:
-        """Return the histogram of the counted rows."""
+        """Return the histogram of the rows counted so far."""
         key = np.flatnonzero(self._counts)
         codes = np.unravel_index(key, self._view.sizes) if self._view.sizes else ()
         return Histogram(self._view.names, self._view.sizes, tuple(codes), self._counts[key])
 
 
 class SparseCounter:
-    """A counter of occurring tuples, packed into few words each. Tuples of new batches wait until they outnumber the
-    merged ones, so each key is sorted a few times, however many batches there are."""
+    """A counter of the tuples that occur, packed into few words each. Tuples of new batches wait until they outnumber
+    the merged ones, so each tuple is sorted a few times, however many batches there are."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -185,7 +190,7 @@ class SparseCounter:
         self._waiting = 0
 
     def add(self, batch: Records) -> None:
-        """Count the rows of a batch."""
+        """Count the rows of a batch that are part of the table."""
         columns = (
             retained_values(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
             for name, level in self._view.levels.items()
@@ -197,7 +202,7 @@ class SparseCounter:
             self._merge()
 
     def _merge(self) -> None:
-        """Sort the waiting tuples, then merge the two sorted runs."""
+        """Sort the tuples of the waiting batches, and merge them with the sorted tuples of earlier batches."""
         ones = np.ones(self._waiting, dtype=np.int64)
         runs = [self._merged, collapsed(_joined(self._pending), ones)]
         self._merged, self._waiting = (self._packing.empty(), ones[:0]), 0
@@ -208,7 +213,7 @@ class SparseCounter:
         self._merged = collapsed(_joined(words), _joined_counts(counts))
 
     def histogram(self) -> Histogram:
-        """Return the histogram of the counted rows."""
+        """Return the histogram of the rows counted so far."""
         if self._waiting:
             self._merge()
         words, counts = self._merged
@@ -216,7 +221,7 @@ class SparseCounter:
 
 
 def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
-    """Yield the words of all parts, releasing the parts one by one."""
+    """Yield each word of the packed tuples as one array over all parts. The parts' arrays are released on the way."""
     columns = [list(column) for column in zip(*parts, strict=True)]
     parts.clear()
     while columns:
@@ -235,7 +240,7 @@ def lookup_of(column: Column, level: Level) -> Codes:
 
 
 def retained_values(values: Codes, keep: Bools | None) -> Codes:
-    """Return the values of the rows that are part of the table."""
+    """Return the values of the rows that are part of the table: those with `keep`, or all rows if it is None."""
     return values if keep is None else values[keep]
 
 
@@ -253,7 +258,7 @@ def collapse(
 def _collapse_dense(
     names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
 ) -> Histogram:
-    """Return the histogram of `collapse` by a counter for each cell, without sorting."""
+    """Return the histogram of tuples that may repeat without sorting, by a counter for each possible tuple."""
     key = np.zeros(len(counts), dtype=np.int64)
     for column, size in zip(codes, sizes, strict=True):
         key = key * size + column
@@ -296,7 +301,8 @@ def generalise(histogram: Histogram, levels: Mapping[str, Level]) -> Histogram:
 
 
 def joint(views: Iterable[View]) -> View:
-    """Return the view of which all others are functions: each attribute at the finest level that one of them has."""
+    """Return the view that determines all the given ones: each of their attributes, at the finest level that a view has
+    it."""
     finest: dict[str, Level] = {}
     for view in views:
         for name, level in view.levels.items():
@@ -306,7 +312,8 @@ def joint(views: Iterable[View]) -> View:
 
 
 def split(histogram: Histogram, finest: View, views: Mapping[str, View]) -> dict[str, Histogram]:
-    """Return the histograms of all views, from that of their joint view."""
+    """Return the histogram of each view by name, computed from `histogram`, the histogram of their joint view
+    `finest`."""
     return {name: _coarsened(histogram, finest, view) for name, view in views.items()}
 
 
@@ -319,13 +326,13 @@ def _coarsened(histogram: Histogram, finest: View, view: View) -> Histogram:
 
 
 def subsample(histogram: Histogram, subsampler: Subsampler) -> Histogram:
-    """Return a Bernoulli sample of the rows: cell by cell in key order, with the distribution of independent sampling
-    of rows."""
+    """Return the histogram of a Bernoulli sample of the rows. `subsampler` draws the sampled rows of each class, in key
+    order; the distribution is that of independent sampling of rows."""
     return _select(histogram, subsampler(histogram.counts), 1)
 
 
 def at_least(histogram: Histogram, k: int) -> Histogram:
-    """Return the classes of at least k rows; the others are suppressed."""
+    """Return the histogram of the classes with at least k rows; smaller classes are suppressed."""
     return _select(histogram, histogram.counts, k)
 
 
@@ -336,7 +343,8 @@ def _select(histogram: Histogram, counts: Integers, least: int) -> Histogram:
 
 
 def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
-    """Yield the histogram in consecutive parts of at most `rows` rows."""
+    """Yield histograms of consecutive runs of at most `rows` rows, in the order of tuples. A class can be divided
+    between runs."""
     # row r belongs to the first class with a cumulated count above r
     ends = np.cumsum(histogram.counts)
     for start in range(0, histogram.rows, rows):
@@ -350,5 +358,5 @@ def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
 
 
 def expand(histogram: Histogram, name: str) -> AnyIntegers:
-    """Return one column of the table of rows that the histogram counts, in canonical sorted order."""
+    """Return one column's code for each row that the histogram counts, in the lexicographic order of tuples."""
     return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)

@@ -33,7 +33,8 @@ the sensitivity, up or down."""
 
 @dataclass(frozen=True)
 class NoiseSource:
-    """The noise of tables: `laplace` takes an L1 sensitivity and epsilon, `gaussian` L2 and rho."""
+    """The samplers of noise for tables: `laplace` takes an L1 sensitivity and epsilon, `gaussian` an L2 sensitivity and
+    rho."""
 
     laplace: VectorNoise
     gaussian: VectorNoise
@@ -41,7 +42,8 @@ class NoiseSource:
 
 @dataclass(frozen=True)
 class ZcdpSource:
-    """Noise under zCDP: `gaussian` takes an L2 sensitivity and rho, `choose` is a private selection."""
+    """The samplers of releases under zCDP: `gaussian` adds noise for an L2 sensitivity and rho, `choose` selects one
+    score privately."""
 
     gaussian: VectorNoise
     choose: Chooser
@@ -73,7 +75,7 @@ def _mechanism(sensitivity: int, epsilon: Fraction) -> Any:
 
 
 def _integer() -> Any:
-    """Return the domain of integers of 64 bits. Measurements are contributions to OpenDP that must be enabled."""
+    """Return OpenDP's domain of 64-bit integers. OpenDP lists measurements as contributions, which are enabled here."""
     from opendp.domains import atom_domain
     from opendp.mod import enable_features
     from opendp.typing import i64
@@ -113,8 +115,8 @@ def _selection(sensitivity: int, epsilon: Fraction) -> Any:
 
 
 def gumbel_max(scores: Integers, sensitivity: int, rho: Fraction) -> int:
-    """Return the place of the greatest score after Gumbel noise of scale b on each: place i with probability
-    proportional to e^(score/b), the exponential mechanism.
+    """Return the place of the greatest score after Gumbel noise of scale b = sensitivity/sqrt(2 rho) on each: place i
+    with probability proportional to e^(score/b), the exponential mechanism.
 
     If each score changes by at most the sensitivity, two log-odds change by at most twice that over b, which is
     (sensitivity/b)^2/2-zCDP (Cesar, Rogers 2021, "Bounding, concentrating, and truncating", Lemma 3.4). Raises
@@ -143,10 +145,11 @@ def _choice(sensitivity: int, rho: Fraction) -> Any:
 
 
 def laplace_quantile(sensitivity: int, epsilon: Fraction, alpha: float) -> int:
-    """Return the least q with P(noise > q) <= alpha, for one-sided confidence limits of a noisy count.
+    """Return the least whole number q from 0 on with P(X > q) <= alpha, where X is discrete Laplace noise of scale
+    sensitivity/epsilon: for one-sided confidence limits of a noisy count.
 
-    P(noise >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity). The scale in use may be larger by some units in the
-    last place, hence the slack of 1e-9 in epsilon.
+    P(X >= m) = a^m / (1 + a) with a = e^(-epsilon/sensitivity), m >= 0. The scale in use may be larger by some units in
+    the last place, hence the slack of 1e-9 in epsilon.
     """
     rate = float(epsilon / sensitivity) * (1 - 1e-9)
     return max(0, ceil((-log(alpha) - log1p(exp(-rate))) / rate) - 1)
@@ -213,7 +216,7 @@ def _gaussian_on_vectors(sensitivity: int, rho: Fraction) -> Any:
 
 
 def _root_up(squared: Fraction) -> float:
-    """Return the square root, rounded up."""
+    """Return the square root of `squared`, rounded up to a float."""
     root = sqrt(squared)
     while Fraction(root) ** 2 < squared:
         root = nextafter(root, inf)
@@ -221,7 +224,8 @@ def _root_up(squared: Fraction) -> float:
 
 
 def _least_scale(make: Callable[..., Any], metric: Any, scale: float, sensitivity: int, budget: Fraction) -> Any:
-    """Return the mechanism of the least scale from `scale` on that keeps the budget by OpenDP's own map."""
+    """Return OpenDP's mechanism `make` with the least noise scale, from `scale` on, whose privacy cost at this
+    sensitivity is at most `budget` by OpenDP's own map."""
     from opendp.domains import vector_domain
 
     limit = down(budget)

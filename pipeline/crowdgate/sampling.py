@@ -31,7 +31,8 @@ _COINS, _TIES, _PERSONS, _SEEDS = 1, 2, 3, 4
 
 
 class SecretKey:
-    """The key of one release. `injected` marks one that was not drawn from the operating system: for tests only."""
+    """The secret AES-256 key of one release, from which its randomness is derived. `injected` marks a key that was not
+    drawn from the operating system: for tests only."""
 
     __slots__ = ("_secret", "injected")
 
@@ -49,14 +50,14 @@ class SecretKey:
         raise TypeError("a secret key is not stored")
 
     def stream(self, purpose: int, number: int) -> CipherContext:
-        """Return an independent keystream for each purpose and number."""
+        """Return an AES keystream for this purpose and number, independent of the streams of any others."""
         nonce = purpose.to_bytes(4, "big") + number.to_bytes(4, "big") + bytes(8)
         return _counter_mode(self._secret, nonce)
 
 
 def bernoulli_subsampler(key: SecretKey, beta: Fraction, number: int = 0) -> Callable[[Integers], Integers]:
-    """Return a function that samples each row with probability exactly beta: from class sizes to those of the sampled
-    classes.
+    """Return a function from the number of rows of each class to the number of sampled rows of each class. Each row is
+    sampled independently with probability exactly beta.
 
     It may be called once, as randomness is never reused. Each `number` has independent randomness. Raises ValueError
     unless 0 < beta <= 1.
@@ -76,8 +77,9 @@ def row_draws(key: SecretKey, people: Sequence[bytes], of: AnyIntegers, tuples: 
 
     It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and its
     number among the person's equal rows), and of nothing else: neither of the order of rows nor of their partition.
-    `of` are places in `people`. Each id becomes a block by keyed BLAKE2b; the numbers are added to it one by one with
-    AES between (CBC-MAC on messages of one length). Draws of different people must not be compared.
+    `of` holds the place of each row's person in `people`. Each id becomes a block by keyed BLAKE2b; the numbers are
+    added to it one by one with AES between (CBC-MAC on messages of one length). Draws of different people must not be
+    compared.
     """
     stream = key.stream(_PERSONS, 0)
     secret, cipher = stream.update(bytes(KEY_BYTES)), _block_cipher(stream.update(bytes(KEY_BYTES)))
@@ -140,7 +142,8 @@ class _BernoulliSampler:
         return heads
 
     def _refine(self) -> bool:
-        """Return whether the further digits of a uniform number are below the remaining digits of beta."""
+        """Return True if the further digits of a uniform number are below the remaining digits of beta. Called after a
+        tie of the first digits."""
         remainder = self._remainder
         while remainder:
             remainder *= 1 << 64

@@ -12,8 +12,8 @@ NEAR = Fraction(1, 10**9)
 
 
 def budget_problems(said: NoiseFields) -> Iterator[str]:
-    """Yield a problem unless the queries spend exactly what the budget's split gives them, in total at most the
-    budget."""
+    """Yield a problem unless each noisy query of a manifest spends exactly what the budget's split gives it, and all
+    together spend at most the budget."""
     if sum(query.cells for query in said.queries) > MOST_NUMBERS:
         yield f"more than {MOST_NUMBERS} noisy numbers"
         return
@@ -34,7 +34,8 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
 
 
 def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
-    """Yield a problem if the interval width for sums of the noise on counts is wrong, from format 2 on."""
+    """Yield a problem if a manifest's `width` is wrong: half an interval for sums of the noise on counts, in standard
+    errors. It is stated from format 2 (`form`) on."""
     counted = [at for at, query in enumerate(said.queries) if query.grid is None]
     cells = sum(said.queries[at].cells for at in counted)
     due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None

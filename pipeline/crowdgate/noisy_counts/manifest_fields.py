@@ -27,7 +27,8 @@ class GridFields(ManifestFields):
 
     @property
     def value_limits(self) -> tuple[Fraction, Fraction]:
-        """The values of the least and the greatest whole number."""
+        """The column's values at the least and at the greatest whole number: offset + unit * low, offset + unit *
+        high."""
         return self.offset + self.unit * self.low, self.offset + self.unit * self.high
 
 
@@ -54,12 +55,13 @@ class QueryFields(ManifestFields):
 
     @property
     def query(self) -> Query:
-        """The query as used in `accounting`."""
+        """Name, cells, contribution of a row, and share, as `accounting` takes them."""
         return Query(self.name, self.cells, self.contribution, self.share)
 
     @property
     def contribution(self) -> int:
-        """The largest contribution of one row, at least 1."""
+        """The largest absolute contribution of one row to a cell, at least 1: 1 for counts, for sums in units of the
+        grid."""
         return 1 if self.grid is None else max(1, abs(self.grid.low), abs(self.grid.high))
 
 
@@ -83,20 +85,23 @@ class NoiseFields(ManifestFields):
 
     @property
     def noise_kind(self) -> NoiseKind:
-        """The name of the noise in `accounting`."""
+        """The name of the noise in `accounting`: `laplace` or `gaussian`."""
         return "laplace" if self.noise == "discrete laplace" else "gaussian"
 
     @property
     def spend(self) -> Fraction | None:
-        """Epsilon or rho of all queries together."""
+        """The budget of all queries together: epsilon for Laplace noise, rho for Gaussian noise; None if it is not
+        stated."""
         return self.epsilon if self.noise_kind == "laplace" else self.rho
 
     def spent(self, query: QueryFields) -> Fraction | None:
-        """Return epsilon or rho of one query."""
+        """Return the budget that one query spends: epsilon for Laplace noise, rho for Gaussian noise; None if it is not
+        stated."""
         return query.epsilon if self.noise_kind == "laplace" else query.rho
 
     def law_of(self, at: int, rows: int) -> Law:
-        """Return the noise distribution on each cell of a query, if a privacy unit has at most `rows` rows."""
+        """Return the noise distribution in each cell of the query at place `at`, if a privacy unit has at most `rows`
+        rows."""
         query = self.queries[at]
         spent = self.spent(query)
         assert spent is not None, "every query states its spend"

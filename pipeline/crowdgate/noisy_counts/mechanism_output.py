@@ -11,8 +11,8 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables
 
 @dataclass(frozen=True, eq=False)
 class NoisyCounts:
-    """Noisy counts of rows in the cells of `levels` (their shape), as drawn: of a Bernoulli sample at rate `beta`, with
-    noise of variance `variance` in each."""
+    """Noisy counts of rows as drawn: an array with an axis for each attribute in `levels`. They count a Bernoulli
+    sample at rate `beta` (1: all rows), with noise of variance `variance` in each cell."""
 
     levels: Mapping[str, Level]
     counts: Integers
@@ -21,7 +21,7 @@ class NoisyCounts:
 
 
 def noisy_counts_of(mechanism: DpTables, noisy: Sequence[Integers]) -> tuple[NoisyCounts, ...]:
-    """Return the tables of counts among the noisy vectors of one run."""
+    """Return the noisy tables of counts that one run of the mechanism drew, without its noisy sums."""
     lines = zip(mechanism.queries, mechanism.laws, noisy, strict=True)
     return tuple(
         NoisyCounts(linear.levels, values.reshape(linear.shape), law.variance, mechanism.beta)

@@ -21,7 +21,8 @@ SOLVED = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class CountCells:
-    """The numbers of a table of counts as published, flat; NaN for empty ones."""
+    """Published numbers of a table of counts, one for each cell in a flat array: the count, its unbiased estimate,
+    standard error and interval limits. NaN where the published cell is empty."""
 
     value: Floats
     unbiased: Floats
@@ -49,11 +50,12 @@ class CountsPlan:
 
     @cached_property
     def lattice(self) -> MarginLattice:
-        """The lattice of the tables' margins."""
+        """The lattice of the plan's tables and of the margins that they share."""
         return MarginLattice.of(self.axes)
 
     def problems(self, published: Mapping[int, CountCells]) -> Iterator[str]:
-        """Yield the problems of tables, by their places."""
+        """Yield a problem for each published table whose numbers contradict the plan or another table. `published`
+        holds the cells of tables by their place in `names`."""
         spread, _ = variances_after(self.axes, [law.variance for law in self.laws])
         for at, each in published.items():
             for problem in self._cell_problems(each, spread[at].reshape(-1)):
@@ -95,7 +97,8 @@ class CountsPlan:
     def _disagreeing_tables(
         self, ranks: Ranks, holders: Sequence[int], tables: Mapping[int, Floats], near: float
     ) -> Iterator[tuple[int, int]]:
-        """Yield tables with another margin than the first; cells with an empty part are ignored."""
+        """Yield (table, first table) for each of `holders`, places of tables, whose margin at `ranks` differs from the
+        first one's by more than the relative tolerance `near`. Cells with an empty part are ignored."""
         found = {at: self._margin(ranks, at, tables[at]) for at in holders}
         for at in holders[1:]:
             first, own = found[holders[0]], found[at]
@@ -107,8 +110,8 @@ class CountsPlan:
         return np.bincount(cells, values, self.lattice.size(ranks)).astype(np.float64)
 
     def _published_margins(self, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield each table with its finest margin among the other tables or, if that is unpublished, the next coarser
-        one."""
+        """Yield (table, margin), both as places: for each published table the finest other table that is a margin of it
+        or, if that is unpublished, the next coarser published one."""
         known = {self._ranks[at]: at for at in reversed(places)}
         for at in places:
             above = self.lattice.parent(self._ranks[at])

@@ -6,7 +6,8 @@ from crowdgate.noisy_counts.manifest_fields import GridFields, QueryFields
 
 
 def noise_fields(made: DpTables, split: str) -> dict[str, object]:
-    """Return the fields of `NoiseFields`: the noise, its budget, and each query with its spend."""
+    """Return the manifest's fields `NoiseFields` by name: the noise, its budget, each query with its part of the
+    budget, the split, and the width of intervals."""
     unit = "epsilon" if made.budget.noise == "laplace" else "rho"
     queries = tuple(_query(made, at, unit) for at in range(len(made.queries)))
     return {"noise": f"discrete {made.budget.noise}", unit: made.budget.spend, "queries": queries, "split": split,

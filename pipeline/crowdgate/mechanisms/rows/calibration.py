@@ -91,7 +91,7 @@ def calibrate(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction
 
 
 def residuals(counts: Integers, weights: Integers, margins: Sequence[NoisyMargin]) -> tuple[Residuals, ...]:
-    """Return the fit of the weights to each margin. Exact in integers: a class's rows times its weight."""
+    """Return the fit of the weights to each margin, from the exact integer sums of a class's rows times its weight."""
     return tuple(_residuals(counts, weights, margin) for margin in margins)
 
 
@@ -107,12 +107,14 @@ def _residuals(counts: Integers, weights: Integers, margin: NoisyMargin) -> Resi
 
 
 def _limits(design: Fraction) -> tuple[int, int]:
-    """Return the least and the greatest weight on the grid."""
+    """Return the least and the greatest permitted weight of a row, in units of 1/GRID. `design` is the design weight 1
+    / beta."""
     return -int(-LEAST * design * GRID // 1), int(MOST * design * GRID // 1)
 
 
 def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction) -> ProjectionProblem:
-    """Return the projection problem: cells with a class as rows in standard errors, classes as columns."""
+    """Return the projection problem for the weights: the cells that have a class as rows, in standard errors, the
+    classes as columns."""
     from scipy.sparse import csr_array, vstack
 
     _check(counts, margins, design)
@@ -135,7 +137,8 @@ def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction)
 
 
 def _coarse(margins: Sequence[NoisyMargin]) -> Any:
-    """Return sums of figures that margins have in common, in standard errors."""
+    """Return a sparse matrix of the cells that have a class (rows) by the sums of cells that several margins have in
+    common (columns): a cell's standard error where it is part of a sum, else 0."""
     errors = [np.sqrt(margin.variance[np.unique(margin.cells)]) for margin in margins]
     return common_sums([margin.cells for margin in margins]).multiply(np.concatenate(errors)[:, None]).tocsr()
 

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LevelSelection:
-    """A choice of levels: its candidates, score, rows and epsilon."""
+    """A planned private choice of levels: candidate levels (`lattice`), `epsilon`, score, the table that it reads
+    (`on`: the full table or the sample), weights of attributes, and the most `rows` of a privacy unit."""
 
     lattice: SchemeLattice
     epsilon: Fraction
@@ -44,12 +45,12 @@ class LevelSelection:
 
     @property
     def chosen(self) -> list[str]:
-        """The attributes with more than one candidate."""
+        """Names of the attributes with more than one candidate level."""
         return [name for name, levels in self.lattice.candidates.items() if len(levels) > 1]
 
     def choose(self, table: Histogram, k: int, beta: Fraction, select: Selector) -> dict[str, Level]:
-        """Return the levels that `select` takes; `table` counts, at the finest candidates, the full table or the
-        sample.
+        """Return the level of each attribute in the scheme that `select` draws by the scores. `table` counts the full
+        table or the sample at the finest candidate levels.
 
         A sample is not sampled again: all its rows in classes of at least k are retained, as with `beta` 1.
         """
@@ -59,7 +60,7 @@ class LevelSelection:
         return self.lattice.scheme(select(scores, SENSITIVITY * self.rows, self.epsilon))
 
     def words(self) -> str:
-        """Return the choice in one sentence."""
+        """Return a sentence on the choice of levels: attributes, number of combinations, score, table and epsilon."""
         lattice = self.lattice
         return choice_sentence(self.chosen, len(lattice), self.score, lattice.last, self.on, decimal(self.epsilon))
 
@@ -67,7 +68,8 @@ class LevelSelection:
 def choice_sentence(
     chosen: Sequence[str], candidates: int, score: str, target: str | None, on: str, epsilon: str
 ) -> str:
-    """Return a choice of levels in one sentence."""
+    """Return a sentence on a choice of levels: the `chosen` attributes, the number of combinations (`candidates`), the
+    score, the table that it reads and its epsilon."""
     rows = "the full table" if on == "full" else "the released sample itself"
     paid = "of the total" if on == "full" else "in one guarantee with the mechanism"
     by = score.replace("_", " ") + (f" of {target}" if target else "")
@@ -77,7 +79,8 @@ def choice_sentence(
 
 
 def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> tuple[Part, ...]:
-    """Return the parts of the guarantee: the epsilon that gates leave, divided between mechanism (first) and choice."""
+    """Return the parts of the privacy guarantee: the epsilon that gates leave (`left`) and delta, divided between
+    mechanism (first) and choice; or one joint part if levels are chosen on the sample."""
     if spec is None:
         return (Part("mechanism", left, delta),)
     if spec.on == "sample":
@@ -86,7 +89,7 @@ def choice_parts(spec: LevelChoice | None, left: Fraction, delta: Fraction) -> t
 
 
 def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | None:
-    """Return the choice of a policy without problems; None if it has none."""
+    """Return the planned choice of levels of a policy without problems; None if the policy fixes all levels."""
     if spec.choose is None:
         return None
     candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
@@ -97,7 +100,7 @@ def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | No
 
 
 def candidate_levels(contract: Contract, name: str, stated: str | Candidates) -> tuple[Level, ...]:
-    """Return the levels that a policy states for an attribute, finest first."""
+    """Return the levels that a policy states for an attribute, its level or its candidates, finest first."""
     hierarchy = contract.by_name[name].hierarchy
     assert hierarchy is not None
     listed = [stated] if isinstance(stated, str) else stated.choose
@@ -105,7 +108,7 @@ def candidate_levels(contract: Contract, name: str, stated: str | Candidates) ->
 
 
 def candidate_count(spec: SafeKAnonymity) -> int:
-    """Return the number of combinations of the listed levels."""
+    """Return the number of schemes, i.e. of combinations of one candidate level for each attribute."""
     return prod(len(stated.choose) for stated in spec.attributes.values() if isinstance(stated, Candidates))
 
 
@@ -125,7 +128,7 @@ def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) ->
 
 
 def choice_problems(spec: SafeKAnonymity) -> Iterator[Finding]:
-    """Yield the findings against a choice: missing or superfluous candidates, target or weights."""
+    """Yield the findings against a policy's choice of levels: missing or superfluous candidates, target or weights."""
     lists = {name: stated.choose for name, stated in spec.attributes.items() if isinstance(stated, Candidates)}
     if spec.choose is None:
         for name in lists:
@@ -173,8 +176,8 @@ def _weight_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Find
 
 
 def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candidates: int) -> float:
-    """Return the delta of the mechanism together with a choice among `candidates` on its own sample; 1 if no bound is
-    known."""
+    """Return the delta of safe k-anonymity and a choice among `candidates` schemes on the same sample, for their joint
+    `epsilon`, of which the choice spends `side`; 1 if no bound is known."""
     try:
         return safe_k.same_sample_delta(k, beta, epsilon, side, candidates)
     except ValueError:
@@ -182,7 +185,8 @@ def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candi
 
 
 def joint_least_k(part: Part, beta: Fraction, side: Fraction, candidates: int) -> int:
-    """Return the smallest k with which both together keep `part`. Raises ValueError if no k up to 10^9 does."""
+    """Return the smallest k for which safe k-anonymity and a choice of levels on its sample, with epsilon `side`,
+    together keep `part` of the guarantee. Raises ValueError if no k up to 10^9 does."""
 
     def holds(k: int) -> bool:
         return joint_delta(k, beta, part.epsilon, side, candidates) <= part.delta

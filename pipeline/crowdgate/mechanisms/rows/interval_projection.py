@@ -35,9 +35,12 @@ _RELATIVE, _MET = 1e-5, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class ProjectionProblem:
-    """B (sparse, one row for each figure), q > 0, targets t, intervals [l, u], bounds [a, b] with 0 < a <= 1 <= b,
-    ridge > 0. Figures are in the units in which shifts are compared: standard errors. `coarse` (sparse, one row for
-    each figure, possibly no columns) spans combinations in which B' nearly vanishes: only speed depends on it."""
+    """The data of the problem, named as in the module: B (`matrix`; sparse, a row for each figure), q > 0 (`base`),
+    targets t, intervals [l, u] of figures, bounds [a, b] of ratios with 0 < a <= 1 <= b, ridge > 0.
+
+    Figures are in the units in which shifts are compared: standard errors. `coarse` (sparse, one row for each figure,
+    possibly no columns) spans combinations in which B' nearly vanishes: only speed depends on it.
+    """
 
     matrix: Any
     base: Floats
@@ -51,29 +54,30 @@ class ProjectionProblem:
 
     @cached_property
     def transposed(self) -> Any:
-        """B', the transpose of B."""
+        """B', the transpose of the matrix B of figures by classes."""
         return self.matrix.T.tocsr()
 
     def ratios(self, y: Floats) -> Floats:
-        """Return g(y)."""
+        """Return the ratio of each class to its base at the multipliers y: g(y) = clip(1 - B'y, a, b)."""
         return np.asarray(np.clip(1 - self.transposed @ y, self.least, self.most))
 
     def figures(self, y: Floats) -> Floats:
-        """Return z(y)."""
+        """Return for each figure the point of its interval at the multipliers y: z(y) = clip(t + y / ridge, l, u)."""
         return np.clip(self.target + y / self.ridge, self.lower, self.upper)
 
     def shift(self, y: Floats) -> Floats:
-        """Return s(y)."""
+        """Return for each figure the shift at the multipliers y, its value minus the point of its interval: s(y) = B (q
+        g(y)) - z(y)."""
         return np.asarray(self.matrix @ (self.base * self.ratios(y)) - self.figures(y))
 
     def rounding(self, y: Floats) -> float:
-        """Return a bound on the floating-point rounding error of s(y)."""
+        """Return a bound on the floating-point rounding error of the shifts s(y) at the multipliers y."""
         sums = self.matrix @ (self.base * (1 + self.transposed @ np.abs(y)))
         return _FLOAT * float(sums.max(initial=0.0))
 
     def gap(self, y: Floats, direction: Floats) -> float:
-        """Return an upper bound of |s(y)|^2 minus the minimum, from the dual bound at `direction`, which is near
-        s(y)."""
+        """Return an upper bound of |s(y)|^2, the squared shift at the multipliers y, minus the least squared shift. It
+        follows from the dual bound at `direction`, which is near s(y)."""
         pull = self.base * (self.transposed @ direction)
         ends = np.where(pull > 0, self.least, self.most)
         reach = np.maximum(direction * self.lower, direction * self.upper) - direction * self.figures(y)
@@ -83,7 +87,8 @@ class ProjectionProblem:
 
 @dataclass(frozen=True, eq=False)
 class NearestPoint:
-    """g, the shift, and an upper bound of the shift's square minus its minimum."""
+    """A solution: the ratio g of each class, the shift s of each figure, and an upper bound of |s|^2 minus its minimum
+    (`gap`)."""
 
     ratios: Floats
     shift: Floats
@@ -91,7 +96,8 @@ class NearestPoint:
 
 
 def nearest_point(problem: ProjectionProblem) -> NearestPoint:
-    """Return the solution. Raises ArithmeticError if the method does not converge."""
+    """Return the ratios that solve the problem, their shifts and the gap. Raises ArithmeticError if the method does not
+    converge."""
     start, stiffness = np.zeros(len(problem.target)), _FIRST
     for _ in range(_ROUNDS):
         y = _proximal(problem, start, stiffness)
@@ -103,7 +109,8 @@ def nearest_point(problem: ProjectionProblem) -> NearestPoint:
 
 
 def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Floats:
-    """Return the y at which s(y) = (y - start) / stiffness."""
+    """Return the multipliers y of one proximal step from `start`, at which the shift s(y) is (y - start) /
+    stiffness."""
     y = start
     for _ in range(_STEPS):
         slope = (y - start) / stiffness - problem.shift(y)
@@ -115,7 +122,8 @@ def _proximal(problem: ProjectionProblem, start: Floats, stiffness: float) -> Fl
 
 
 def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, stiffness: float) -> float:
-    """Return the part of the step that minimises the function, at most 1."""
+    """Return the factor, at most 1, by which the Newton step is multiplied to minimise the proximal step's function
+    along it."""
 
     def slope(t: float) -> float:
         there = y + t * step
@@ -129,7 +137,8 @@ def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, 
 
 
 def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: float) -> Floats:
-    """Return (E + B K B')^-1 slope: K = q where g is free; E = 1 / stiffness, plus 1 / ridge where z is free."""
+    """Return the Newton direction (E + B K B')^-1 slope at the multipliers y. K is diagonal, q for ratios strictly
+    inside their bounds, else 0. E is 1 / stiffness, plus 1 / ridge for figures strictly inside their intervals."""
     raw = 1 - problem.transposed @ y
     free = (raw > problem.least) & (raw < problem.most)
     inner = problem.target + y / problem.ridge
@@ -143,7 +152,8 @@ def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: flo
 
 
 def _by_classes(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats:
-    """Solve by Woodbury's identity, with as many equations as free classes."""
+    """Return the Newton direction by Woodbury's identity, from as many equations as there are classes with a ratio
+    inside its bounds."""
     from scipy.linalg import cho_factor, cho_solve
 
     scaled = slope / own
@@ -164,8 +174,8 @@ def _by_figures(matrix: Any, base: Floats, own: Floats, slope: Floats) -> Floats
 
 
 def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse: Any) -> Floats:
-    """Solve by conjugate gradients, preconditioned by the common sums exactly, then the diagonal, then the sums
-    again."""
+    """Return the Newton direction by conjugate gradients. The preconditioner solves the equations exactly among the
+    combinations of `coarse`, then by the diagonal, then among these combinations again."""
     from scipy.sparse.linalg import LinearOperator, cg
 
     back, diagonal = matrix.T.tocsr(), matrix.multiply(matrix) @ base + own
@@ -186,7 +196,8 @@ def _by_gradients(matrix: Any, base: Floats, own: Floats, slope: Floats, coarse:
 
 
 def _sums(pulled: Any, base: Floats, coarse: Any, own: Floats) -> Callable[[Floats], Floats]:
-    """Return a function for the solution among combinations of `coarse` alone."""
+    """Return a function that maps the right-hand side of the Newton equations to their solution among combinations of
+    `coarse` alone."""
     from scipy.linalg import cho_factor, cho_solve
 
     if not coarse.shape[1]:

@@ -34,15 +34,15 @@ that of the class before it."""
 
 @dataclass(frozen=True, eq=False)
 class SchemeLattice:
-    """Candidate levels of each attribute, finest first. `last` names an attribute whose codes take the lowest bits of
-    the numbers, for scores that read its values within a class of the others."""
+    """Candidate levels of each attribute, finest first; a scheme takes one of them for each. `last` names an attribute
+    whose codes take the lowest bits of the numbers, for scores that read its values within a class of the others."""
 
     candidates: Mapping[str, tuple[Level, ...]]
     last: str | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of candidate levels of each attribute."""
+        """Number of candidate levels of each attribute; their product is the number of schemes."""
         return tuple(map(len, self.candidates.values()))
 
     def __len__(self) -> int:
@@ -50,16 +50,18 @@ class SchemeLattice:
 
     @cached_property
     def finest(self) -> dict[str, Level]:
-        """The finest candidate of each attribute."""
+        """The finest candidate level of each attribute, by name."""
         return {name: levels[0] for name, levels in self.candidates.items()}
 
     def scheme(self, index: int) -> dict[str, Level]:
-        """Return the levels of one scheme; the last attribute's level changes fastest."""
+        """Return the level of each attribute in the scheme at place `index`. The last attribute's level changes
+        fastest."""
         at = np.unravel_index(index, self.shape) if self.shape else ()
         return {name: levels[int(i)] for (name, levels), i in zip(self.candidates.items(), at, strict=True)}
 
     def weights(self, of_level: Callable[[str, Level], float]) -> Floats:
-        """Return for each scheme the sum over attributes of a number that belongs to the level."""
+        """Return for each scheme, in their order, the sum over attributes of `of_level(name, level)`, a number of the
+        attribute's level."""
         total = np.zeros(self.shape)
         for axis, (name, levels) in enumerate(self.candidates.items()):
             shape = [-1 if i == axis else 1 for i in range(len(self.shape))]
@@ -68,19 +70,21 @@ class SchemeLattice:
 
 
 def between(finer: Level, coarser: Level) -> Level:
-    """Return the coarser level as a function of the codes of the finer one, which must nest in it."""
+    """Return the coarser level as a level on the codes of the finer one, in place of domain codes. The levels must
+    nest."""
     return Level(coarser.name, coarser.labels, coarser_codes(finer, coarser))
 
 
 def roll_up(full: Histogram, finest: Mapping[str, Level], scheme: Mapping[str, Level]) -> Histogram:
-    """Return the histogram at a scheme's levels, from the one at the finest candidates."""
+    """Return the histogram of a table at a scheme's levels, computed from `full`, its histogram at the finest candidate
+    levels."""
     moved = {name: between(finest[name], level) for name, level in scheme.items() if level is not finest[name]}
     return generalise(full, moved) if moved else full
 
 
 def totals(lattice: SchemeLattice, full: Histogram, total: Total) -> list[int]:
     """Return the score of each scheme, in the order of `SchemeLattice.scheme`. `full` counts the table at the finest
-    candidates."""
+    candidate levels; `total` computes a score from class sizes."""
     order = _walking_order(lattice)
     shape = [len(lattice.candidates[name]) for name in order]
     found = np.fromiter(_outer(lattice, project(full, order), order, total), dtype=object, count=len(lattice))
@@ -89,21 +93,21 @@ def totals(lattice: SchemeLattice, full: Histogram, total: Total) -> list[int]:
 
 
 def field_width(size: int) -> int:
-    """Return the number of bits that hold `size` codes."""
+    """Return the least number of bits that hold `size` different codes."""
     return max(size - 1, 0).bit_length()
 
 
 def _walking_order(lattice: SchemeLattice) -> list[str]:
-    """Return fixed attributes first (they become part of a rank), the one with most levels last, then
-    `lattice.last`."""
+    """Return the names of attributes in the order of the walk: by number of candidate levels, fixed attributes first
+    (they become part of a rank); `lattice.last` at the end."""
     names = [name for name in lattice.candidates if name != lattice.last]
     names.sort(key=lambda name: (len(lattice.candidates[name]), len(lattice.candidates[name][0])))
     return names if lattice.last is None else [*names, lattice.last]
 
 
 def _outer(lattice: SchemeLattice, node: Histogram, order: Sequence[str], total: Total) -> Iterator[int]:
-    """Yield scores in walking order. Attributes that are fixed, or do not fit into one number, are decided here, one
-    after another; each decided attribute merges with those before it into one rank."""
+    """Yield the score of each scheme, in walking order. Attributes that are fixed, or whose tuples do not fit into one
+    number, are decided here, one after another. Each decided attribute merges with those before it into one rank."""
     fields = [_field(lattice.candidates[name]) for name in order]
     widths = [sum(step for _, step in field.steps) for field in fields]
     decided = len(node.names) - len(order)
@@ -127,7 +131,7 @@ def _is_open(lattice: SchemeLattice, order: Sequence[str]) -> bool:
 
 
 def _ranked(node: Histogram, decided: int) -> Histogram:
-    """Return the histogram with the decided columns replaced by the rank of their tuple."""
+    """Return the histogram with its first `decided` columns replaced by one: the rank of their combination of codes."""
     # the rank rises by one if some decided column differs from the tuple before
     changes = np.zeros(max(len(node) - 1, 0), dtype=np.bool_)
     for column in node.codes[:decided]:
@@ -140,15 +144,16 @@ def _ranked(node: Histogram, decided: int) -> Histogram:
 
 @dataclass(frozen=True, eq=False)
 class _Field:
-    """One attribute as bits: the code of each finest value, and for each level how many low bits it clears."""
+    """One attribute as bits of a number: the bit code of each finest value, and for each level (low bits that it
+    clears, bits that it adds)."""
 
     codes: Integers
     steps: list[tuple[int, int]]
 
 
 def _field(levels: Sequence[Level]) -> _Field:
-    """Return codes whose high bits are those of the coarser levels; `steps` holds (bits cleared, bits added) by
-    level."""
+    """Return the bit codes of an attribute's finest values, whose high bits are the code at the coarser levels, and for
+    each level (low bits cleared, bits added)."""
     relative = [between(levels[0], level).codes for level in levels]
     codes = relative[-1].astype(np.int64)
     added = [field_width(len(levels[-1]))]
@@ -160,7 +165,8 @@ def _field(levels: Sequence[Level]) -> _Field:
 
 
 def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
-    """Return the number of each finer value among those of one coarser value, and the bits that hold it."""
+    """Return for each code of the finer level its number among the codes in the same coarser value, and the number of
+    bits that hold these numbers. The arguments are aligned codes of the two levels."""
     number, next_number = dict[int, int](), dict[int, int]()
     for low, high in zip(finer.tolist(), coarser.tolist(), strict=True):
         if low not in number:
@@ -171,7 +177,8 @@ def _within(finer: Codes, coarser: Codes) -> tuple[Integers, int]:
 
 
 def _inner(node: Histogram, decided: int, fields: Sequence[_Field], total: Total) -> Iterator[int]:
-    """Yield the scores of all schemes of the remaining attributes, with one number for each tuple."""
+    """Yield the score of each scheme of the attributes that are not yet decided, with each tuple of the histogram as
+    one number."""
     widths = [sum(added for _, added in field.steps) for field in fields]
     # the rank of the decided attributes, then a field of bits for each remaining attribute
     keys = node.codes[0].astype(np.int64) if decided else np.zeros(len(node), dtype=np.int64)
@@ -204,8 +211,8 @@ def _walk(
 
 
 def _merge(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return distinct keys in order, their counts, and the exclusive or of each with the one before it (first: 2^62).
-    Key and count are sorted as one number if they fit into one, which is more than twice as fast."""
+    """Return distinct keys in ascending order, the rows of each, and the exclusive or of each key with the one before
+    it (first: 2^62). Key and count are sorted as one number if they fit into one, which is more than twice as fast."""
     shift = int(counts.max(initial=0)).bit_length()
     if int(keys.max(initial=0)) >> (_SIGN_FREE - shift) == 0:
         packed = (keys << shift) | counts
@@ -228,7 +235,7 @@ def _distinct(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Int
 
 
 def _between(ends: Integers, starts: Integers) -> Integers:
-    """Return sums of the stretches that begin at `starts`, from the running sum of all."""
+    """Return the sum of each run of an array that begins at a place in `starts`; `ends` is the array's running sum."""
     # the running sum at the last place of each stretch, minus that of the stretch before
     sums = np.empty(len(starts), dtype=np.int64)
     sums[:-1] = ends[starts[1:] - 1]
@@ -238,7 +245,8 @@ def _between(ends: Integers, starts: Integers) -> Integers:
 
 
 def _chain(counts: Integers, apart: Integers, limits: Sequence[int], total: Total) -> Iterator[int]:
-    """Yield the scores at the last attribute's levels, whose classes are stretches of the sorted order."""
+    """Yield the score at each level of the last attribute. A class is a run of the sorted keys that begins where
+    `apart`, the exclusive or with the key before, is at least the level's limit."""
     for i, limit in enumerate(limits):
         if i > 0:
             starts = np.flatnonzero(apart >= limit)

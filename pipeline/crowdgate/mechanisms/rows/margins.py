@@ -30,7 +30,8 @@ Levels = Mapping[str, Level]
 
 @dataclass(frozen=True, eq=False)
 class PlannedMargins:
-    """The planned margins: the tables of `spec` for `part` of the guarantee, once the released levels are known."""
+    """The planned noisy margins: the tables of `spec` for `part` of the guarantee, once the released levels are
+    known."""
 
     spec: MarginsSpec
     contract: Contract
@@ -38,7 +39,8 @@ class PlannedMargins:
     _made: dict[tuple[tuple[str, str], ...], DpTables] = field(default_factory=dict, init=False, repr=False)
 
     def tables(self, released: Levels) -> DpTables:
-        """Return the tables at these levels. Raises ValueError if `margin_findings` has findings."""
+        """Return the mechanism that draws the margins at these released levels. Raises ValueError if `margin_findings`
+        has findings."""
         at = tuple((name, level.name) for name, level in released.items())
         if at not in self._made:
             planned, findings = self._planned(released)
@@ -48,7 +50,7 @@ class PlannedMargins:
         return self._made[at]
 
     def draw(self, full: Histogram, released: Levels, source: NoiseSource) -> DrawnMargins:
-        """Return noisy counts of the full table, which is counted at the released levels."""
+        """Return the margins of the full table with noise; `full` counts the table at the released levels."""
         mechanism = self.tables(released)
         counted = split(full, View(released), mechanism.views)
         return DrawnMargins(mechanism, mechanism.protect(counted, None, source))
@@ -62,8 +64,8 @@ class PlannedMargins:
         return plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
 
     def _levels(self, released: Levels) -> dict[str, Level]:
-        """Return the level of each attribute that has more than one value: the released one, or the coarser one of the
-        policy."""
+        """Return the level of each attribute in the margins: the released one, or the coarser one of the policy.
+        Attributes that have one value there are left out."""
         found: dict[str, Level] = {}
         for name, level in released.items():
             own = self.contract.by_name[name].hierarchy
@@ -76,15 +78,15 @@ class PlannedMargins:
 
 @dataclass(frozen=True, eq=False)
 class DrawnMargins:
-    """Noisy margins as drawn, with their mechanism."""
+    """Noisy margins as drawn, one array of counts for each table, with the mechanism that drew them."""
 
     mechanism: DpTables
     noisy: tuple[Integers, ...]
 
 
 def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return each table once, in the order of its attributes: the total, those of one attribute, then those of the
-    lines. Omitted attributes are omitted from all tables."""
+    """Return the attributes of each margin, each margin once: the total, the tables of one attribute, then those of the
+    lines. Attributes that are not in `names` are omitted from all of them."""
     wanted: list[tuple[str, ...]] = [(), *((name,) for name in names)]
     for line in lines:
         if line.all is not None:
@@ -95,7 +97,8 @@ def _tables(lines: Sequence[MarginLine], names: Sequence[str]) -> list[tuple[str
 
 
 def plan_margins(spec: SafeKAnonymity, contract: Contract, part: Part | None) -> PlannedMargins | None:
-    """Return the margins of a policy without problems; None if it has none."""
+    """Return the planned margins of a policy without problems; None if it has no margins or no `part` of the guarantee
+    for them."""
     return None if spec.margins is None or part is None else PlannedMargins(spec.margins, contract, part)
 
 
@@ -154,7 +157,8 @@ def _level_findings(spec: SafeKAnonymity, margins: MarginsSpec, contract: Contra
 
 
 def _coarsest(stated: str | Candidates, known: Sequence[str]) -> str | None:
-    """Return the coarsest level that rows can have, or None if its name is wrong, which another finding reports."""
+    """Return the coarsest of the level or candidate levels that a policy states for an attribute, or None if no stated
+    name is in `known` (another finding reports it)."""
     listed: list[Any] = [stated] if isinstance(stated, str) else list(stated.choose)
     right = [level for level in listed if level in known]
     return max(right, key=known.index, default=None)

@@ -14,8 +14,8 @@ from crowdgate.arrays import Integers
 
 
 def common_sums(tables: Sequence[Integers]) -> Any:
-    """Return a sparse matrix of figures by sums, with 1 if a figure is part of a sum. `tables` hold the cell of each
-    class; figures are the cells that occur, table by table."""
+    """Return a sparse matrix of figures (rows) by sums (columns), 1 if the figure is part of the sum, else 0. `tables`
+    hold for each table the cell of each class; figures are the cells that occur, table by table."""
     from scipy.sparse import csr_array
 
     dense = [np.unique(cells, return_inverse=True)[1].reshape(-1) for cells in tables]
@@ -32,8 +32,8 @@ def common_sums(tables: Sequence[Integers]) -> Any:
 
 
 def _nested(tables: Sequence[Integers], sizes: Sequence[int]) -> Iterator[tuple[int, Integers]]:
-    """Yield a table with, for each of its cells, the enclosing cell of a table with fewer cells; then the enclosing
-    tables with their own cells."""
+    """Yield (table, groups): each table whose cells all lie within cells of a smaller table, with the enclosing cell of
+    each of its cells; then each such enclosing table with its own cells."""
     containers = set[int]()
     for finer, cells in enumerate(tables):
         example = np.zeros(sizes[finer], dtype=np.int64)

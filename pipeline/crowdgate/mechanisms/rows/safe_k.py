@@ -73,12 +73,13 @@ class SafeK:
 
     @property
     def view(self) -> View:
-        """The class key: each released attribute at its level."""
+        """The columns of the class key: each released attribute at its level."""
         return View(self.levels)
 
     @property
     def delta(self) -> float:
-        """The delta at the part's epsilon."""
+        """Delta of the mechanism, with any choice of levels on its sample, at the epsilon of `part`, for one privacy
+        unit."""
         if self.choice is not None and self.choice.on == "sample":
             return joint_delta(self.k, self.beta, self.part.epsilon, self.choice.epsilon, len(self.choice.lattice))
         row = safe_k.exact_delta(self.k, self.beta, self.row_part.epsilon)
@@ -86,14 +87,14 @@ class SafeK:
 
     @property
     def least_k(self) -> int:
-        """The smallest k that keeps the part."""
+        """The smallest class size k at which the mechanism keeps the epsilon and delta of `part`."""
         if self.choice is not None and self.choice.on == "sample":
             return joint_least_k(self.part, self.beta, self.choice.epsilon, len(self.choice.lattice))
         return safe_k.least_k(self.row_part.epsilon, self.row_part.delta, self.beta)
 
     @property
     def row_part(self) -> Part:
-        """The part of the guarantee for one row, such that all rows of a unit together keep the whole part."""
+        """Epsilon and delta for one row, such that all rows of a privacy unit together keep `part` of the guarantee."""
         return row_part(self.part, self.rows)
 
     def protect(
@@ -150,7 +151,7 @@ def _finest(spec: SafeKAnonymity, contract: Contract) -> dict[str, Level]:
 
 
 def row_part(part: Part, rows: int) -> Part:
-    """Return the part of the guarantee for one row of a unit with this many rows."""
+    """Return the epsilon and delta for one row, such that `rows` rows of one privacy unit together keep `part`."""
     return Part(part.name, *per_row(part.epsilon, part.delta, rows))
 
 

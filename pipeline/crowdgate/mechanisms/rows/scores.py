@@ -33,10 +33,10 @@ _NEGLIGIBLE = 2.0**-32
 
 @dataclass(frozen=True, eq=False)
 class RetentionTable:
-    """The expected number of retained rows of a class: E[J 1(J >= k)], J ~ Bin(class size, beta).
+    """The expected number of retained rows of a class: E[J 1(J >= k)], J ~ Bin(class size, beta), in whole units.
 
     `curve[n]` is its value for a class of n rows minus n times `slope`, its final increment, and is constant after the
-    last entry. `unit` is the value of 1 in rows.
+    last entry. `unit` is the number of rows that 1 represents.
     """
 
     curve: Integers
@@ -44,16 +44,18 @@ class RetentionTable:
     unit: float
 
     def __call__(self, sizes: Integers) -> Integers:
-        """Return the values of classes of these sizes."""
+        """Return the expected number of retained rows, in units of the table, for each of these class sizes."""
         return self.curve[np.minimum(sizes, len(self.curve) - 1)] + self.slope * sizes
 
     def total(self, sizes: Integers, rows: int) -> int:
-        """Return the sum over classes that hold `rows` rows together."""
+        """Return the expected number of retained rows, in units of the table, of all these classes together. `rows` is
+        the sum of the class sizes."""
         return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
 
 
 def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:
-    """Return the table for classes of up to `most` rows. No entry depends on `most`.
+    """Return the table of expected retained rows for classes of up to `most` rows, at sampling rate beta, where classes
+    of fewer than k sampled rows are suppressed. No entry depends on `most`.
 
     Increments are beta (P(Bin(n, beta) >= k) + k P(Bin(n, beta) = k - 1)): a row is sampled, and then either retained
     itself, or completes a class whose k rows are now published. They rise to the sensitivity near n = k / beta and fall
@@ -70,8 +72,8 @@ def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:
 
 
 def _settled_size(k: int, b: float) -> int:
-    """Return a class size from which the increment exceeds beta by a share of at most 2^-32. Depends on k and beta
-    only."""
+    """Return a class size from which one more row adds at most beta (1 + 2^-32) expected retained rows. It depends only
+    on k and the sampling rate b."""
     size = ceil(k / b) + k
     while _increments(np.array([size]), k, b)[0] > b * (1 + _NEGLIGIBLE):
         size += ceil(k / b)
@@ -79,7 +81,8 @@ def _settled_size(k: int, b: float) -> int:
 
 
 def _increments(sizes: Integers, k: int, b: float) -> Floats:
-    """Return increments in rows, from n to n + 1 for each n; with a relative error of at most 1e-9."""
+    """Return how many expected retained rows one more row adds to a class of n rows, for each n in `sizes`, at sampling
+    rate b; with a relative error of at most 1e-9."""
     gain = np.zeros(len(sizes))
     able = sizes >= k - 1
     n = sizes[able].astype(np.float64)
@@ -101,7 +104,8 @@ def _increments(sizes: Integers, k: int, b: float) -> Floats:
 def expected_kept_rows_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
 ) -> list[int]:
-    """Return the expected number of rows retained after sampling and suppression, for each scheme.
+    """Return for each scheme the expected number of rows retained after sampling and suppression, in units of
+    `kept.unit` rows.
 
     One row more or less changes one class of each scheme by one row, so the score by at most the greatest increment.
     """
@@ -112,7 +116,8 @@ def expected_kept_rows_of(
 def expected_kept_information_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, weights: Mapping[str, Fraction]
 ) -> list[int]:
-    """Return expected retained rows times the share of information in the scheme's levels, relative to the best scheme.
+    """Return for each scheme the expected retained rows, in units of `kept.unit` rows, times the share of information
+    in its levels, relative to the greatest share of a scheme.
 
     The share is the mean over attributes, weighted by `weights` (1 by default), of ln(values of the level) / ln(values
     of the exact domain); 1 for an attribute of one value. The share is public. With an integer weight w of at most
@@ -134,8 +139,8 @@ def information(level: Level) -> float:
 def classification_of(
     lattice: SchemeLattice, full: Histogram, kept: RetentionTable, _: Mapping[str, Fraction]
 ) -> list[int]:
-    """Return the expected retained rows that a majority vote in each class predicts correctly, for each scheme. Classes
-    are those of the attributes other than the target (`lattice.last`, at one level).
+    """Return for each scheme the expected retained rows that a majority vote in each class predicts correctly, in units
+    of `kept.unit` rows. Classes are those of the attributes other than the target (`lattice.last`, at one level).
 
     Sensitivity: one row more changes one cell (class, value) of each scheme from n to n + 1 rows. The class's term is
     the maximum over its values of one increasing function of their sizes; when one argument of a maximum grows by 0 <=

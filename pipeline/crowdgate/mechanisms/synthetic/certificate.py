@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def pairs(domain: ModelDomain) -> tuple[Table, ...]:
-    """Return all pairs of attributes at their finest levels, in the order of the certificate."""
+    """Return the table of each pair of attributes at their finest levels, in the order of the certificate."""
     return tuple(combinations(domain.finest, 2))
 
 
@@ -47,7 +47,8 @@ def distances(
 
 
 def table_of(domain: ModelDomain, made: Sequence[Codes], table: Table) -> Integers:
-    """Return the cells of a pair of finest variables, counted in rows."""
+    """Return the numbers of synthetic rows in the cells of a table of two attributes at their finest levels. `made`
+    holds the rows' codes, one array for each attribute."""
     a, b = (made[domain.attribute_of[variable]] for variable in table)
     shape = domain.shape(table)
     return np.bincount(np.ravel_multi_index((a, b), shape), minlength=shape[0] * shape[1]).reshape(shape)

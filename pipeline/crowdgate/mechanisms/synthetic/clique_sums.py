@@ -22,8 +22,8 @@ undefined. Its exponential is exactly 0."""
 
 @dataclass(frozen=True, eq=False)
 class _Link:
-    """A clique and its separator: `groups` cells over their shared axes, which `own` sums to the separator's levels
-    where these are coarser; `above` sums the parent's cells to the separator."""
+    """A clique's link to its parent. Its separator has `groups` cells over the axes that both share; `own` sums these
+    to the separator's levels where they are coarser, `above` sums the parent's cells to the separator."""
 
     groups: int
     own: Projection | None
@@ -41,7 +41,7 @@ class CliqueSums:
     share: tuple[Floats | None, ...]
 
     def given(self, at: int) -> Floats:
-        """Return the probabilities of a clique's cells given the separator's value."""
+        """Return the probabilities of the cells of the clique at place `at`, given the value of its separator."""
         share, within = self.share[at], self.within[at]
         return within if share is None else within * share.reshape(share.shape + (1,) * (within.ndim - share.ndim))
 
@@ -63,11 +63,12 @@ class Network:
 
     @property
     def cells(self) -> int:
-        """Total number of cells of all cliques."""
+        """Total number of cells of all cliques of the junction tree."""
         return sum(prod(shape) for shape in self.shapes)
 
     def home(self, table: Table) -> int | None:
-        """Return the clique with fewest cells that holds all variables of a table; None if there is none."""
+        """Return the place of the clique with fewest cells that holds all variables of a table; None if there is
+        none."""
         wanted = sum(1 << variable for variable in table)
         held = [at for at, clique in enumerate(self.cliques) if clique.members & wanted == wanted]
         return min(held, key=lambda at: prod(self.shapes[at]), default=None)
@@ -84,7 +85,7 @@ class Network:
         return _Link(self.domain.cells(shared), own, above)
 
     def beliefs(self, weights: Sequence[Floats]) -> CliqueSums:
-        """Return the clique sums at these logarithms of weights, one array for each table."""
+        """Return the clique sums for these logarithms of weights, one array for each table of the network."""
         potentials = [fixed.copy() for fixed in self._fixed]
         for (at, place), table in zip(self._places, weights, strict=True):
             potentials[at] += place.spread(table)
@@ -92,8 +93,9 @@ class Network:
         return CliqueSums(log_total, self._distributed(within, share), within, share)
 
     def _collected(self, potentials: list[Floats]) -> tuple[tuple[Floats, ...], tuple[Floats | None, ...], float]:
-        """Pass messages from the leaves to the root; potentials become probabilities given the cells over the shared
-        axes."""
+        """Pass messages from the leaves to the root of the tree. Return for each clique the cells' probabilities given
+        the cells over the shared axes, and the latter's share in the separator's value (None: 1); and the logarithm of
+        the total."""
         share: list[Floats | None] = [None] * len(potentials)
         total = 0.0
         for at in reversed(range(len(potentials))):
@@ -118,13 +120,13 @@ class Network:
         return tuple(joint)
 
     def marginals(self, beliefs: CliqueSums) -> list[Floats]:
-        """Return the probabilities of the cells of each table."""
+        """Return the probabilities of the cells of each table of the network, computed from its clique sums."""
         return [place.sums(beliefs.joint[at]) for at, place in self._places]
 
 
 def _log_sums(rows: Floats) -> Floats:
-    """Return logarithms of the sums of exp over the second axis; replace `rows` by exp(rows) as parts of their sum, in
-    place."""
+    """Return the logarithm of the sum of exp over each row. Replace `rows`, in place, by each number's part of its
+    row's sum."""
     greatest = rows.max(axis=1, keepdims=True)
     rows -= greatest
     exp(rows)
@@ -134,7 +136,8 @@ def _log_sums(rows: Floats) -> Floats:
 
 
 def _merged(logs: Floats, own: Projection) -> tuple[Floats, Floats]:
-    """Return logarithms of the sums of exp within the coarser values, and each cell's part of its sum."""
+    """Return the logarithms of sums of exp(logs) over the cells that `own` merges into one coarser value, and each
+    cell's part of its sum."""
     greatest = own.reduced(logs, np.maximum)
     parts = np.ascontiguousarray(logs - own.spread(greatest))
     exp(parts)

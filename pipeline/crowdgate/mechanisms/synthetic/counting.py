@@ -23,11 +23,12 @@ class FinestTables:
         self._projections: dict[Table, Projection] = {}
 
     def of(self, table: Table) -> Table:
-        """Return the finest variables of a table's attributes, in its order."""
+        """Return the table over the finest variables of a table's attributes, in its order."""
         return tuple([self._finest[variable] for variable in table])
 
     def projected(self, finest: Integers, table: Table) -> Integers:
-        """Return a table over the finest variables, summed to the levels of `table`."""
+        """Return the counts of `table`, summed from `finest`, the counts of the table over the finest variables of its
+        attributes."""
         if table == self.of(table):
             return finest
         if table not in self._projections:
@@ -36,7 +37,8 @@ class FinestTables:
 
 
 def count(domain: ModelDomain, counted: Histogram, table: Table) -> Integers:
-    """Return the rows in each cell of a table over finest variables."""
+    """Return the number of rows in each cell of a table over finest variables. `counted` is the histogram of all
+    attributes at their finest levels."""
     shape = domain.shape(table)
     places = np.ravel_multi_index(
         tuple(counted.codes[counted.names.index(domain.variables[variable].attribute)] for variable in table), shape

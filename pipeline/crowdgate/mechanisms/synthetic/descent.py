@@ -61,8 +61,8 @@ def _stepped(
 
 
 def _newton(gradient: Floats, known: deque[tuple[Floats, Floats, float]]) -> Floats:
-    """Return the inverse Hessian, as known from steps and changes of the gradient, times the gradient (two-loop
-    recursion)."""
+    """Return an approximate inverse Hessian times the gradient, from earlier steps and changes of the gradient
+    (two-loop recursion)."""
     out = gradient.copy()
     weights = []
     for step, change, curved in reversed(known):
@@ -77,5 +77,6 @@ def _newton(gradient: Floats, known: deque[tuple[Floats, Floats, float]]) -> Flo
 
 
 def _first(gradient: Floats) -> float:
-    """Return the factor of the first step, whose length is at most 1."""
+    """Return the factor of the gradient in the first step: at most 1, and such that the step has a length of at most
+    1."""
     return min(1.0, 1 / float(np.sqrt(dot(gradient, gradient))))

@@ -47,8 +47,8 @@ class ModelDomain:
 
     @classmethod
     def of(cls, levels: Mapping[str, Sequence[Level]]) -> ModelDomain:
-        """Return the variables of attributes with these levels, finest first. A coarser level with one value, or with
-        as many as the finer one before it, adds nothing and is left out."""
+        """Return the domain of attributes with these levels, finest first. A coarser level with one value, or with as
+        many as the finer one before it, adds nothing and is left out."""
         variables: list[Variable] = []
         for name, (finest, *coarser) in levels.items():
             own = [finest]
@@ -88,7 +88,8 @@ class ModelDomain:
         return prod(self.shape(table))
 
     def finest_of_set(self, members: int) -> Table:
-        """Return the finest variable of each attribute in a set of variables: the bits of a whole number."""
+        """Return the table of the finest variable of each attribute in a set of variables, given as the bits of a whole
+        number."""
         out: dict[int, int] = {}
         for variable in bits(members):
             out.setdefault(self.attribute_of[variable], variable)
@@ -96,11 +97,13 @@ class ModelDomain:
 
     @cached_property
     def cells_of_set(self) -> _CellsOfSet:
-        """Number of combinations of values of a set of variables (bits) that can occur together."""
+        """Number of combinations of values that can occur together, by set of variables (the bits of a whole
+        number)."""
         return _CellsOfSet(self)
 
     def codes(self, finer: int, coarser: int) -> Codes:
-        """Return for each code of a variable the code of a coarser (or equal) variable of its attribute."""
+        """Return for each code of the variable `finer` the code of the variable `coarser`, an equal or coarser level of
+        its attribute."""
         out = np.zeros(self.sizes[finer], dtype=np.int32)
         out[self.variables[finer].of_finest] = self.variables[coarser].of_finest
         return out
@@ -156,7 +159,8 @@ class Projection:
 
     @classmethod
     def of(cls, domain: ModelDomain, source: Table, target: Table) -> Projection:
-        """Return the projection. Raises KeyError if an attribute of `target` is not in `source`."""
+        """Return the projection from tables over the variables `source` to tables over `target`. Raises KeyError if an
+        attribute of `target` is not in `source`."""
         wanted = {domain.attribute_of[variable]: variable for variable in target}
         kept = [variable for variable in source if domain.attribute_of[variable] in wanted]
         coarser = [wanted[domain.attribute_of[variable]] for variable in kept]
@@ -174,7 +178,7 @@ class Projection:
         )
 
     def sums(self, array: Array) -> Array:
-        """Return the source's table summed to the target's, counts to counts."""
+        """Return the target's table, summed from the source's."""
         return self.reduced(np.einsum(self.summing, array), np.add)
 
     def reduced(self, array: Array, by: np.ufunc = np.add) -> Array:

@@ -47,7 +47,8 @@ def _piece(numbers: Floats) -> None:
 
 
 def _exp(numbers: Floats) -> None:
-    """Compute exp as 2^k times a tabulated power of 2 times the series of the rest, which is at most 2^-13 ln 2."""
+    """Replace numbers by their exponentials, each computed as 2^k times a tabulated power of 2 times the series of the
+    rest, which is at most 2^-13 ln 2."""
     rest = numbers * (1 / _STEP)
     np.rint(rest, out=rest)
     steps = rest.astype(np.int64)
@@ -89,8 +90,8 @@ def log(numbers: Floats) -> Floats:
 
 
 def _log(numbers: Floats, out: Floats) -> None:
-    """Compute log as the sum for the power of 2, for a tabulated number near the mantissa, and for 1 plus the rest, at
-    most 2^-13, by its series."""
+    """Write the logarithms of `numbers` into `out`, each the sum of those of the power of 2, of a tabulated number near
+    the mantissa, and of 1 plus the rest, at most 2^-13, by its series."""
     mantissa = numbers.view(np.int64)
     power = mantissa >> 52
     power -= 1023
@@ -145,8 +146,8 @@ def _dot(one: Floats, other: Floats) -> float:
 
 @lru_cache(maxsize=32)
 def _order(length: int) -> Integers:
-    """Return places of the even and of the odd ones among `length` numbers, in the order of their addition: by fours,
-    each from its last to its first, then the rest."""
+    """Return the places, among `length` products, of those with even and with odd places, in the order in which they
+    are added: by fours, each from its last to its first, then the rest."""
     fours, pairs = length // 8 * 4, length - length // 2
     order = np.concatenate([np.arange(fours).reshape(-1, 4)[:, ::-1].reshape(-1), np.arange(fours, pairs)])
     return np.stack([2 * order, 2 * order + 1])

@@ -40,7 +40,7 @@ class MeasuredTable:
 
 @dataclass(frozen=True, eq=False)
 class ModelFit:
-    """The measurements so far, and the model after their last round."""
+    """The noisy tables measured so far, and the model fitted to them after their last round."""
 
     domain: ModelDomain
     impossible: Impossible
@@ -58,7 +58,7 @@ class ModelFit:
 
     @cached_property
     def total(self) -> int:
-        """The estimated number of rows."""
+        """Number of rows of the counted table, estimated from the noisy tables."""
         return total_of(self.measured)
 
     @property
@@ -67,16 +67,16 @@ class ModelFit:
         return self.total if 0 < self.total <= MOST_SYNTHETIC_ROWS else 0
 
     def after(self, together: tuple[MeasuredTable, ...]) -> ModelFit:
-        """Return the fit after one more round."""
+        """Return the fit after one more round, in which the tables `together` were measured."""
         known = replace(self, measured=(*self.measured, *together))
         return replace(known, model=known.fitted(STEPS))
 
     def finished(self) -> Model:
-        """Return the model from which rows are drawn."""
+        """Return the model from which synthetic rows are drawn, fitted with LAST_STEPS steps."""
         return self.fitted(LAST_STEPS)
 
     def fitted(self, steps: int) -> Model:
-        """Return a model of all measurements, `steps` steps from the one before."""
+        """Return a model of all measured tables, fitted with at most `steps` steps from the model before."""
         known = [TableMeasurement(each.table, each.noisy, each.variance) for each in self.measured]
         return fit(self.domain, known, max(1, self.total), self.model, steps, self.impossible)
 
@@ -86,18 +86,18 @@ class ModelFit:
 
 
 def total_of(measured: Sequence[MeasuredTable]) -> int:
-    """Return the number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to the
-    nearest."""
+    """Return the estimated number of rows: the mean of the totals of all measured tables, weighted by 1/variance, to
+    the nearest whole number."""
     weights = [1 / (each.variance * each.noisy.size) for each in measured]
     sums = [weight * int(each.noisy.sum()) for weight, each in zip(weights, measured, strict=True)]
     return round(sum(sums, Fraction(0)) / sum(weights, Fraction(0)))
 
 
 def total_variance(measured: Sequence[MeasuredTable]) -> Fraction:
-    """Return the noise variance of the number of rows."""
+    """Return the noise variance of the estimated number of rows (`total_of`)."""
     return 1 / sum((1 / (each.variance * each.noisy.size) for each in measured), Fraction(0))
 
 
 def seeded_generator(seed: bytes) -> np.random.Generator:
-    """Return the generator of a seed."""
+    """Return NumPy's PCG64 generator of random numbers with these bytes as its seed."""
     return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))

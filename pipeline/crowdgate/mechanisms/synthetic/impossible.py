@@ -49,7 +49,7 @@ def impossible_cells(lines: Iterable[Mapping[str, Sequence[str]]], levels: Level
 
 
 def named_levels(spec: DpSyntheticSpec, levels: Levels) -> set[tuple[str, str]]:
-    """Return the attributes and levels that impossible combinations refer to, as far as they exist."""
+    """Return (attribute, level) for each level that has all values of a line of impossible combinations."""
     return {
         (name, level.name)
         for line in spec.impossible
@@ -91,7 +91,7 @@ def _fit_findings(domain: ModelDomain, made: Impossible, spec: DpSyntheticSpec) 
 
 
 def _contradictions(domain: ModelDomain, made: Impossible) -> Iterator[Finding]:
-    """Yield a finding if a value of a domain would be impossible in all combinations."""
+    """Yield a finding if the lines together make a value of a domain impossible in all combinations."""
     if cells(domain, [table for table, _ in made]) > MOST_MODEL_CELLS:
         return
     expected = "combinations that leave every value of every domain something to go with"

@@ -33,8 +33,8 @@ class Clique:
 
 
 def tree(domain: ModelDomain, tables: Iterable[Table]) -> tuple[Clique, ...]:
-    """Return cliques such that each table, and each variable, lies in one; parents come before children, and the
-    variables that two cliques share are in all cliques between them."""
+    """Return the junction tree of these tables: cliques such that each table, and each variable, lies in one. Parents
+    come before children, and the variables that two cliques share are in all cliques between them."""
     return tuple(_clique(domain, *found) for found in _merged(domain, _cliques(domain, tables)))
 
 
@@ -59,8 +59,8 @@ class Extensions:
             rest, left = dict(near), dict(size)
 
     def with_table(self, table: Table, most: int) -> int:
-        """Return an upper bound on the cells of the tree with this table; some number above `most` if the bound is
-        larger."""
+        """Return an upper bound on the cells of the junction tree with this table added; some number above `most` if
+        the bound is larger."""
         wanted = sum(1 << variable for variable in table)
         for variable, (near, size, spent) in self._steps.items():
             if wanted >> variable & 1:
@@ -71,7 +71,8 @@ class Extensions:
         return self.cells
 
     def _clique(self, variable: int, around: int) -> int:
-        """Return the number of cells; more than any model has if a possible separator is too large for `Marginals`."""
+        """Return the number of cells of the clique of a variable and its neighbours `around` (bits); more than any
+        model has if its possible separator is too large for `Marginals`."""
         return self._sizes[around | 1 << variable] if self._sizes[around] <= self._most_shared else MOST_MODEL_CELLS + 1
 
     def _rest(self, near: dict[int, int], size: dict[int, int], wanted: int, spent: int, most: int) -> int:
@@ -86,7 +87,7 @@ class Extensions:
 
 
 def cells(domain: ModelDomain, tables: Iterable[Table]) -> int:
-    """Return the number of cells of all cliques of the tree of these tables."""
+    """Return the total number of cells of all cliques of the junction tree of these tables."""
     return sum(domain.cells_of_set[members] for members, _, _ in _merged(domain, _cliques(domain, tables)))
 
 
@@ -98,7 +99,8 @@ def _clique(domain: ModelDomain, members: int, shared: int, parent: int) -> Cliq
 
 
 def _cliques(domain: ModelDomain, tables: Iterable[Table]) -> list[tuple[int, int, int]]:
-    """Return members, separator and parent of each clique (Blair, Peyton 1993, for chordal graphs)."""
+    """Return (members, separator, parent) of each clique, sets of variables as bits (Blair, Peyton 1993, for chordal
+    graphs)."""
     out: list[tuple[int, int, int]] = []
     home: dict[int, int] = {}
     near = _graph(domain, tables)
@@ -116,7 +118,8 @@ def _cliques(domain: ModelDomain, tables: Iterable[Table]) -> list[tuple[int, in
 
 
 def _merged(domain: ModelDomain, cliques: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the cliques, merged into their parents if that does not add cells."""
+    """Return (members, separator, parent) of the cliques that remain after merging into parents where that does not add
+    cells."""
     sizes = domain.cells_of_set
     members = [members for members, _, _ in cliques]
     into = list(range(len(cliques)))
@@ -137,7 +140,8 @@ def _merged(domain: ModelDomain, cliques: list[tuple[int, int, int]]) -> list[tu
 
 
 def _graph(domain: ModelDomain, tables: Iterable[Table]) -> dict[int, int]:
-    """Return the neighbours of each variable: those in a table with it, and the adjacent levels of its attribute."""
+    """Return the neighbours (bits) of each variable: those in a table with it, and the adjacent levels of its
+    attribute."""
     near = dict.fromkeys(range(len(domain.variables)), 0)
     ties = [pair for pair in pairwise(near) if domain.attribute_of[pair[0]] == domain.attribute_of[pair[1]]]
     for table in (*ties, *tables):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Marginals:
-    """Marginals of given clique sums."""
+    """Exact probabilities of the cells of tables in a model, from its clique sums."""
 
     def __init__(self, network: Network, beliefs: CliqueSums) -> None:
         self._network, self._beliefs, self._domain = network, beliefs, network.domain
@@ -27,7 +27,7 @@ class Marginals:
         self._below = self._homes()
 
     def table(self, table: Table) -> Floats:
-        """Return probabilities of the cells of a table over variables of the tree, of different attributes."""
+        """Return the model's probabilities of the cells of a table, over variables of different attributes."""
         wanted = sum(1 << variable for variable in table)
         at = self._network.home(table)
         if at is not None:
@@ -36,7 +36,8 @@ class Marginals:
         return self._summed(at, self._beliefs.joint[at], wanted, table)
 
     def _homes(self) -> list[int]:
-        """Return for each clique the variables (bits) that it or a clique below it is the first to contain."""
+        """Return for each clique of the tree the variables (bits) that it or a clique below it is the first to
+        contain."""
         cliques = self._network.cliques
         out, seen = [], 0
         for clique in cliques:
@@ -47,7 +48,8 @@ class Marginals:
         return out
 
     def _of_branch(self, at: int, wanted: int) -> tuple[Table, Floats]:
-        """Return P(wanted | separator) of a clique, and its axes."""
+        """Return the axes and the array of P(wanted | separator) for the clique at place `at` and variables (`wanted`,
+        bits) in it or below it."""
         separator = self._network.cliques[at].separator
         out = (*separator, *(variable for variable in bits(wanted) if variable not in separator))
         found = self._given.get((at, wanted))
@@ -58,8 +60,8 @@ class Marginals:
         return out, found
 
     def _summed(self, at: int, cells: Floats, wanted: int, out: Table) -> Floats:
-        """Return a clique's cells times P(wanted variables | separator) of each branch below it, summed to the axes
-        `out`."""
+        """Return the table `out`: the `cells` of the clique at place `at` times P(wanted variables | separator) of each
+        branch below it, summed over all else."""
         clique = self._network.cliques[at]
         elsewhere = wanted & ~clique.members
         branches = [
@@ -75,14 +77,15 @@ class Marginals:
         return self._product([(axes, projected), *(self._refined(branch, axis_of) for branch in branches), *ties], out)
 
     def _axes(self, wanted: list[int]) -> dict[int, int]:
-        """Return for each wanted variable the finest wanted one of its attribute."""
+        """Return for each of these variables the finest among them of its attribute."""
         finest: dict[int, int] = {}
         for variable in sorted(wanted):
             finest.setdefault(self._domain.attribute_of[variable], variable)
         return {variable: finest[self._domain.attribute_of[variable]] for variable in wanted}
 
     def _refined(self, branch: tuple[Table, Floats], axis_of: dict[int, int]) -> tuple[Table, Floats]:
-        """Return a branch over the axes of the clique above it instead of its separator's coarser variables."""
+        """Return the axes and the array of a branch, with its separator's coarser variables replaced by finer ones of
+        the clique above (`axis_of`)."""
         axes, table = branch
         for at, variable in enumerate(axes):
             if axis_of.get(variable, variable) != variable:
@@ -90,7 +93,8 @@ class Marginals:
         return tuple(axis_of.get(variable, variable) for variable in axes), table
 
     def _tie(self, finer: int, coarser: int) -> Floats:
-        """Return a matrix: 1 if a finer value belongs to a coarser one, else 0."""
+        """Return the matrix of the values of two variables of one attribute: 1 if the finer value belongs to the
+        coarser one, else 0."""
         return np.eye(self._domain.sizes[coarser])[self._domain.codes(finer, coarser)]
 
     @staticmethod

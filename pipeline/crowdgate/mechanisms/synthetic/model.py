@@ -32,7 +32,7 @@ Impossible = Sequence[tuple[Table, Bools]]
 
 @dataclass(frozen=True, eq=False)
 class TableMeasurement:
-    """A table's counts with noise of this variance in each cell."""
+    """A table's noisy counts, with noise of variance `variance` in each cell."""
 
     table: Table
     noisy: Integers
@@ -50,7 +50,7 @@ class Model:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The measured tables."""
+        """The measured tables, to which the model is fitted."""
         return self.network.tables
 
     def marginal(self, table: Table) -> Floats:
@@ -110,12 +110,13 @@ class Objective:
         return [target.parts.size for target in self.targets]
 
     def weights(self, scaled: Floats) -> list[Floats]:
-        """Return theta as one array for each table."""
+        """Return theta, the logarithms of weights, as one array for each table. `scaled` is theta divided by its
+        scale."""
         cut = np.split(scaled * self.scale, np.cumsum(self._lengths)[:-1]) if len(scaled) else []
         return [theta.reshape(target.parts.shape) for theta, target in zip(cut, self.targets, strict=True)]
 
     def __call__(self, scaled: Floats) -> tuple[float, Floats]:
-        """Return the value and its gradient."""
+        """Return the minimised function's value and its gradient at `scaled`, i.e. theta divided by its scale."""
         theta = scaled * self.scale
         beliefs = self.network.beliefs(self.weights(scaled))
         expected = np.concatenate([np.zeros(0), *(table.reshape(-1) for table in self.network.marginals(beliefs))])
@@ -123,7 +124,8 @@ class Objective:
         return value, (expected - self._parts + self._penalties * theta) * self.scale
 
     def start(self, model: "Model | None") -> Floats:
-        """Return the scaled theta of a model as a start: 0 for tables that it does not have."""
+        """Return the theta of a model, divided by its scale, as the start of a fit: 0 for tables that the model does
+        not have."""
         known = {} if model is None else dict(zip(model.network.tables, model.weights, strict=True))
         theta = [known.get(target.table, np.zeros(target.parts.shape)).reshape(-1) for target in self.targets]
         return np.asarray(np.concatenate([np.zeros(0), *theta]) / self.scale)

@@ -59,16 +59,16 @@ class DpSynthetic:
 
     @property
     def view(self) -> View:
-        """The view to count: all attributes together, at their released levels."""
+        """The view of the source table to count: all attributes together, at their released levels."""
         return View(self.finest)
 
     def level(self, variable: int) -> Level:
-        """Return the level of a variable."""
+        """Return the level of the variable with this number."""
         found = self.drawing.domain.variables[variable]
         return next(each for each in self.levels[found.attribute] if each.name == found.level)
 
     def one_way_variances(self) -> dict[str, float]:
-        """Return the noise variance in a cell of each attribute's one-way table."""
+        """Return the noise variance in each cell of the table of one attribute, by attribute."""
         rows, spends = self.drawing.rows_per_unit, self.drawing.budget.one_ways
         return {name: float(squared_sigma(rows, rho)) for name, rho in zip(self.levels, spends, strict=True)}
 
@@ -83,7 +83,7 @@ class DpSynthetic:
 
     @property
     def total_error(self) -> float:
-        """Standard error of the number of rows by the tables of one attribute, whose totals are weighted by
+        """Standard error of the estimated number of rows from the tables of one attribute, whose totals are weighted by
         1/variance."""
         found = self.one_way_variances()
         return 1 / sqrt(sum(1 / (len(own[0]) * found[name]) for name, own in self.levels.items()))
@@ -91,7 +91,8 @@ class DpSynthetic:
     def draw(
         self, counted: Histogram, coins: Subsampler | None, noise: ZcdpSource, rng: np.random.Generator
     ) -> SynthesisResult:
-        """Return all that is drawn. Raises ValueError unless `coins` are given exactly if the mechanism samples."""
+        """Return the measurements, the synthetic rows and their noisy distances from the table. Raises ValueError
+        unless `coins` are given exactly if the mechanism samples."""
         if (coins is None) != (self.beta == 1):
             raise ValueError("secret random bits must be given exactly if the mechanism samples")
         return synthesize(self.drawing, counted if coins is None else subsample(counted, coins), noise, rng)
@@ -123,7 +124,8 @@ def plan_synthetic(spec: DpSyntheticSpec, contract: Contract, part: Part) -> tup
 
 
 def _split(rho: Fraction, domain: ModelDomain, spec: DpSyntheticSpec) -> SyntheticBudget:
-    """Return the budget's division, with whole weights for the one-way tables, so that their parts are exact."""
+    """Return the division of the budget rho, with whole weights for the tables of one attribute, so that their parts
+    are exact fractions."""
     weights = [round(1000 * domain.sizes[variable] ** ONE_WAY_POWER) for variable in domain.finest]
     own, certificate = rho * spec.one_way_share, rho * spec.certificate_share
     return SyntheticBudget(
@@ -132,7 +134,7 @@ def _split(rho: Fraction, domain: ModelDomain, spec: DpSyntheticSpec) -> Synthet
 
 
 def _candidates(domain: ModelDomain, triples: Sequence[Sequence[str]]) -> Iterator[Table]:
-    """Yield each pair of attributes, and the named triples, at all combinations of their levels."""
+    """Yield the tables of each pair of attributes, and of the named triples, at all combinations of their levels."""
     place = {name: at for at, name in enumerate(domain.attributes)}
     own: list[list[int]] = [[] for _ in domain.attributes]
     for variable, attribute in enumerate(domain.attribute_of):
@@ -143,8 +145,8 @@ def _candidates(domain: ModelDomain, triples: Sequence[Sequence[str]]) -> Iterat
 
 
 def _domain(spec: DpSyntheticSpec, contract: Contract) -> tuple[ModelDomain, Levels]:
-    """Return for each attribute the released level and the coarser ones that are variables, reduced if there would be
-    too many tables."""
+    """Return the model's variables, and for each attribute its released level and the coarser ones that are variables.
+    Levels are reduced if there would be too many tables."""
     levels: dict[str, tuple[Level, ...]] = {}
     for name, level in spec.attributes.items():
         hierarchy = contract.by_name[name].hierarchy

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def policy_findings(spec: DpSyntheticSpec, contract: Contract) -> list[Finding]:
-    """Return the findings on attributes, levels, contract and triples, individually."""
+    """Return the findings against a policy's attributes, levels and triples, and against its contract."""
     return [*_level_findings(spec, contract), *_contract_findings(spec, contract), *_triple_findings(spec)]
 
 
 def _level_findings(spec: DpSyntheticSpec, contract: Contract) -> Iterator[Finding]:
-    """Yield attributes and levels that do not exist, have only one value, or have too many."""
+    """Yield a finding for each attribute or level that does not exist, has only one value, or has too many."""
     _, found = resolve([Count(spec.attributes)], contract, most_cells=1 << 62)
     wrong = {place[2] for place, *_ in found if len(place) > 2}
     for place, what, expected, instead in found:

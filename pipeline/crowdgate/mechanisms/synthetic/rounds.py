@@ -61,7 +61,7 @@ class SyntheticBudget:
 
     @property
     def rho(self) -> Fraction:
-        """The total budget."""
+        """The total budget, in rho."""
         return sum(self.one_ways, self.rounds + self.certificate)
 
 
@@ -79,7 +79,7 @@ class RoundsPlan:
 
     @property
     def picks(self) -> int:
-        """Number of tables in a round."""
+        """Number of tables selected in a round."""
         return max(1, min(PICKS, len(self.domain.attributes) // 2))
 
     @property
@@ -89,13 +89,13 @@ class RoundsPlan:
 
     @cached_property
     def one_ways(self) -> tuple[Table, ...]:
-        """The one-way tables at finest levels."""
+        """The tables of one attribute each, at its finest level."""
         return tuple((variable,) for variable in self.domain.finest)
 
 
 @dataclass(frozen=True, eq=False)
 class SelectedTable:
-    """A private selection of one table, and its cost."""
+    """A table that was selected privately, with the round and the cost of its selection in rho."""
 
     table: Table
     round: int
@@ -115,7 +115,7 @@ class SynthesisResult:
 
     @property
     def spent(self) -> Fraction:
-        """The rho of selections and measurements, without the certificate's."""
+        """The rho of selections and measurements together, without the certificate's."""
         return sum([*(each.rho for each in self.measured), *(each.rho for each in self.selected)], Fraction(0))
 
 
@@ -141,7 +141,8 @@ class _Rounds:
         self._counts = _Counts(drawing.domain, counted)
 
     def play(self) -> None:
-        """Run all rounds until the budget is spent; none if the one-way tables give a number of rows below 1."""
+        """Measure the one-way tables, then run rounds until the budget is spent; none if the one-way tables give a
+        number of rows below 1."""
         paid = zip(self.drawing.one_ways, self.drawing.budget.one_ways, strict=True)
         self.learned = self.learned.after(tuple(self.measured(table, 0, rho) for table, rho in paid))
         if self.learned.total < 1:
@@ -155,8 +156,8 @@ class _Rounds:
             price = price if gained else DEARER * price
 
     def round(self, number: int, price: Fraction, left: Fraction) -> bool:
-        """Select and measure some tables, and refit the model. Return whether the median table contributed more than
-        noise."""
+        """Select and measure some tables for `price` each, in rho, and refit the model, whose cells are bounded by the
+        rho that is `left`. Return True if the median table contributed more than noise."""
         variance = self.variance((1 - SELECTING) * price)
         scores, limit = self.scores(variance), self.limit(left)
         picks: list[Table] = []
@@ -171,30 +172,31 @@ class _Rounds:
         return bool(np.median([self.gain(table, before, variance) for table in picks]) > 0)
 
     def choose(self, tables: Sequence[Table], scores: Mapping[Table, int], number: int, rho: Fraction) -> Table:
-        """Return one of the tables, privately. One row changes a count by one, so a score by at most the greatest
-        weight."""
+        """Return one of the tables, selected privately by its score at cost rho. One row changes a count by one, so a
+        score by at most the greatest weight."""
         values = np.array([scores[table] for table in tables], dtype=np.int64)
         found = tables[self.noise.choose(values, PAIR * self.drawing.rows_per_unit, rho)]
         self.selected.append(SelectedTable(found, number, rho))
         return found
 
     def measured(self, table: Table, number: int, rho: Fraction) -> MeasuredTable:
-        """Return a table with noise. One row changes one cell by one."""
+        """Return the counts of a table with Gaussian noise of cost rho. One row changes one cell by one."""
         noisy = self.noise.gaussian(self._counts.of(table), self.drawing.rows_per_unit, rho)
         return MeasuredTable(table, number, rho, self.variance(rho), noisy)
 
     @property
     def model(self) -> Model:
-        """The model so far."""
+        """The model fitted to the tables measured so far."""
         assert self.learned.model is not None, "one-way tables come first"
         return self.learned.model
 
     def variance(self, rho: Fraction) -> Fraction:
-        """Return the noise variance in a cell."""
+        """Return the variance of Gaussian noise of cost rho in a cell of a table."""
         return Fraction(self.drawing.rows_per_unit**2) / (2 * rho)
 
     def scores(self, variance: Fraction) -> dict[Table, int]:
-        """Return the model's error on each candidate, in rows, beyond the expected noise."""
+        """Return the score of each one-way and candidate table: its weight times the model's L1 error on it, in rows,
+        beyond the expected noise of variance `variance`."""
         noise = sqrt(2 / pi * float(variance))
         errors: dict[Table, Integers] = {}
         found: dict[Table, int] = {}
@@ -208,13 +210,13 @@ class _Rounds:
         return found
 
     def expected(self, table: Table) -> Integers:
-        """Return the model's expectation of a table, in whole rows."""
+        """Return the number of rows that the model expects in each cell of a table, rounded."""
         return np.rint(self.learned.total * self.model.marginal(table)).astype(np.int64)
 
     def fitting(self, tables: Iterable[Table], picks: Sequence[Table], limit: int) -> list[Table]:
-        """Return the tables with which the model of all tables so far is small enough, and the noisy numbers not too
-        many, by public or already charged facts. Tables of other attributes than this round's picks come first, as long
-        as there are any."""
+        """Return those of `tables` with which the model has at most `limit` cells and the noisy numbers are not too
+        many, by public or already charged facts. Tables of exactly the attributes of one of this round's `picks` are
+        returned only if no other table fits."""
         measured, taken = [*(each.table for each in self.learned.measured), *picks], {*map(self.finest.of, picks)}
         grown = Extensions(self.domain, [*measured, *(table for table, _ in self.drawing.impossible)])
         room = WIDE_NUMBERS - sum(self.domain.cells(table) for table in measured if len(table) > 1)
@@ -226,18 +228,20 @@ class _Rounds:
         return [*filter(fits, fresh)] or [*filter(fits, tables)]
 
     def limit(self, left: Fraction) -> int:
-        """Return the number of cells that the model may have at this point."""
+        """Return the largest number of cells that the model may have when the rho `left` remains of the rounds'
+        budget."""
         spent = 1 - left / self.drawing.budget.rounds
         return int(self.drawing.model_cells * max(AT_FIRST, spent))
 
     def gain(self, table: Table, before: Model, variance: Fraction) -> float:
-        """Return the change of the model by a table's measurement, in rows, beyond the expected noise."""
+        """Return how much a table's measurement changed the model, in rows, beyond the expected noise. `before` is the
+        model before the round, `variance` that of the noise."""
         moved = np.abs(self.model.marginal(table) - before.marginal(table))
         return float(self.learned.total * moved.sum() - sqrt(2 / pi * float(variance)) * moved.size)
 
 
 class _Counts:
-    """Exact counts of tables, each computed once."""
+    """Exact counts of tables (confidential), each computed once."""
 
     def __init__(self, domain: ModelDomain, counted: Histogram) -> None:
         self._domain, self._counted, self._finest = domain, counted, FinestTables(domain)

@@ -28,7 +28,8 @@ _GOLDEN = (sqrt(5) - 1) / 2
 
 
 def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...]:
-    """Return codes of the finest variable of each attribute, for `total` rows in random order."""
+    """Return the codes of `total` synthetic rows in random order: one array for the finest variable of each
+    attribute."""
     domain = model.domain
     codes: dict[int, Codes] = {}
     wanted = {*domain.finest, *(variable for clique in model.network.cliques for variable in clique.separator)}
@@ -46,7 +47,7 @@ def rows(model: Model, total: int, rng: np.random.Generator) -> tuple[Codes, ...
 
 
 def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total: int) -> Integers:
-    """Return the number of each row's value of the separator."""
+    """Return for each row the number of its separator's combination of values, i.e. of its group in this clique."""
     if not clique.separator:
         return np.zeros(total, dtype=np.int64)
     known = tuple(codes[variable] for variable in clique.separator)
@@ -54,8 +55,8 @@ def _groups(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], total:
 
 
 def _order(domain: ModelDomain, clique: Clique, groups: Integers, codes: dict[int, Codes]) -> Integers:
-    """Return the rows group by group, ordered within a group by their values in earlier cliques, as far as these fit
-    into a whole number."""
+    """Return the places of rows group by group, ordered within a group by their values in earlier cliques, as far as
+    these fit into a whole number."""
     here = {domain.attribute_of[axis] for axis in clique.axes}
     key, span = groups, domain.cells(clique.separator)
     for variable in (v for v in domain.finest if v in codes and domain.attribute_of[v] not in here):
@@ -67,7 +68,7 @@ def _order(domain: ModelDomain, clique: Clique, groups: Integers, codes: dict[in
 
 
 def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wanted: Collection[int]) -> None:
-    """Add the codes of the wanted members of a clique, from those of its axes."""
+    """Add the codes of the wanted variables in a clique to `codes`, from those of the clique's axes."""
     axis_of = {domain.attribute_of[axis]: axis for axis in clique.axes}
     for variable in wanted:
         if clique.members >> variable & 1 and variable not in codes:
@@ -78,7 +79,8 @@ def _coarsen(domain: ModelDomain, clique: Clique, codes: dict[int, Codes], wante
 def _sample_cells(
     domain: ModelDomain, clique: Clique, given: Floats, groups: Integers, rng: np.random.Generator
 ) -> Integers:
-    """Return a cell of the clique for each row; rows are in `_order`, with the number of their group."""
+    """Return for each row the cell of the clique that it is assigned. `given` are the cells' probabilities given the
+    separator's value; `groups` hold the number of each row's group, rows in `_order`."""
     group_of = _group_of_lines(domain, clique)
     counts = np.bincount(groups, minlength=domain.cells(clique.separator))
     lines = np.argsort(group_of, kind="stable")
@@ -93,8 +95,8 @@ def _sample_cells(
 
 
 def _stratified_order(groups: Integers, rng: np.random.Generator) -> Integers:
-    """Return rows group by group, and in each by the fractional parts of multiples of the golden ratio (Kronecker's
-    sequence) from a uniform start: each run of rows is spread evenly over the line of cells."""
+    """Return the places of rows group by group, and in each by the fractional parts of multiples of the golden ratio
+    (Kronecker's sequence) from a uniform start: each run of rows is spread evenly over the line of cells."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     number = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(groups)))
     turns = (np.arange(len(groups)) - starts[number]) * _GOLDEN + rng.random(len(starts))[number]
@@ -102,7 +104,8 @@ def _stratified_order(groups: Integers, rng: np.random.Generator) -> Integers:
 
 
 def _group_of_lines(domain: ModelDomain, clique: Clique) -> Integers:
-    """Return the separator's value of each cell over the axes that a clique shares with it."""
+    """Return for each cell over the axes that a clique shares with its separator the number of the separator's
+    value."""
     shared = clique.axes[: len(clique.separator)]
     codes = [domain.codes(axis, coarser) for axis, coarser in zip(shared, clique.separator, strict=True)]
     if not codes:
@@ -111,8 +114,8 @@ def _group_of_lines(domain: ModelDomain, clique: Clique) -> Integers:
 
 
 def _rounded(expected: Floats, groups: Integers, counts: Integers, rng: np.random.Generator) -> Integers:
-    """Return whole numbers for cells in group order, `counts` in each group: along a group's line the sum up to any
-    cell is that of `expected` plus one uniform draw, rounded down."""
+    """Return a whole number of rows for each cell, in group order, with `counts` in each group. Along a group's line
+    the sum up to any cell is that of `expected` plus one uniform draw, rounded down."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     sums = np.cumsum(expected)
     number = np.searchsorted(starts, np.arange(len(groups)), side="right") - 1

@@ -71,8 +71,9 @@ class ExpectedNoise:
 
 def exact_cells(noisy: Integers, law: Law, unit: Fraction, beta: Fraction, relative: Fraction,
                 greatest: int | None = 1) -> Cells:  # fmt: skip
-    """Return noisy integers with the intervals of their noise. `greatest` bounds the contribution of a row (None: of
-    either sign)."""
+    """Return noisy integers as cells: scaled by unit / beta, with the exact 95 % intervals of their noise. `relative`
+    is the largest relative error of a trustworthy cell; `greatest` bounds a row's contribution (None: of either
+    sign)."""
     q = law.half_width(CONFIDENCE)
     return _cells(noisy.astype(np.float64), law.variance, float(q), unit, beta, relative, greatest)
 
@@ -81,8 +82,9 @@ def consistent_cells(
     values: Integers, estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
     relative: Fraction,
 ) -> Cells:  # fmt: skip
-    """Return counts after consistency, from the linear estimates behind them and their variances, for the counted rows
-    (the sample, if any). `width` is half of the interval in standard errors."""
+    """Return counts after consistency as cells scaled to the full table. `estimates` are the linear estimates behind
+    the counts, with their variances, for the counted rows (the sample, if any). `width` is half of an interval in
+    standard errors."""
     rate = float(beta)
     value, unbiased = values / rate, estimates / rate
     error = np.sqrt(variances + _sampling_variance(np.maximum(estimates, 0), rate, 1)) / rate
@@ -94,14 +96,16 @@ def consistent_cells(
 
 
 def estimated_cells(estimates: MeanEstimates, relative: Fraction) -> Cells:
-    """Return means as cells."""
+    """Return means as cells: values, standard errors, intervals, and True for those whose error is at most `relative`
+    of the value."""
     trusted = _is_trustworthy(estimates.value, estimates.error, relative)
     return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
 
 
 def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit: Fraction, beta: Fraction,
            relative: Fraction, greatest: int | None) -> Cells:  # fmt: skip
-    """Return cells scaled to the full table: a sampled count y estimates y / beta, which adds the sampling variance."""
+    """Return the cells of noisy values, scaled to the full table: a sampled count y estimates y / beta, which adds the
+    sampling variance."""
     scale, rate = float(unit / beta), float(beta)
     coins = _sampling_variance(values, rate, greatest)
     value = values * scale
@@ -111,9 +115,9 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
 
 
 def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:
-    """Return the h with h^2 = width^2 + Z95^2 sampling variance of (|value| + h): noise, and sampling at the far end of
-    the interval, where its variance is greatest. At the value itself the variance would be too small for samples that
-    are small by chance."""
+    """Return the half width h of the interval of each noisy value: h^2 = width^2 + Z95^2 times the sampling variance of
+    (|value| + h), the far end of the interval, where that variance is greatest. At the value itself it would be too
+    small for samples that are small by chance."""
     if beta == 1 or greatest is None:
         return np.full_like(values, np.inf if beta != 1 else 0) + width
     each = Z95 * Z95 * (1 - beta) * greatest

@@ -42,7 +42,7 @@ class TableAnswer:
     parts: Mapping[str, Floats] = field(default_factory=dict)
 
     def suppressed(self) -> TableAnswer:
-        """Return the answer without the numbers that are not trustworthy."""
+        """Return the answer with NaN in place of each number that is not trustworthy."""
         parts = {name: np.where(self.cells.trustworthy, part, np.nan) for name, part in self.parts.items()}
         return replace(self, cells=self.cells.suppressed(), parts=parts)
 
@@ -65,7 +65,8 @@ class QuantileAnswer:
 def raw_answers(
     mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
-    """Return the noisy numbers as drawn, with the exact intervals of their noise; counts can be negative."""
+    """Return the published answers of the items, one each, with the numbers as drawn and the exact intervals of their
+    noise. Counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
     return _answers(
         mechanism, noisy, {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}, cells, relative
@@ -75,9 +76,9 @@ def raw_answers(
 def consistent_answers(
     mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
-    """Return consistent counts, in whole numbers from 0 on (`coarse_to_fine` states their properties), with the linear
-    estimates behind them and their intervals. With sampling they are consistent on the sample and then scaled by
-    1/beta. Sums and means are as drawn."""
+    """Return the published answers of the items, one each: counts consistent and in whole numbers from 0 on
+    (`coarse_to_fine`), with the linear estimates behind them and their intervals. They are made consistent on the
+    sample, if any, then scaled by 1/beta. Sums and means are as drawn."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, Array] = dict(enumerate(noisy))
@@ -120,7 +121,8 @@ def _answers(
 def _mean(
     mechanism: DpTables, item: Mean, own: Sequence[int], noisy: Sequence[Integers], relative: Fraction
 ) -> TableAnswer:
-    """Return the mean with its parts, scaled to the whole table: sum of the differences from the offset, and rows."""
+    """Return the table of means with further columns scaled to the full table: the noisy sum of the differences from
+    the offset, and the noisy number of rows."""
     sums, counts = own
     grid, beta = mechanism.queries[sums].grid, mechanism.budget.beta
     assert grid is not None
@@ -132,8 +134,8 @@ def _mean(
 
 
 def _quantiles(mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers) -> QuantileAnswer:
-    """Return the bins by the counts as published, and the limits by the counts as drawn, widened to contain the
-    bins."""
+    """Return the bins of the quantiles by the published counts (`values`), and their 95 % limits by the counts as drawn
+    (`noisy`), widened to contain the bins."""
     levels = mechanism.queries[at].levels
     column, axis = levels[item.column], list(levels).index(item.column)
     last = len(column) - (column.labels[-1] == INVALID_LABEL)

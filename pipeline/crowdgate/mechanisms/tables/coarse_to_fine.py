@@ -41,8 +41,8 @@ _WORK = 4e6
 
 
 def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float]) -> tuple[Integers, ...]:
-    """Return tables of whole numbers from 0 on, from least-squares estimates and the noise variance of each table's
-    cells."""
+    """Return tables of whole numbers from 0 on that add up to their margins as the module states, from least-squares
+    estimates and the noise variance of each table's cells."""
     lattice = MarginLattice.of(axes)
     coarse = [ranks for ranks in lattice.members if sum(map(bool, ranks)) <= 1]
     others = [at for at, levels in enumerate(axes) if lattice.ranks(levels) not in coarse]
@@ -64,7 +64,8 @@ def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: S
 
 
 def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Integers]) -> Integers:
-    """Return the nearest table of whole numbers from 0 on that adds up to margins among `found`."""
+    """Return the table of whole numbers from 0 on that is nearest to `wanted` and adds up to its margins among the
+    tables in `found`."""
     held = lattice.exact_margins(ranks, found)
     if not held:
         return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
@@ -76,8 +77,8 @@ def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Ma
 def _nonnegative_tables(
     axes: Sequence[Axes], estimates: Sequence[Floats], variances: Sequence[float], held: Sequence[tuple[Axes, Integers]]
 ) -> list[Floats]:
-    """Return tables by Dykstra's method: alternate projections onto agreeing tables with fixed margins, and onto tables
-    without negative cells."""
+    """Return the agreeing tables without negative cells that are nearest to the estimates and have the fixed margins
+    `held`, by Dykstra's method: alternate projections onto agreeing tables, and onto tables without negative cells."""
     firm = _HELD * min(variances)
     plane = Orthogonal.of([*axes, *(levels for levels, _ in held)], [*variances, *([firm] * len(held))])
     parts = [*estimates, *(values.astype(np.float64) for _, values in held)]

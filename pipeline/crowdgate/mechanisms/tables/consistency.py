@@ -23,8 +23,8 @@ Axes = Mapping[str, Level]
 
 @dataclass(frozen=True, eq=False)
 class ConsistentTables:
-    """The estimates, which agree and can be negative; the variance of each cell, and whether variances are exact (else
-    upper bounds)."""
+    """Least-squares estimates of tables, which agree on common margins and can be negative; the variance of each cell's
+    estimate; `exact` is True if variances are exact, False if they are upper bounds."""
 
     tables: tuple[Floats, ...]
     variances: tuple[Floats, ...]
@@ -34,7 +34,8 @@ class ConsistentTables:
 def consistent_tables(
     axes: Sequence[Axes], noisy: Sequence[Integers | Floats], variances: Sequence[float]
 ) -> ConsistentTables:
-    """Return the least-squares estimates. `variances` hold the positive noise variance of each table's cells."""
+    """Return the least-squares estimates of noisy tables, which agree on common margins. `variances` hold the positive
+    noise variance of each table's cells."""
     if not all(variance > 0 for variance in variances):
         raise ValueError("variances must be positive")
     made = Orthogonal.of(axes, variances)
@@ -47,17 +48,19 @@ def consistent_tables(
 
 
 def variances_after(axes: Sequence[Axes], variances: Sequence[float]) -> tuple[tuple[Floats, ...], bool]:
-    """Return the variance of each cell after consistency, and whether it is exact: a function of the plan alone."""
+    """Return the variance of each cell of each table after consistency, and True if variances are exact (else upper
+    bounds). They depend on the plan alone. `variances` hold the noise variance of each table's cells."""
     return _variances_after(Orthogonal.of(axes, variances), axes)
 
 
 def common_margin(left: Axes, right: Axes) -> dict[str, Level]:
-    """Return the finest table that is a margin of both: shared attributes at the coarser of the two levels."""
+    """Return attributes and levels of the finest table that is a margin of both tables: shared attributes at the
+    coarser of the two levels."""
     return {name: min(left[name], right[name], key=len) for name in sorted(left) if name in right}
 
 
 def refines(axes: Axes, margin_axes: Axes) -> bool:
-    """Return whether a table has the other one as a margin."""
+    """Return True if the table with the axes `margin_axes` is a margin of the table with the axes `axes`."""
     return all(name in axes and len(axes[name]) >= len(level) for name, level in margin_axes.items())
 
 

@@ -55,7 +55,7 @@ def needed_levels(query: LinearQuery) -> dict[str, Level]:
 def answer(
     queries: Sequence[LinearQuery], views: Mapping[str, View], histograms: Mapping[str, Histogram]
 ) -> tuple[Integers, ...]:
-    """Return the true answers (confidential), each of its query's shape."""
+    """Return the array of true answers of each query (confidential), computed from the histograms of the views."""
     answers: list[Integers | None] = [None] * len(queries)
     for name, members in _members(queries, views).items():
         axes = dict(views[name].levels)
@@ -71,7 +71,8 @@ def answer(
 
 
 def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[str, list[int]]:
-    """Return the queries that each view answers; a query is assigned to the smallest sufficient view."""
+    """Return for each view the places of the queries that it answers. A query is assigned to the smallest view that can
+    answer it."""
     members: dict[str, list[int]] = {name: [] for name in views}
     for at, query in enumerate(queries):
         able = [name for name, view in views.items() if _view_answers(view.levels, needed_levels(query))]
@@ -82,8 +83,8 @@ def _members(queries: Sequence[LinearQuery], views: Mapping[str, View]) -> dict[
 def _margins(
     array: Integers, axes: tuple[str, ...], wanted: Mapping[int, tuple[str, ...]]
 ) -> dict[int, tuple[Integers, tuple[str, ...]]]:
-    """Return all wanted margins of an array, by halves: axes that a half does not need are summed out once for the
-    half."""
+    """Return the margin of an array for each key of `wanted`, with the names of its axes. Computed by halves: axes that
+    a half of the margins does not need are summed out once for the half."""
     union = tuple(axis for axis in axes if any(axis in names for names in wanted.values()))
     array = np.asarray(array.sum(axis=tuple(i for i, axis in enumerate(axes) if axis not in union), dtype=np.int64))
     if all(names == union for names in wanted.values()):
@@ -107,8 +108,8 @@ def _cut(rest: Sequence[int], wanted: Mapping[int, tuple[str, ...]], union: tupl
 
 
 def _finish(array: Integers, axes: Mapping[str, Level], query: LinearQuery) -> Integers:
-    """Return the view's margin at the query's levels and in its order of axes, with a summed column weighted by its
-    integers."""
+    """Return the answer of a query from a margin of its view: brought to the query's levels and order of axes, with a
+    summed column weighted by its integers."""
     target = needed_levels(query)
     for i, (name, level) in enumerate(axes.items()):
         if level is not target[name]:
@@ -123,14 +124,14 @@ def _finish(array: Integers, axes: Mapping[str, Level], query: LinearQuery) -> I
 
 
 def _wide(histogram: Histogram, queries: Sequence[LinearQuery]) -> bool:
-    """Return whether an answer, or a part of it, might need more than 64 bits."""
+    """Return True if an answer of these queries, or a part of it, might need more than 64 bits."""
     greatest = max((query.grid.greatest for query in queries if query.grid is not None), default=1)
     return float(histogram.counts.sum(dtype=np.float64)) * greatest >= MOST / 2
 
 
 def _tuple_by_tuple(histogram: Histogram, axes: Mapping[str, Level], query: LinearQuery, *, wide: bool) -> Integers:
-    """Return an answer computed from the distinct tuples: for a view with too many cells for an array, or in Python's
-    integers if 64 bits might not suffice."""
+    """Return the answer of a query from the distinct tuples of a histogram: for a view with too many cells for an
+    array, or in Python's integers (`wide`) if 64 bits might not suffice."""
     codes = dict(zip(histogram.names, histogram.codes, strict=True))
     cell = np.zeros(len(histogram), dtype=np.int64)
     for name, level in query.levels.items():

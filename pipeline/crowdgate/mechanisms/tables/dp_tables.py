@@ -56,7 +56,7 @@ class DpTables:
 
     @property
     def queries(self) -> tuple[LinearQuery, ...]:
-        """The noisy vectors of the release."""
+        """The linear queries of the release: one noisy vector each."""
         return self.workload.queries
 
     @property
@@ -66,7 +66,7 @@ class DpTables:
 
     @cached_property
     def covering(self) -> dict[str, View]:
-        """Few views such that each query is a projection of one of them."""
+        """Few views by name, such that each query is a projection of one of them."""
         return cover(self.queries)
 
     @cached_property
@@ -105,7 +105,7 @@ class DpTables:
         return tuple(draw(values, linear.query.sensitivity(self.rows), spend) for values, linear, spend in steps)
 
     def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
-        """Return the answers without noise. Confidential."""
+        """Return the answer of each query without noise. Confidential."""
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)
         return answer(self.queries, self.covering, counted)
@@ -140,7 +140,8 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
 
 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
-    """Return cells and errors of each query, from the plan alone, for the counted rows (the sample, if any)."""
+    """Return the number of cells and the expected errors of each query, from the plan alone. Errors are those of the
+    noise, scaled to the full table by 1/beta, without the variance of sampling."""
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     axes = [mechanism.queries[i].levels for i in counts]
     after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)

@@ -27,9 +27,11 @@ MOST_SHARED = 500
 
 @dataclass(frozen=True, eq=False)
 class MarginLattice:
-    """`members` are tables by the ranks of their levels, with the total and all common margins, coarsest first;
-    `tables` are the original tables, in their order. `whole` is true if all common margins are included, which is not
-    the case if they are too many."""
+    """Tables, their common margins and the total, each given by the ranks of its levels. `members` are all of these,
+    coarsest first; `tables` are the distinct original tables, in their order.
+
+    `whole` is true if all common margins are included, which is not the case if they are too many.
+    """
 
     nestings: Mapping[str, Nesting]
     tables: tuple[Ranks, ...]
@@ -38,7 +40,7 @@ class MarginLattice:
 
     @classmethod
     def of(cls, axes: Sequence[Axes]) -> MarginLattice:
-        """Return the lattice of tables whose levels nest."""
+        """Return the lattice of tables with these axes, whose levels nest."""
         nestings = nestings_of(axes)
         tables = tuple(dict.fromkeys(_ranks(nestings, levels) for levels in axes))
         least = dict.fromkeys([(0,) * len(nestings), *tables])
@@ -48,11 +50,12 @@ class MarginLattice:
         return replace(made, members=tuple(ordered))
 
     def ranks(self, levels: Axes) -> Ranks:
-        """Return the ranks of a table."""
+        """Return for each attribute the rank of its level in the table with these levels; 0 if the table does not have
+        it."""
         return _ranks(self.nestings, levels)
 
     def size(self, ranks: Ranks) -> int:
-        """Return the number of cells."""
+        """Return the number of cells of the table with these ranks."""
         return prod(nesting.size(rank) for nesting, rank in zip(self.nestings.values(), ranks, strict=True))
 
     def axes(self, ranks: Ranks) -> dict[str, Level]:
@@ -62,12 +65,12 @@ class MarginLattice:
         return {name: nesting.levels[rank - 1] for (name, nesting), rank in pairs if rank}
 
     def cells(self, levels: Axes, ranks: Ranks) -> Integers:
-        """Return for each cell of a table the cell of the member."""
+        """Return for each cell of the table with these levels (flat) the cell of its margin with these ranks."""
         return cells_of(levels, self.axes(ranks))
 
     def margins(self, axes: Sequence[Axes], tables: Sequence[Floats]) -> Callable[[Ranks], Floats]:
-        """Return a function for the cells of any member in tables that agree, from the smallest table that has it as a
-        margin."""
+        """Return a function from the ranks of a table or common margin to the numbers in its cells (flat). They are
+        sums over the smallest of the given tables that has it as a margin; the tables must agree."""
         ranks = np.array([self.ranks(levels) for levels in axes])
         sizes = np.array([table.size for table in tables])
 
@@ -80,17 +83,18 @@ class MarginLattice:
         return margin
 
     def sums(self, finer: Ranks, values: Integers, coarser: Ranks) -> Integers:
-        """Return the margin of a member."""
+        """Return the numbers of the margin `coarser` of the table `finer`, whose cells hold `values`."""
         return np.bincount(self.cells(self.axes(finer), coarser), values, self.size(coarser)).astype(np.int64)
 
     @cached_property
     def agreeing(self) -> bool:
-        """True if tables with fixed margins (`exact_margins`) agree exactly on all common margins: no member has more
-        than two finest margins."""
+        """True if tables with fixed margins (`exact_margins`) agree exactly on all common margins: no table or common
+        margin has more than two finest margins."""
         return self.whole and all(len(self.finest(ranks)) <= 2 for ranks in self.members)
 
     def finest(self, ranks: Ranks) -> list[Ranks]:
-        """Return the other members that are margins of this one, but of no other such member, finest first."""
+        """Return the finest margins of the table or common margin with these ranks, finest first: the other members of
+        the lattice that are margins of it, but of no other such member."""
         below = np.flatnonzero((self._member_ranks <= np.array(ranks)).all(axis=1))[::-1]
         found: list[Ranks] = []
         for at in below.tolist():
@@ -100,14 +104,15 @@ class MarginLattice:
         return found
 
     def parent(self, ranks: Ranks) -> Ranks | None:
-        """Return the table with most cells that is a margin of a member (the first of equals); None if there is
-        none."""
+        """Return the other original table with most cells that is a margin of the table with these ranks (the first of
+        equals); None if there is none."""
         below = np.flatnonzero((self._table_ranks <= np.array(ranks)).all(axis=1)).tolist()
         sizes = [(-self.size(self.tables[at]), at) for at in below if self.tables[at] != ranks]
         return self.tables[min(sizes)[1]] if sizes else None
 
     def exact_margins(self, ranks: Ranks, found: Mapping[Ranks, Integers]) -> list[Ranks]:
-        """Return the one or two margins whose numbers a member keeps exactly; none for the total.
+        """Return the one or two margins whose numbers a table or common margin keeps exactly; none for the total.
+        `found` are the numbers of earlier ones.
 
         First the finest that adds up to the finest table that is a margin, or else that table; then the finest other
         one that agrees with the first on their common margin. Two margins without a contradiction can always be met.
@@ -139,12 +144,13 @@ def _ranks(nestings: Mapping[str, Nesting], levels: Axes) -> Ranks:
 
 
 def refines(finer: Ranks, coarser: Ranks) -> bool:
-    """Return whether a table has another as a margin."""
+    """Return True if the table with the ranks `coarser` is a margin of the table with the ranks `finer`."""
     return all(own >= other for own, other in zip(finer, coarser, strict=True))
 
 
 def _with_shared(tables: Mapping[Ranks, None]) -> list[Ranks] | None:
-    """Return the tables and the common margins of any number of them; None if there are too many."""
+    """Return the ranks of the tables and of the common margins of any number of them; None if there are more than
+    MOST_SHARED."""
     known = dict(tables)
     waiting = list(known)
     while waiting and len(known) <= MOST_SHARED:

@@ -29,11 +29,11 @@ class ColumnBounds(Protocol):
 
     @property
     def unit(self) -> Fraction:
-        """One step."""
+        """Difference of the column's values for adjacent whole numbers."""
 
     @property
     def offset(self) -> Fraction:
-        """The number represented by 0."""
+        """The column's value for the whole number 0."""
 
     @property
     def low(self) -> int:
@@ -41,12 +41,13 @@ class ColumnBounds(Protocol):
 
     @property
     def high(self) -> int:
-        """The greatest whole number."""
+        """The whole number of the column's greatest value, which is offset + unit * high."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanEstimates:
-    """Numbers with standard errors and the limits of 95 % confidence intervals, of one shape; NaN where undefined."""
+    """Estimated means with standard errors and the limits of 95 % confidence intervals, all of one shape; NaN where
+    undefined."""
 
     value: Floats
     error: Floats
@@ -75,7 +76,8 @@ def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law,
 def _ratio_limits(
     bounds: ColumnBounds, s: Floats, n: Floats, laws: tuple[Law, Law], beta: Fraction
 ) -> tuple[Floats, Floats]:
-    """Return the least and the greatest ratio that the noise and the sampling randomness do not refute.
+    """Return the least and the greatest ratio of a sum to a count that the noise and the sampling randomness do not
+    refute. `s` are the noisy sums, `n` the noisy counts.
 
     The effect of sampling on s - t n depends on t. It is bounded for all t of an interval that contains all possible
     ratios, then for those of the interval that this bound gives: ratios outside this interval are refuted by their own
@@ -94,7 +96,8 @@ def _ratio_limits(
 
 
 def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
-    """Return the greatest t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1."""
+    """Return the greatest ratio t with n t - s <= sqrt(a^2 + t^2 b^2) + 1 + |t|, where n > b + 1. `s` is a noisy sum,
+    `n` a noisy count, `a` and `b` are bounds on the noise of each."""
     sign = np.where(s + a + 1 >= 0, 1.0, -1.0)  # sign of t
     m, slope = s + 1, n - sign
     d = np.square(slope) - b * b
@@ -102,8 +105,8 @@ def _greatest(s: Floats, n: Floats, a: Floats, b: float) -> Floats:
 
 
 def _sampling_variance(bounds: ColumnBounds, least: Floats, greatest: Floats, n: Floats, beta: Fraction) -> Floats:
-    """Return the variance that Bernoulli sampling gives to the sampled sum of (value - t), for the worst t of an
-    interval: rows of mean t between the bounds have a mean square of at most (high - t) (t - low) (Bhatia, Davis
-    2000)."""
+    """Return the variance that Bernoulli sampling gives to the sampled sum of (value - t) over n rows, for the worst t
+    from `least` to `greatest`: rows of mean t between the bounds have a mean square of at most (high - t) (t - low)
+    (Bhatia, Davis 2000)."""
     nearest = np.clip((bounds.low + bounds.high) / 2, least, greatest)
     return np.asarray(float(1 - beta) * np.maximum(n, 0) * (bounds.high - nearest) * (nearest - bounds.low))

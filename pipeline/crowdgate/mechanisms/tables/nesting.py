@@ -34,26 +34,27 @@ class LevelStep:
 
     @cached_property
     def sizes(self) -> Integers:
-        """Number of values in each group."""
+        """Number of finer values in each group, i.e. in each value of the coarser level."""
         return np.bincount(self.parents).astype(np.int64)
 
     @cached_property
     def mean(self) -> float:
-        """The mean size of the group that a value belongs to."""
+        """Mean size of a value's group, over all values of the finer level."""
         return float(self.sizes[self.parents].mean())
 
     @cached_property
     def first(self) -> Integers:
-        """The first value of each group."""
+        """Place of the first value of each group."""
         return np.unique(self.parents, return_index=True)[1].astype(np.int64)
 
     @cached_property
     def rest(self) -> Integers:
-        """All other values."""
+        """Places of all values that are not the first of their group."""
         return np.setdiff1d(np.arange(len(self.parents)), self.first)
 
     def reflect(self, values: Floats) -> Floats:
-        """Return the reflected values. The reflection is its own inverse and its own transpose."""
+        """Return the values after a Householder reflection in each group. The reflection is its own inverse and its own
+        transpose."""
         vectors, sums = self._reflections
         return np.asarray(values - vectors[:, None] * (sums @ values)[self.parents])
 
@@ -92,15 +93,17 @@ class Nesting:
         return (*whole, *(LevelStep(coarser_codes(finer, coarser).astype(np.int64)) for finer, coarser in pairs))
 
     def size(self, rank: int) -> int:
-        """Return the number of values at a rank."""
+        """Return the number of values of the level with this rank: 1 for rank 0, the total."""
         return len(self.levels[rank - 1]) if rank else 1
 
     def rank(self, level: Level) -> int:
-        """Return the rank of a level."""
+        """Return the rank of a level: its place among the levels from 1 on, coarsest first; 0 for a level of one
+        value."""
         return [1, *map(len, self.levels)].index(len(level))
 
     def places(self, level: Level) -> Integers | None:
-        """Return the places of the nesting's values in a level of this rank; None if their order is equal."""
+        """Return for each value of the given level the place of the equal value in the nesting's level of this rank;
+        None if both have one order."""
         rank = self.rank(level)
         if not rank or np.array_equal(level.codes, self.levels[rank - 1].codes):
             return None
@@ -115,13 +118,14 @@ class Nesting:
         return np.asarray(self.basis(rank).T @ values) if self._small(rank) else self._transposed(values, rank)
 
     def basis(self, rank: int) -> Floats:
-        """Return `values` as a matrix."""
+        """Return the matrix that maps coordinates to the counts of the level with this rank (the map of `values`)."""
         if rank not in self._bases:
             self._bases[rank] = self._values(np.eye(self.size(rank)), rank)
         return self._bases[rank]
 
     def squared(self, coordinates: Floats, rank: int) -> Floats:
-        """Return `transposed` of `values`."""
+        """Return B'B c for the coordinates c, where B is the matrix that maps coordinates to counts of the level with
+        this rank (`basis`)."""
         if not self._small(rank):
             return self._transposed(self._values(coordinates, rank), rank)
         if rank not in self._grams:
@@ -137,7 +141,8 @@ class Nesting:
         return weights
 
     def evened_squares(self, rank: int) -> Floats:
-        """Return weighted sums of squares of the basis, by coordinate."""
+        """Return for each coordinate the sum of squares of its basis vector on the level with this rank, weighted by
+        `evened`."""
         if not rank:
             return np.ones(1)
         step = self.steps[rank - 1]

@@ -65,7 +65,7 @@ class Orthogonal:
     # operators on flat vectors of all tables, and of common coordinates
 
     def _tables(self, coordinates: Floats) -> Floats:
-        """Return T c."""
+        """Return the cells of all tables, flat, from their common coordinates c: T c for each table."""
         out, start = coordinates[self.ids], 0
         for axes, places, size in zip(self.axes, self.places, self._sizes, strict=True):
             table = out[start : start + size]
@@ -78,7 +78,7 @@ class Orthogonal:
         return out
 
     def _pulled(self, flat: Floats) -> Floats:
-        """Return the sum of T'y / variance."""
+        """Return the common coordinates sum T'y / variance over all tables, whose cells y are `flat`."""
         out, start = np.empty_like(flat), 0
         for axes, places, size, weight in zip(self.axes, self.places, self._sizes, self.weights, strict=True):
             table = flat[start : start + size] * weight
@@ -90,7 +90,7 @@ class Orthogonal:
         return np.bincount(self.ids, out).astype(np.float64)
 
     def _squared(self, coordinates: Floats) -> Floats:
-        """Return the sum of T'T c / variance."""
+        """Return the common coordinates sum T'T c / variance over all tables, from common coordinates c."""
         out, start = coordinates[self.ids], 0
         for axes, size, weight in zip(self.axes, self._sizes, self.weights, strict=True):
             table = out[start : start + size] * weight
@@ -102,9 +102,9 @@ class Orthogonal:
         return np.bincount(self.ids, out).astype(np.float64)
 
     def _solved(self, right: Floats) -> Floats:
-        """Solve by conjugate gradients, from the solution for even groups. With r the residual and P the
-        preconditioner, a cell's error is at most sqrt(r'r / P) of its standard errors, as P is at most the matrix
-        itself."""
+        """Return the common coordinates c with sum T'T c / variance = `right`, by conjugate gradients from the solution
+        for even groups. With r the residual and P the preconditioner, a cell's error is at most sqrt(r'r / P) of its
+        standard errors, as P is at most the matrix."""
         least = self.least
         found = right / least
         left = right - self._squared(found)
@@ -120,7 +120,7 @@ class Orthogonal:
         return found
 
     def shape(self, at: int) -> list[int]:
-        """Return the number of values on each axis of a table."""
+        """Return the number of values on each axis of the table at place `at`."""
         return [self.nestings[name].size(rank) for name, rank in self.axes[at]]
 
     @cached_property
@@ -154,7 +154,8 @@ class Orthogonal:
         return np.bincount(self.ids, np.concatenate(parts)).astype(np.float64)
 
     def _outer(self, at: int, along: Callable[[Nesting, int], Floats]) -> Floats:
-        """Return the outer product of vectors along each axis of a table, flat."""
+        """Return the outer product, flat, of the vectors `along(nesting, rank)` of each axis of the table at place
+        `at`."""
         rates = [along(self.nestings[name], rank) for name, rank in self.axes[at]]
         return np.asarray(reduce(np.multiply.outer, rates, np.ones(()))).reshape(-1)
 
@@ -164,7 +165,7 @@ class Orthogonal:
         return np.repeat([nesting.shrinkage(block, rank) for block in range(rank + 1)], blocks)
 
     def placed(self, at: int, table: Floats) -> Floats:
-        """Return a table whose values are in the order of the nestings, in its own order."""
+        """Return the table at place `at` in its own order of values, from its array in the order of the nestings."""
         for axis, place in enumerate(self.places[at]):
             if place is not None:
                 table = np.moveaxis(_reordered(np.moveaxis(table, axis, 0), place), 0, axis)

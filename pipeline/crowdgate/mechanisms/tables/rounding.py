@@ -55,8 +55,8 @@ def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> I
 
 
 def _shifts(values: Floats, margin: MarginConstraint) -> Floats:
-    """Return by margin cell the t with sum max(0, values - t) = its number, by Newton's steps, which rise towards
-    it."""
+    """Return for each cell of a margin the shift t at which max(0, values - t) add up to the margin's number over its
+    table cells. By Newton's steps, which rise towards t."""
     greatest = np.full(len(margin.sums), -np.inf)
     np.maximum.at(greatest, margin.cells, values)
     of_all = (_added(values, margin) - margin.sums) / np.bincount(margin.cells)

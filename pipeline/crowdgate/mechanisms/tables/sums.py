@@ -53,12 +53,12 @@ class IntegerGrid:
 
     @property
     def low(self) -> int:
-        """The least integer."""
+        """The least integer that a row with a valid cell contributes."""
         return int(self.integers.min())
 
     @property
     def high(self) -> int:
-        """The greatest integer."""
+        """The greatest integer that a row with a valid cell contributes."""
         return int(self.integers.max())
 
     @property
@@ -68,12 +68,13 @@ class IntegerGrid:
 
     @cached_property
     def weights(self) -> Integers:
-        """The contribution of a row by code of the level."""
+        """The integer that a row contributes to a sum, by code of `level`: 0 for invalid cells."""
         return np.pad(self.integers, (0, len(self.level) - len(self.integers)))
 
 
 def integer_grid(column: str, grid: Grid, finest: Level, low: Fraction | None, high: Fraction | None) -> IntegerGrid:
-    """Return the integers of a column, its numbers clamped to [low, high], which lie on the grid."""
+    """Return the integer grid of a numeric column: the integer that each of its numbers contributes to a sum, after
+    clamping to [low, high], which lie on the grid."""
     unit = common_unit(grid)
     bottom = int((grid.first if low is None else low) / unit)
     top = int((grid.greatest if high is None else high) / unit)
@@ -84,31 +85,31 @@ def integer_grid(column: str, grid: Grid, finest: Level, low: Fraction | None, h
 
 
 def centred(grid: IntegerGrid) -> IntegerGrid:
-    """Return the grid around the middle of the bounds (rounded to the grid's unit), which halves the contribution of a
-    row."""
+    """Return the grid with differences from the middle of the bounds (rounded to the grid's unit), which halves the
+    largest contribution of a row."""
     middle = (grid.low + grid.high) // 2
     return replace(grid, integers=grid.integers - middle, offset=middle * grid.unit)
 
 
 def count_of_valid(grid: IntegerGrid) -> IntegerGrid:
-    """Return 1 for each cell inside the domain: its sum counts the rows of a mean."""
+    """Return a grid in which each cell inside the domain contributes 1: its sum counts the rows of a mean."""
     return replace(grid, integers=np.ones_like(grid.integers), unit=Fraction(1))
 
 
 def count_at_bound(grid: IntegerGrid, *, high: bool) -> IntegerGrid:
-    """Return 1 for each cell at or beyond a bound: its sum counts the rows that are clamped, or exactly at the
-    bound."""
+    """Return a grid in which each cell at or beyond a bound (`high` or low) contributes 1: its sum counts the rows that
+    are clamped, or exactly at the bound."""
     at_end = grid.integers == (grid.high if high else grid.low)
     return replace(grid, integers=at_end.astype(np.int64), unit=Fraction(1))
 
 
 def common_unit(grid: Grid) -> Fraction:
-    """Return the greatest number of which all numbers of a grid are whole multiples."""
+    """Return the greatest number of which all numbers of a domain's grid are whole multiples."""
     first, step = grid.first, grid.unit
     common = math.gcd(first.numerator * step.denominator, step.numerator * first.denominator)
     return Fraction(common, first.denominator * step.denominator)
 
 
 def most_units(grid: Grid) -> int:
-    """Return the greatest absolute value of a grid's numbers, in their common unit."""
+    """Return the greatest absolute value of the numbers of a domain's grid, in their common unit."""
     return int(max(abs(grid.first), abs(grid.greatest)) / common_unit(grid))

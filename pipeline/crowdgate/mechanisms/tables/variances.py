@@ -28,8 +28,8 @@ _EACH = 1e5
 
 
 def variances(tables: Orthogonal) -> tuple[list[Floats], bool]:
-    """Return the variance of each cell of each table's estimate, and whether variances are exact (else upper
-    bounds)."""
+    """Return the variance of each cell of each table's least-squares estimate, and True if variances are exact (else
+    upper bounds)."""
     patterns = _affordable(tables)
     found = _evened(tables) if patterns is None else [np.zeros(tables.shape(at)) for at in range(len(tables.axes))]
     for pattern in patterns or ():
@@ -41,7 +41,8 @@ def variances(tables: Orthogonal) -> tuple[list[Floats], bool]:
 
 
 def _evened(tables: Orthogonal) -> list[Floats]:
-    """Return variances as if all groups were as large as the largest."""
+    """Return an upper bound on the variance of each cell of each table: the variance if all groups were as large as the
+    largest."""
     of_coordinates = 1 / tables.least[tables.ids]
     sizes = [prod(tables.shape(at)) for at in range(len(tables.axes))]
     parts = np.split(of_coordinates, np.cumsum(sizes)[:-1])
@@ -49,7 +50,8 @@ def _evened(tables: Orthogonal) -> list[Floats]:
 
 
 def _of_cells(tables: Orthogonal, at: int, of_coordinates: Floats) -> Floats:
-    """Return variances of cells from those of coordinates, which are equal for all contrasts of a level."""
+    """Return the variance of each cell of the table at place `at` from those of its coordinates, which are equal for
+    all contrasts of a level."""
     out = of_coordinates
     for axis, (name, rank) in enumerate(tables.axes[at]):
         nesting = tables.nestings[name]
@@ -60,7 +62,7 @@ def _of_cells(tables: Orthogonal, at: int, of_coordinates: Floats) -> Floats:
 
 
 def _affordable(tables: Orthogonal) -> "list[_Pattern] | None":
-    """Return the necessary patterns; None if there are none or they cost too much."""
+    """Return the patterns that exact variances need; None if all groups are even or the work exceeds MOST_WORK."""
     coupled = {name: nesting.coupled for name, nesting in tables.nestings.items()}
     combinations = (prod(1 + max(0, rank - coupled[name]) for name, rank in axes) for axes in tables.axes)
     if not any(coupled.values()) or max(combinations) * _EACH > MOST_WORK:
@@ -71,8 +73,9 @@ def _affordable(tables: Orthogonal) -> "list[_Pattern] | None":
 
 @dataclass(frozen=True, eq=False)
 class _Pattern:
-    """`levels` names axes with contrasts, and their level; `members` are the tables with such contrasts. `coupled` is
-    the rank up to which an attribute's coordinates are coupled."""
+    """A pattern of coordinates: `levels` holds the rank of the contrasts on each axis that has contrasts, by attribute;
+    `members` are the places of tables with such contrasts; `coupled` is the rank up to which an attribute's coordinates
+    are coupled."""
 
     tables: Orthogonal
     coupled: Mapping[str, int]
@@ -81,7 +84,7 @@ class _Pattern:
 
     @cached_property
     def _places(self) -> list[Integers]:
-        """For each member, the places of its coordinates among the coupled ones."""
+        """For each table of the pattern, the places of its coordinates among the coupled coordinates."""
         sizes = {name: self.tables.nestings[name].size(rank) for name, rank in self.coupled.items() if rank}
         own = [[(name, self.tables.nestings[name].size(low)) for name, low, _ in self._wide(at)] for at in self.members]
         ids = [coordinate_ids(axes, sizes) for axes in own]
@@ -90,11 +93,11 @@ class _Pattern:
 
     @property
     def size(self) -> int:
-        """Number of coupled coordinates."""
+        """Number of coupled coordinates of the pattern."""
         return 1 + max(int(own.max()) for own in self._places)
 
     def spreads(self) -> Iterator[tuple[int, Floats]]:
-        """Yield the pattern's contribution to the variances of each member's cells."""
+        """Yield the place of each table of the pattern and the variances that the pattern contributes to its cells."""
         matrix = np.zeros((self.size, self.size))
         for at, own in zip(self.members, self._places, strict=True):
             matrix[np.ix_(own, own)] += self._weight(at) * _kron([self._gram(*axis) for axis in self._wide(at)])
@@ -103,20 +106,22 @@ class _Pattern:
             yield at, self._spread(at, covariance[np.ix_(own, own)])
 
     def _wide(self, at: int) -> list[tuple[str, int, int]]:
-        """Return axes of a table with more coupled coordinates than the total: attribute, rank up to which coordinates
-        are coupled, rank."""
+        """Return (attribute, rank up to which coordinates are coupled, rank) of each axis of the table at place `at`
+        that has coupled coordinates other than the total and no contrasts of the pattern."""
         axes = [(name, min(rank, self.coupled[name]), rank) for name, rank in self.tables.axes[at]]
         return [(name, low, rank) for name, low, rank in axes if low and name not in self.levels]
 
     def _weight(self, at: int) -> float:
-        """Return the weight of one coordinate of the pattern in a table, without coupled axes."""
+        """Return the weight of one coordinate of the pattern in the table at place `at`: 1/variance times what remains
+        of its square along the axes without coupling."""
         wide = {name for name, _, _ in self._wide(at)}
         free = [(name, rank) for name, rank in self.tables.axes[at] if name not in wide]
         shrunk = [self.tables.nestings[name].shrinkage(self.levels.get(name, 0), rank) for name, rank in free]
         return self.tables.weights[at] * prod(shrunk)
 
     def _gram(self, name: str, low: int, rank: int) -> Floats:
-        """Return T'T along a coupled axis."""
+        """Return the matrix T'T along a coupled axis, for its coordinates up to rank `low`, in a table whose axis has
+        the rank `rank`."""
         nesting = self.tables.nestings[name]
         basis, below = nesting.basis(low), np.bincount(nesting.ancestors(low, rank))
         return np.asarray(basis.T @ (basis / below[:, None]))
@@ -138,7 +143,7 @@ class _Pattern:
 
 
 def _patterns(tables: Orthogonal, coupled: Mapping[str, int]) -> list[_Pattern]:
-    """Return all combinations of contrasts that occur in tables."""
+    """Return the pattern of each combination of contrasts that occurs in a table."""
     found: dict[tuple[Axis, ...], list[int]] = {}
     for at, axes in enumerate(tables.axes):
         choices = [((), *(((name, b),) for b in range(coupled[name] + 1, rank + 1))) for name, rank in sorted(axes)]

@@ -63,7 +63,7 @@ class ClampedColumn:
 
 @dataclass(frozen=True)
 class Sum(ClampedColumn):
-    """The sum of the numbers."""
+    """The sum of a numeric column, clamped to [low, high], in each cell of `by`."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,8 @@ class Sum(ClampedColumn):
 
 @dataclass(frozen=True)
 class Mean(ClampedColumn):
-    """The mean of the numbers: a noisy sum around the middle of the bounds over a noisy count.
+    """The mean of a numeric column, clamped to [low, high], in each cell of `by`: a noisy sum around the middle of the
+    bounds over a noisy count.
 
     Two queries: half of a stated share each; without a share each is divided like a query of its own.
     """
@@ -152,7 +153,8 @@ class ResolvedWorkload:
 
 
 def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
-    """Return all tables of k of these attributes. Raises ValueError unless there are at least k."""
+    """Return the contingency tables of all combinations of k of these attributes. Raises ValueError unless there are at
+    least k."""
     if not 0 <= k <= len(levels):
         raise ValueError(f"k must be a whole number in [0, {len(levels)}], not {k}")
     return tuple(ContingencyTable({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
@@ -161,7 +163,7 @@ def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
 def resolve(
     items: Sequence[Item], contract: Contract, most_cells: int = MOST_NUMBERS
 ) -> tuple[ResolvedWorkload | None, list[Finding]]:
-    """Return the linear queries of a workload, or None and all findings against it."""
+    """Return a workload with its items as linear queries, or None and all findings against it."""
     findings = [finding for at, item in enumerate(items) for finding in _item_findings(at, item, contract)]
     findings += _list_findings(items)
     if findings:
@@ -264,7 +266,7 @@ def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator
 
 
 def _ordered(item: Quantiles, contract: Contract) -> bool:
-    """Return whether the codes of the level rise with the column's values."""
+    """Return True if the codes of the item's level never fall when the column's values rise."""
     (level,) = _levels({item.column: item.level}, contract).values()
     return bool((np.diff(level.codes) >= 0).all())
 

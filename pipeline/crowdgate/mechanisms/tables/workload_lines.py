@@ -40,7 +40,8 @@ COLUMN = {"by": "by", "level": "level", "probabilities": "at", "low": "low", "sh
 
 @dataclass(frozen=True)
 class WorkloadLine:
-    """One item of the workload, and its line in the policy."""
+    """An item of the workload, with the policy's line that it comes from (`stated`) and the place of that line
+    (`at`)."""
 
     item: Item
     at: int
@@ -134,8 +135,9 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
 
 
 def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:
-    """Return the items of a sum or mean. A sum needs one query, a mean two, a count at a bound one: they divide the
-    share, if there is one."""
+    """Return the items of a sum's or mean's line: the sum or mean and, with `clamps`, the numbers of rows at both
+    bounds. A sum needs one query, a mean two, each number one: the line's share is divided equally between the
+    queries."""
     by, bounds = _named_levels(spec, "by", stated.by), (stated.low, stated.high)
     own = 1 if isinstance(stated, SumTable) else 2
     each = None if stated.share is None else stated.share / (own + 2 if stated.clamps else own)
