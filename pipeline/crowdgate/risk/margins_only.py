@@ -75,7 +75,8 @@ def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
 
 
 def _small(p: Floats, k: int, m: int) -> Floats:
-    """Return B(p) = P(Bin(k - 1, p) <= m - 1)."""
+    """Return B(p) = P(Bin(k - 1, p) <= m - 1): the probability that a person in a cell of probability p is in a group
+    of at most m of k people."""
     from scipy.special import betaincc
 
     with np.errstate(under="ignore", divide="ignore"):
@@ -106,7 +107,7 @@ class _Hull:
     y: Floats
 
     def conjugate(self, slope: Floats) -> tuple[Floats, Floats]:
-        """Return max_p (h(p) - p slope), and its place."""
+        """Return for each slope max over p of h(p) - p slope, with h this function, and the p of the maximum."""
         falling = np.diff(self.y) / np.diff(self.x)
         at = np.searchsorted(-falling, -slope)
         return self.y[at] - slope * self.x[at], self.x[at]
@@ -146,7 +147,8 @@ def _greatest(tables: list[Floats], k: int, m: int) -> float:
 
 
 def _dual(tables: list[Floats], hull: _Hull) -> float:
-    """Return the least dual bound found. Each value of the minimised function is a bound."""
+    """Return the least upper bound found on the share of people in small groups, over multipliers of the margins'
+    entries. Each value of the minimised function is a bound."""
     from scipy.optimize import minimize
 
     ends = np.cumsum([table.size for table in tables])[:-1]

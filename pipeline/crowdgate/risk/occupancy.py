@@ -41,7 +41,8 @@ def law(bins: Bins, k: int, j: int) -> Floats:
 
 
 def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
-    """Return the expectation of z^S at the roots of unity of the upper half circle; the others are their conjugates."""
+    """Return E z^S, with S the number of bins that hold exactly j of k people, at the `roots` roots of unity z of the
+    upper half circle; the others are their conjugates."""
     y = bins.probabilities / math.fsum(bins.counts * bins.probabilities) * k
     z = np.exp(-2j * math.pi * np.arange(roots // 2 + 1) / roots)
     with np.errstate(divide="ignore"):

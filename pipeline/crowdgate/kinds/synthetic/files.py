@@ -81,7 +81,7 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
 
 
 def _limits_text(lower: float, upper: float) -> tuple[str, str]:
-    """Return limits in millionths, rounded outwards."""
+    """Return the limits of an interval as text with six decimals, rounded outwards."""
     return f"{floor(1e6 * lower) / 1e6:.6f}", f"{ceil(1e6 * upper) / 1e6:.6f}"
 
 

@@ -8,12 +8,14 @@ from crowdgate.risk.approximations import inputs
 
 
 def ES_uniform_width(k: Number, A: Number, Delta: Number) -> float:
-    """Section 6.3.1: k (1 - Delta / A)^(k - 1), uniform on [0, A]; the last interval is the rest of A, if less."""
+    """Expected singletons among k people uniform on [0, A], in intervals of width Delta (section 6.3.1): k (1 - Delta /
+    A)^(k - 1); the last interval is the rest of A, if less."""
     return singletons.expected(widths.uniform(A, Delta), k)
 
 
 def ES_uniform_quadratic(k: Number, A: Number, Delta: Number) -> float:
-    """(6.3): k (1 - (k-1) Delta / A + (k-1) (k-2) / 2 Delta^2 / A^2)."""
+    """Expected singletons among k people uniform on [0, A], to the second order in the interval width Delta (6.3): k (1
+    - (k-1) Delta / A + (k-1) (k-2) / 2 Delta^2 / A^2)."""
     length = inputs.positive("A", A)
     return ES_quadratic(k, Delta, 1 / length, 1 / length**2)
 
@@ -38,7 +40,8 @@ def ES_exponential_exact(k: Number, lam: Number, Delta: Number) -> float:
 
 
 def ES_exponential_quadratic_corrected(k: Number, lam: Number, Delta: Number) -> float:
-    """Section 6.3.1: k (1 - (k-1) Delta lam / 2 + (k-1) (k-2) Delta^2 lam^2 / 6). (Printed: k and k^2.)"""
+    """Expected singletons among k people, exponential with rate lam, to the second order in the interval width Delta
+    (section 6.3.1): k (1 - (k-1) Delta lam / 2 + (k-1) (k-2) Delta^2 lam^2 / 6). (Printed: k and k^2.)"""
     rate = inputs.positive("lam", lam)
     return ES_quadratic(k, Delta, rate / 2, rate**2 / 3)
 
@@ -70,18 +73,20 @@ def phi_j_quadratic(j: Number, k: Number, Delta: Number, f2: Number, f3: Number)
 
 
 def normal_power(m: Number, sigma: Number) -> float:
-    """Lemma 6.1: int f^m = m^(-1/2) (sqrt(2 pi) sigma)^(1-m), f Normal."""
+    """Lemma 6.1: int f^m = m^(-1/2) (sqrt(2 pi) sigma)^(1-m), for the Normal density f of standard deviation sigma."""
     power, scale = whole("m", m, 1, 100), inputs.positive("sigma", sigma)
     return 1 / math.sqrt(power) / (math.sqrt(2 * math.pi) * scale) ** (power - 1)
 
 
 def ES_normal_binned_exact(sigma: Number, mu: Number, Delta: Number, k: Number) -> float:
-    """Section 6.2.1 for a Normal X in intervals [i Delta, (i+1) Delta): the sum over intervals."""
+    """Expected singletons among k people, Normal with mean mu and standard deviation sigma, in intervals [i Delta,
+    (i+1) Delta) (section 6.2.1): the sum over intervals."""
     return singletons.expected(widths.normal(mu, sigma, Delta, k), k)
 
 
 def ES_normal_linear(sigma: Number, Delta: Number, k: Number) -> float:
-    """Section 6.3.2: k - Delta k (k-1) / (2 sigma sqrt(pi))."""
+    """Expected singletons among k people, Normal with standard deviation sigma, to the first order in the interval
+    width Delta (section 6.3.2): k - Delta k (k-1) / (2 sigma sqrt(pi))."""
     return ES_linear(k, Delta, normal_power(2, sigma))
 
 
@@ -97,7 +102,8 @@ def VarS_slope(k: Number, f2: Number) -> float:
 
 
 def VarS_slope_normal(sigma: Number, k: Number) -> float:
-    """Remark 6.2 as corrected for a Normal X: k (k-1) / (sigma sqrt(pi))."""
+    """Remark 6.2 as corrected, Normal with standard deviation sigma: Var S / Delta, S the singletons among k people,
+    tends to k (k-1) / (sigma sqrt(pi)) as the interval width Delta falls to 0."""
     return VarS_slope(k, normal_power(2, sigma))
 
 

@@ -13,17 +13,18 @@ from crowdgate.risk.bins import Bins
 
 
 def ES_exact(p: Sequence[Number], k: Number) -> float:
-    """(5.2), Proposition 5.1: k sum p (1 - p)^(k - 1)."""
+    """Expected singletons among k people in bins of probabilities p: k sum p (1 - p)^(k - 1) (5.2, Proposition 5.1)."""
     return singletons.expected(Bins.of(p), k)
 
 
 def ES_homogeneous(k: Number, N: Number) -> float:
-    """(5.1): k (1 - 1/N)^(k - 1), N equally likely bins."""
+    """Expected singletons among k people in N equally likely bins: k (1 - 1/N)^(k - 1) (5.1)."""
     return singletons.expected(Bins.uniform(N), k)
 
 
 def VarS_exact(p: Sequence[Number], k: Number) -> float:
-    """Proposition 5.9, with F (F - 1) for the F^2 that (5.7) prints."""
+    """Variance of the number of singletons among k people in bins of probabilities p: Proposition 5.9, with F (F - 1)
+    for the F^2 that (5.7) prints."""
     return singletons.variance(Bins.of(p), k)
 
 
@@ -43,19 +44,22 @@ def VarS_homogeneous(N: Number, k: Number) -> float:
 
 
 def S_distribution(p: Sequence[Number], k: Number) -> list[float]:
-    """Section 5.4.2, for any bins: P(S = j) for j = 0 .. k."""
+    """Probabilities P(S = j) for j = 0 .. k, with S the number of singletons among k people in bins of probabilities p
+    (section 5.4.2)."""
     people = inputs.people(k)
     law = [float(mass) for mass in singletons.distribution(Bins.of(p), people)][: people + 1]
     return law + [0.0] * (people + 1 - len(law))
 
 
 def P_S0(p: Sequence[Number], k: Number) -> float:
-    """Section 5.4.3: P(S = 0), exact. The thesis sums over all ways to divide k people among the groups."""
+    """Probability of no singletons among k people in bins of probabilities p, exact (section 5.4.3). The thesis sums
+    over all ways to divide k people among the groups."""
     return singletons.probability_none(Bins.of(p), k)
 
 
 def logP_S0(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) -> float:
-    """ln P(S = 0), exact, for F bins of probability alpha / N each."""
+    """Natural logarithm of the probability of no singletons among k people, exact, for F bins of probability alpha / N
+    each."""
     return singletons.log_probability_none(inputs.grouped(list(zip(alpha, F, strict=True)), N), k)
 
 
@@ -72,7 +76,8 @@ def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
 
 
 def ES_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
-    """Proposition 5.2: E S / N tends to a sum alpha f e^(-alpha a)."""
+    """Limit of E S / N, the expected singletons for each bin, with a people for each bin and shares f of the bins at
+    probability alpha / N: a sum alpha f e^(-alpha a) (Proposition 5.2)."""
     likelier, share = inputs.shares(alpha, f)
     return math.fsum(share * _singleton_term(likelier, inputs.ratio(a)))
 
@@ -146,12 +151,13 @@ def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
 
 
 def _singleton_term(alpha: Floats, a: float) -> Floats:
-    """Return alpha a e^(-alpha a)."""
+    """Return alpha a e^(-alpha a): the limit of the expected singletons in a bin of probability alpha / N, with a
+    people for each bin."""
     return np.asarray(_poisson(1, alpha * a))
 
 
 def _slope(alpha: Floats, a: float) -> Floats:
-    """Return alpha (1 - alpha a) e^(-alpha a)."""
+    """Return alpha (1 - alpha a) e^(-alpha a): the derivative of `_singleton_term` by a."""
     with np.errstate(under="ignore"):
         return np.asarray(alpha * (1 - alpha * a) * np.exp(-alpha * a))
 

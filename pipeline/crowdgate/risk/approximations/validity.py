@@ -139,7 +139,8 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
 
 
 def _log_unique_one_differs(k: int, N: int, p: float) -> float:
-    """Return ln P(all unique) for a bin of probability p beside N equally likely ones."""
+    """Return ln P(k people are in different bins), for N bins of which one has probability p and all others are equally
+    likely."""
     if k < 2:
         return 0.0
     alone = (1 - p) * (N + 1 - k) / N + k * p if k <= N + 1 and N > 0 else 0.0
@@ -197,7 +198,8 @@ class SmoothDensity(NamedTuple):
     slope: float = 0.0
 
     def lost(self) -> float:
-        """Return an upper bound on the excess of Delta int f^2 over sum F^2."""
+        """Return an upper bound on Delta int f^2 - sum F^2, with f the density and F the probabilities of the
+        intervals."""
         return self.second * self.slope / math.pi**2
 
 
