@@ -50,7 +50,7 @@ class ReportedCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountsAtLevels:
-    """A table of counts at the levels of a contract."""
+    """A table of counts over attributes at levels of the contract, with the variance of the noise in each count."""
 
     axes: Axes
     counts: Floats
@@ -191,7 +191,8 @@ class Prior:
 
 
 def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
-    """Return the basis: whether tables relate all pairs of attributes of several values, and at these levels."""
+    """Return the basis of expected counts over `axes` (level by attribute): whether tables relate all pairs of
+    attributes of several values, and at these levels."""
     names = [name for name, level in axes.items() if len(level) > 1]
     wanted = [*combinations(names, min(2, len(names)))]
     at_all = [{name for name, level in table.axes.items() if len(level) > 1} for table in tables]
@@ -218,8 +219,8 @@ def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
 
 
 def _alternative_fits(base: Floats, tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[Floats, ...]:
-    """Return independent attributes, then fits to counts with noise added once more. The draws are public and always
-    the same."""
+    """Return the expected people as if attributes were independent, then fitted to counts with noise added once more.
+    The draws are public and always the same."""
     draws = np.random.default_rng(0)
     single = [_joint_table(table, axes) for table in tables if len(table.axes) < 2]
     moved = DRAWS if any(table.variance.any() for table in tables) else 0

@@ -36,7 +36,7 @@ _SLACK = 1e-9
 
 
 class MarginBounds(NamedTuple):
-    """Lower and upper bound of the true value."""
+    """Lower and upper bound on a figure that margins alone do not determine."""
 
     low: float
     high: float
@@ -117,7 +117,7 @@ class _Hull:
 
 
 def _hull(k: int, m: int) -> _Hull:
-    """Return the concave hull of points that lie above p B(p)."""
+    """Return the concave hull of points that lie above p B(p), with B(p) = P(Bin(k - 1, p) <= m - 1)."""
     middle = m / k
     x = np.unique(np.concatenate([[0.0, 1.0], np.minimum(1.0, middle * np.geomspace(1e-4, 1e3, _POINTS))]))
     chance = _small(x, k, m) * (1 + 1e-12)

@@ -97,7 +97,7 @@ class _Search:
             self.refine((*subset, column), number[~unique], tuples[~unique])
 
     def order(self) -> Iterator[tuple[int, ...]]:
-        """Yield the searched sets of columns, the smallest first."""
+        """Return the searched sets of columns, the smallest first."""
         return iter(sorted(self._alone, key=lambda subset: (len(subset), subset)))
 
     def minimal(self, subset: tuple[int, ...]) -> AnyIntegers:
@@ -109,8 +109,8 @@ class _Search:
         return who
 
     def _unique(self, subset: tuple[int, ...], who: AnyIntegers) -> Bools:
-        """Return which of the records `who` are unique in a set of columns: already in a set of its first columns, or
-        not at all."""
+        """Return for each of the records `who`, True if it is unique in a set of columns: its uniqueness is stored at
+        the first set of leading columns that shows it."""
         unique = np.zeros(len(who), dtype=np.bool_)
         for size in range(1, len(subset) + 1):
             since = self._alone.get(subset[:size])

@@ -33,9 +33,9 @@ MISS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Noisy `distances` in rows with noise of `squared_sigma`, between `rows` rows (a number with noise of variance
-    `rows_variance`) and a sample of rate `beta`; the number of `cells` of each pair. A pair is trustworthy if its upper
-    confidence limit is at most `pair_error`."""
+    """Errors of pairs of columns, from noisy `distances` in rows (noise of `squared_sigma`) between `rows` synthetic
+    rows (a number with noise of variance `rows_variance`) and a sample of rate `beta`; `cells` of each pair's table. A
+    pair is trustworthy if its upper confidence limit is at most `pair_error`."""
 
     distances: Integers
     squared_sigma: Fraction

@@ -208,7 +208,8 @@ def _number(text: str) -> int:
 
 
 def _total(said: SyntheticManifest, measured: Sequence[NoisyTable]) -> int:
-    """Return the mean of the totals of all noisy tables, weighted by 1/variance, to the nearest whole number."""
+    """Return the number of rows by the noisy tables: the mean of their totals, weighted by 1/variance, to the nearest
+    whole number."""
     mechanism = said.mechanism
     weights = [1 / (mechanism.squared_sigma(each.rho) * each.cells) for each in mechanism.measured]
     sums = [weight * int(table.noisy.sum()) for weight, table in zip(weights, measured, strict=True)]

@@ -29,7 +29,8 @@ def VarS_exact(p: Sequence[Number], k: Number) -> float:
 
 
 def VarS_homogeneous(N: Number, k: Number) -> float:
-    """Section 5.3.1: k q^(k-1) + k (k - 1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
+    """Variance of the number of singletons among k people in N equally likely bins (section 5.3.1): k q^(k-1) + k (k -
+    1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
 
     The last two terms are computed together, as k^2 q^(2k-2) ((1 - 1/k) / q (1 - 1/(N-1)^2)^(k-2) - 1).
     """
@@ -64,7 +65,8 @@ def logP_S0(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) 
 
 
 def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
-    """Section 5.4.3, its last formula in closed form: the product of 1 - mu e^-mu over bins, mu = k p.
+    """Probability of no singletons, for a Poisson number of people of mean k in bins of probabilities p (section 5.4.3,
+    its last formula in closed form): the product of 1 - mu e^-mu over bins, mu = k p.
 
     First order only: the absence of singletons says much about the number of people, which a Poisson number leaves
     free. ln P(S = 0) for N = 10^6, k = 10^4 and alpha = 1/2, 1, 2 is -26226, by this formula -9931.
@@ -83,7 +85,8 @@ def ES_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
 
 
 def ES_kl(k: Number, N: Number, kappa: Number) -> float:
-    """(5.3), (5.4): k e^(-k/N) (1 + (k/N) (k/N - 2) kappa).
+    """Expected singletons among k people in N bins, by kappa, a distance to the uniform distribution: k e^(-k/N) (1 +
+    (k/N) (k/N - 2) kappa) (5.3, 5.4).
 
     Falls with kappa for k < 2N, rises beyond. Section 5.1 prints half of the correction, and the opposite direction.
     """
@@ -92,20 +95,22 @@ def ES_kl(k: Number, N: Number, kappa: Number) -> float:
 
 
 def gamma_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.5): the share of bins with j people, in terms of kappa. The shares add up to 1 from j = 0 on (printed: from
-    1)."""
+    """Expected share of N bins that hold exactly j of k people, by kappa, a distance to the uniform distribution (5.5).
+    The shares add up to 1 from j = 0 on (printed: from 1)."""
     size, a = whole("j", j, 0), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
 
 def phi_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.6), (6.2): the share of people in groups of j, in terms of kappa. The shares add up to 1 from j = 1 on."""
+    """Expected share of k people who are in a bin of exactly j, of N bins, by kappa, a distance to the uniform
+    distribution (5.6, 6.2). The shares add up to 1 from j = 1 on."""
     size, a = whole("j", j, 1), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size - 1, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
 
 def eta_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """Section 6.2.2: the mean number of bins with j people, N times (5.5)."""
+    """Expected number of bins, of N, that hold exactly j of k people, by kappa, a distance to the uniform distribution:
+    N times (5.5) (section 6.2.2)."""
     return inputs.bins(N) * gamma_j_kl(j, k, N, kappa)
 
 

@@ -38,8 +38,9 @@ def log_pi_u(k: Number, N: Number) -> float:
 
 
 def pi_u_exponential(k: Number, N: Number) -> float:
-    """(4.1), (4.2): exp(-k^2 / (2N)), the limit for k = a sqrt N. Omits k / (2N) - k^3 / (6 N^2) in the exponent: 42 %
-    too high at k = 29, N = 95."""
+    """Approximate probability that k people are in different bins, of N equally likely ones: exp(-k^2 / (2N)), the
+    limit for k = a sqrt N (4.1, 4.2). Omits k / (2N) - k^3 / (6 N^2) in the exponent: 42 % too high at k = 29, N =
+    95."""
     return math.exp(-(inputs.people(k) ** 2) / (2 * inputs.bins(N)))
 
 
@@ -93,6 +94,7 @@ def uniqueness_kl(groups: Groups, N: Number, k: Number, kappa: Number | None = N
 
 
 def uniqueness_kl_corrected(k: Number, N: Number, kappa: Number) -> float:
-    """Section 4.3.2: pi_u(k, N) exp(-kappa k^2 / N), as section 4.4.1 uses it. (There, "without correction by e^-kappa"
-    lacks the k^2 / N.)"""
+    """Approximate probability that k people are in different bins, of N, by kappa, a distance to the uniform
+    distribution: pi_u(k, N) exp(-kappa k^2 / N) (section 4.3.2), as section 4.4.1 uses it. (There, "without correction
+    by e^-kappa" lacks the k^2 / N.)"""
     return pi_u(k, N) * math.exp(-inputs.distance(kappa) * inputs.people(k) ** 2 / inputs.bins(N))
