@@ -49,8 +49,8 @@ def epsilon_of(value: Number, name: str = "epsilon") -> Fraction:
 
 
 def probability(name: str, value: Number, *, open_low: bool = False, open_high: bool = False) -> Fraction:
-    """Return `value` as an exact probability, a Fraction from 0 to 1 (without an end that is open). Raises ValueError
-    for anything else."""
+    """Return `value` as an exact probability, a Fraction from 0 to 1, without 0 if `open_low` and without 1 if
+    `open_high`. Raises ValueError for anything else."""
     return exact(name, value, 0, 1, open_low=open_low, open_high=open_high)
 
 

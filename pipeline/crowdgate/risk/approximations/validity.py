@@ -76,8 +76,8 @@ def checked(approximation: Callable[..., float], **arguments: Any) -> float:
 
 
 def _few_people(k: Number, N: Number) -> list[ValidityTerm]:
-    """Return the terms of a rule. ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: the omitted terms have
-    the signs of these two."""
+    """Return the validity terms of `pi_u_exponential`. ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: the
+    omitted terms have the signs of these two."""
     people, bins = inputs.people(k), inputs.bins(N)
     return [
         ValidityTerm("k^3 / (6 N^2)", people**3 / (6 * bins**2), 0.1),
