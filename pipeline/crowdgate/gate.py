@@ -82,7 +82,7 @@ class NumberFormat:
 
 
 def _conservative_text(figure: str, least: bool) -> str:
-    """Return a figure rounded to the side on which the gate is harder to pass."""
+    """Return a figure as text, rounded to the side on which the gate is harder to pass: down if `least`, else up."""
     rounding = Rounding.DOWN if least else Rounding.UP
     return figure if figure.lstrip("-").isalpha() else bound_number(Fraction(figure), rounding)
 
@@ -112,7 +112,7 @@ class Verdict:
 
     @property
     def gate(self) -> str:
-        """The gate in one phrase."""
+        """The gate in one phrase: measure, options and limit."""
         return gate_text(self.rule)
 
     @property
@@ -248,7 +248,8 @@ def judge(rule: GateRule, measurement: Measurement | None) -> Outcome:
 
 
 def reach(rule: GateRule, span: Range) -> GateReach:
-    """Return whether all values that the measure can take pass, or none does."""
+    """Return the possible outcomes of a gate whose measure takes values in `span`: all pass, none passes, or both
+    occur."""
     low, high = span
     best, worst = (low, high) if rule.at_most is not None else (high, low)
     if not _holds(rule, best):

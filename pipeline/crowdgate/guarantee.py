@@ -75,7 +75,7 @@ class Guarantee:
 
     @property
     def factor(self) -> Fraction | None:
-        """e^epsilon, rounded up; None above epsilon 300."""
+        """The factor e^epsilon by which a probability can change, rounded up; None above epsilon 300."""
         return None if self.epsilon > 300 else Fraction(raised(math.exp(up(self.epsilon))))
 
     def words(self) -> str:

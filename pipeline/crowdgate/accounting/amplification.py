@@ -45,7 +45,8 @@ def amplified_again(epsilon: Number, beta: Number) -> Fraction:
 
 
 def _unrounded(epsilon: Number, beta: Number) -> float:
-    """Return the amplified epsilon before it is rounded up; above 0 if both arguments are."""
+    """Return ln(1 + beta (e^epsilon - 1)), the epsilon of sampling at rate beta, before it is rounded up; above 0 if
+    both arguments are."""
     eps, rate = up(epsilon_of(epsilon)), up(probability("beta", beta))
     return max(amplified(eps, rate), math.nextafter(0.0, 1.0) if eps and rate else 0.0)
 

@@ -40,8 +40,8 @@ def _log_capital(gains: Floats) -> float:
 
 
 def _p_value(gains: Floats) -> float:
-    """Return an upper bound on the probability of this capital if the mean gain is not above 0: 1/capital, rounded
-    up."""
+    """Return 1/capital for the capital that bets on these gains leave of 1, rounded up: an upper bound on the
+    probability of this capital if the mean gain is not above 0."""
     return min(1.0, exp_up(-_log_capital(gains)))
 
 

@@ -65,7 +65,8 @@ def log_chernoff(n: int, share: float, p: float) -> float:
 
 
 def _weighted_sum(t: int, rest: int, odds: float, weight: float, step: float) -> float:
-    """Return the sum over i of weight + i step times the mass at t + i, relative to the mass at t."""
+    """Return the sum over i >= 0 of (weight + i step) P(X = t + i) / P(X = t), X being binomial with t + rest trials
+    and these odds p / (1 - p)."""
     total, mass, done, chunk = weight, 1.0, 0, _FIRST_CHUNK
     while done < rest:
         i = np.arange(done, min(done + chunk, rest), dtype=float)
@@ -83,7 +84,8 @@ def _weighted_sum(t: int, rest: int, odds: float, weight: float, step: float) ->
 
 
 def _remainder(mass: float, ratio: float, weight: float, step: float) -> float:
-    """Return an upper bound of the terms after one of this mass and weight, when masses shrink at least by `ratio`."""
+    """Return an upper bound on the sum of the terms after one of this mass and weight, if each mass is at most `ratio`
+    times the one before; infinite for a ratio of 1 or more."""
     if ratio >= 1:
         return math.inf
     return mass * (weight * ratio / (1 - ratio) + step * ratio / (1 - ratio) ** 2)
@@ -94,7 +96,7 @@ def _log(p: float, q: float) -> float:
 
 
 def _stirling_error(count: int) -> float:
-    """Return ln count! minus Stirling's formula."""
+    """Return ln count! minus Stirling's formula, (count + 1/2) ln count - count + ln(2 pi) / 2."""
     x = float(count)
     if x < 16:
         return math.lgamma(x + 1) - (x + 0.5) * math.log(x) + x - _HALF_LOG_TAU

@@ -31,7 +31,7 @@ class DiscreteLaplace:
 
     @property
     def variance(self) -> float:
-        """2a / (1 - a)^2."""
+        """The variance of the noise, 2a / (1 - a)^2 with a = e^(-1/scale)."""
         rate = float(1 / self.scale)
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
@@ -74,12 +74,12 @@ class DiscreteGaussian:
 
     @property
     def sigma(self) -> float:
-        """The parameter, a little above the standard deviation."""
+        """The parameter sigma, a little above the standard deviation of the noise."""
         return math.sqrt(self.squared_sigma)
 
     @cached_property
     def _masses(self) -> Floats:
-        """Unnormalised masses of 0, 1, 2, ... until they vanish."""
+        """Unnormalised probabilities of the numbers 0, 1, 2, ... until they vanish."""
         x = np.arange(math.ceil(40 * self.sigma) + 2, dtype=np.float64)
         return np.exp(-x * x / (2 * float(self.squared_sigma)))
 
@@ -89,7 +89,7 @@ class DiscreteGaussian:
 
     @property
     def variance(self) -> float:
-        """The variance; sigma^2 if sigma is so large that they do not differ."""
+        """The variance of the noise; sigma^2 if sigma is so large that they do not differ."""
         if self.sigma > _WIDE:
             return float(self.squared_sigma)
         x = np.arange(len(self._masses), dtype=np.float64)
@@ -139,8 +139,8 @@ Law = DiscreteLaplace | DiscreteGaussian
 
 
 def _least(law: Law, q: int, confidence: float) -> int:
-    """Return the least q from near one; above 2^50, where floats do not separate neighbours, one within a part in
-    10^15."""
+    """Return the least q with P(|noise| <= q) of at least `confidence`, searched from near `q`; above 2^50, where
+    floats do not separate neighbours, one within a part in 10^15."""
     step, enough = max(1, q >> 50), confidence + _ROUNDING
     while law.coverage(q) < enough:
         q += step

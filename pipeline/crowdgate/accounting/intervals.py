@@ -26,11 +26,11 @@ def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[f
         return log + slack(min(s, n - s), log) <= math.log(a)
 
     def above(p: float) -> bool:
-        """P(Bin(n, p) >= s) <= alpha."""
+        """Return whether P(Bin(trials, p) >= successes) <= alpha."""
         return at_most(log_tail(s, n, p, 1 - p))
 
     def below(p: float) -> bool:
-        """P(Bin(n, p) <= s) <= alpha."""
+        """Return whether P(Bin(trials, p) <= successes) <= alpha."""
         return at_most(log_tail(n - s, n, 1 - p, p))
 
     lower = _last(above, float(lazy_libraries.special.betaincinv(s, n - s + 1, a)), 0.0) if s > 0 else 0.0

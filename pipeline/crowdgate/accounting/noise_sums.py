@@ -91,7 +91,8 @@ def _gaussian(laws: Sequence[DiscreteGaussian], least: float, numbers: int) -> f
 
 
 def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: float) -> float:
-    """Return the bound with Normal D_j of the variance that gives v for the smallest sigma."""
+    """Return a bound on the width, in standard errors, with Normal D_j of the variance t^2 for which v = sigma^2 t^2 /
+    (sigma^2 + t^2) holds at the smallest sigma."""
     smallest = float(min(law.squared_sigma for law in laws))
     added = v * smallest / (smallest - v)
     ratio = 2 * math.fsum(math.exp(-2 * math.pi**2 * v * m * m) for m in range(1, 10))

@@ -44,12 +44,13 @@ def whole(name: str, value: Number, low: int, high: int = GREATEST_COUNT) -> int
 
 
 def epsilon_of(value: Number, name: str = "epsilon") -> Fraction:
-    """Return an epsilon: 0 to 1,000,000 nats."""
+    """Return `value` as an exact epsilon, a Fraction from 0 to 1,000,000 nats. Raises ValueError for anything else."""
     return exact(name, value, 0, GREATEST_EPSILON)
 
 
 def probability(name: str, value: Number, *, open_low: bool = False, open_high: bool = False) -> Fraction:
-    """Return a number from 0 to 1."""
+    """Return `value` as an exact probability, a Fraction from 0 to 1, without 0 if `open_low` and without 1 if
+    `open_high`. Raises ValueError for anything else."""
     return exact(name, value, 0, 1, open_low=open_low, open_high=open_high)
 
 

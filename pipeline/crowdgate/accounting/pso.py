@@ -113,7 +113,7 @@ def _success(n: Number, w: Number, epsilon: Number, delta: Number, beta: Number)
 
 
 def _log_counts(n: int, weight: Fraction, counts: int) -> float:
-    """Return ln((n + 1)^counts B(n, w)), rounded up."""
+    """Return ln((n + 1)^counts B(n, w)), rounded up, with B(n, w) = n w (1 - w)^(n - 1) and w = `weight`."""
     if weight in (0, 1):
         return _log_answers(n, counts, False) if n == 1 and weight == 1 else -math.inf
     terms = _log_answers(n, counts, False), math.log(n), math.log(weight), (n - 1) * log_rest(weight)

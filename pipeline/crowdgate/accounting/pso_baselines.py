@@ -20,7 +20,8 @@ _SLACK = 1e-14
 
 
 def best_baseline(n: Number, w_max: Number) -> float:
-    """Return the greatest B(n, w) of a weight up to `w_max`, rounded up: B rises up to w = 1/n."""
+    """Return the greatest B(n, w) = n w (1 - w)^(n - 1) of a weight w up to `w_max`, rounded up: B rises up to w =
+    1/n."""
     rows, weight = whole("n", n, 1), probability("w_max", w_max)
     return counts_bound(rows, min(weight, Fraction(1, rows)), 0)
 
@@ -56,8 +57,8 @@ def finite_baseline(n: Number, population: Number, w_max: Number) -> float:
 
 
 def _exactly_one(n: int, population: int, m: int) -> Fraction:
-    """Return H(m), rounded up, for m up to its maximum: (n m / N) times the fewer of m - 1 or n - 1 factors of at least
-    one half.
+    """Return H(m), the probability that exactly one of m matching rows of the population is among n drawn ones, rounded
+    up, for m up to its maximum: (n m / N) times the fewer of m - 1 or n - 1 factors of at least one half.
 
     C(N - m, n - 1) / C(N - 1, n - 1) is the product over j < m of 1 - (n - 1) / (N - j), in which m - 1 and n - 1 may
     be exchanged.

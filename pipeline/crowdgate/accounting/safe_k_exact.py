@@ -133,7 +133,8 @@ def _log_forward_at(n: int, k: int, b: float, eps: float) -> float:
 
 
 def _log_forward_sum(n: int, t: int, b: float, eps: float) -> float:
-    """Return ln of the forward sum from t, which is at most one above gamma n unless n is the only term."""
+    """Return ln of the sum over j >= t of f(j) (j - gamma n) / (n (1 - gamma)), with f the probabilities of Bin(n,
+    beta) and gamma = 1 - (1 - beta) e^-epsilon. t is at most one above gamma n unless n is the only term."""
     log_shrink = math.log1p(-b) - eps
     share, shrink = -math.expm1(log_shrink), math.exp(log_shrink)
     if t == n:
@@ -155,10 +156,11 @@ def _log_reverse_at(n: int, k: int, b: float, eps: float) -> float:
 
 
 def _log_reverse_sum(n: int, s: int, b: float, c: float) -> float:
-    """Return ln of the reverse sum up to s, which is at most c n: an upper tail of the rows that are not sampled."""
+    """Return ln of the sum over j <= s of f(j) (c n - j) / (n (1 - beta)), with f the probabilities of Bin(n, beta) and
+    s at most c n: an upper tail of the rows that are not sampled."""
     return log_weighted_tail(n - s, s, 1 - b, b, max(c * n - s, 0.0), 1.0) - math.log(n) - math.log1p(-b)
 
 
 def _reverse_share(b: float, eps: float) -> float:
-    """Return 1 - (1 - beta) e^epsilon."""
+    """Return c = 1 - (1 - beta) e^epsilon: the share of a class below which a count reveals more than epsilon."""
     return -math.expm1(min(math.log1p(-b) + eps, 1.0))

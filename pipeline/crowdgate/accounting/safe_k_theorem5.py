@@ -54,7 +54,8 @@ def chernoff_delta(k: Number, beta: Number, epsilon: Number, form: Literal["pape
 
 
 def theorem5_arguments(k: Number, beta: Number, epsilon: Number) -> tuple[int, float, float]:
-    """Return the arguments as floats on the safe side. Raises ValueError if the theorem does not apply."""
+    """Return (k, beta, epsilon), the latter two as floats on the safe side. Raises ValueError if the theorem does not
+    apply."""
     least = whole("k", k, 1, GREATEST_K)
     b = up(probability("beta", beta, open_low=True, open_high=True))
     eps = down(epsilon_of(epsilon))

@@ -77,7 +77,8 @@ def _weight(query: Query, noise: NoiseKind, how: Split) -> Fraction:
 
 
 def law_of(query: Query, budget: Fraction, rows: int, noise: NoiseKind) -> Law:
-    """Return the noise distribution on each cell of the query."""
+    """Return the distribution of the noise on each cell of the query, for its `budget` (epsilon or rho) and privacy
+    units of at most `rows` rows."""
     change = query.sensitivity(rows)
     return DiscreteLaplace(change / budget) if noise == "laplace" else DiscreteGaussian(squared_sigma(change, budget))
 

@@ -85,12 +85,13 @@ def _rates_to_pass(limit: Number, true_rate: Number, alpha: Number, power: Numbe
 
 
 def _passing_from(s: Floats, limit: float, level: float) -> Floats:
-    """Return the first number of trials in which s successes pass."""
+    """Return for each number s of successes the first number of trials in which they pass: P(Bin(trials, limit) <= s)
+    <= level."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, limit) <= level)
 
 
 def _likely_until(s: Floats, rate: float, sure: float) -> Floats:
-    """Return the last number of trials with at most s successes with probability `sure`."""
+    """Return for each number s of successes the last number of trials with P(Bin(trials, rate) <= s) >= sure."""
     return _first(s + 1, lambda trials: lazy_libraries.special.betaincc(s + 1, trials - s, rate) < sure) - 1
 
 
@@ -104,8 +105,8 @@ def _rates(limit: Number, true_rate: Number, alpha: Number, power: Number) -> tu
 
 
 def _search(feasible: Callable[[Floats], tuple[Floats, Floats]], start: int) -> tuple[int, int]:
-    """Return the first number of trials and its s, from `start` on: both limits of the interval of suitable trials grow
-    with s."""
+    """Return the first suitable number of trials and its number s of successes, searched from s = `start` on.
+    `feasible` gives the first and the last suitable number of trials of each s; both grow with s."""
     size = _FIRST_CHUNK
     while start < _MOST_SUCCESSES:
         s = np.arange(start, start + size, dtype=float)
@@ -118,7 +119,8 @@ def _search(feasible: Callable[[Floats], tuple[Floats, Floats]], start: int) -> 
 
 
 def _first(least: Floats, reached: Callable[[Floats], Bools]) -> Floats:
-    """Return for each element the least whole number of trials from `least` on that has reached it, or 10^12."""
+    """Return for each element of `least` the least whole number of trials, from it on, for which `reached` is true;
+    10^12 if there is none."""
     low, high = least - 1, np.full_like(least, _MOST_TRIALS)
     while np.any(high - low > 1):
         middle = np.maximum(

@@ -32,13 +32,13 @@ Draws = np.random.Generator
 
 
 def public_draws() -> Draws:
-    """Return the source of all draws of one gate."""
+    """Return the random generator of all draws for one gate. Its seed is public and always the same."""
     return np.random.default_rng(0)
 
 
 def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
-    """Return the table at these levels, summed from one known table that has no noise and the same or finer levels.
-    None if there is no such table, or for too many cells."""
+    """Return the histogram of people at `axes` (level by attribute), summed from one known table that has no noise and
+    the same or finer levels. None if there is no such table, or for too many cells."""
     told = prior.counted(axes)
     if told is None:
         return None
@@ -48,8 +48,8 @@ def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
 
 
 def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Candidate]) -> PassProbability:
-    """Return the probability to pass by simulated candidates. Raises ValueError for a measure that does not read
-    candidates."""
+    """Return the probability that the gate passes, from its outcomes on simulated candidates, with limits two standard
+    errors away. Raises ValueError for a measure that does not read candidates."""
     if measure.of_candidate is None:
         raise ValueError(f"{measure.name} must be one of data")
     found = [judge(rule, measure.of_candidate(each, rule)) is Outcome.PASS for each in candidates]
@@ -59,13 +59,13 @@ def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Cand
 
 
 def count_noise(draws: Draws) -> CountNoise:
-    """Return reproducible discrete Laplace noise for counts."""
+    """Return a function that adds reproducible discrete Laplace noise to one count."""
     return lambda count, sensitivity, epsilon: count + int(_laplace(draws, 1, sensitivity, epsilon)[0])
 
 
 def vector_noise(draws: Draws) -> NoiseSource:
-    """Return reproducible noise for vectors. Gaussian noise is a rounded Normal number, too near the discrete Gaussian
-    for gates to differ."""
+    """Return functions that add reproducible noise to vectors of counts. Gaussian noise is a rounded Normal number, too
+    near the discrete Gaussian for gates to differ."""
     return NoiseSource(
         laplace=lambda counts, sensitivity, epsilon: counts + _laplace(draws, counts.shape, sensitivity, epsilon),
         gaussian=lambda counts, sensitivity, rho: counts + _normal(draws, counts.shape, sensitivity, rho),
@@ -73,7 +73,7 @@ def vector_noise(draws: Draws) -> NoiseSource:
 
 
 def _laplace(draws: Draws, shape: int | tuple[int, ...], sensitivity: int, epsilon: Fraction) -> Integers:
-    """Return discrete Laplace noise: a difference of two geometric numbers."""
+    """Return discrete Laplace noise of scale sensitivity / epsilon: differences of two geometric numbers."""
     scale = min(MOST_SCALE, sensitivity / float(epsilon))
     one, other = (draws.geometric(-np.expm1(-1 / scale), shape) for _ in range(2))
     return np.asarray(one - other, dtype=np.int64)

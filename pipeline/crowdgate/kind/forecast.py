@@ -22,7 +22,7 @@ Axes = Mapping[str, Level]
 
 
 class Basis(StrEnum):
-    """The basis of a forecast figure."""
+    """The public knowledge on which a forecast figure is based."""
 
     EXACT = "exact: it follows from the policy"
     MARGINS = (
@@ -72,14 +72,15 @@ class Figure:
 
     @property
     def range_text(self) -> str:
-        """The range of the number as text; empty if the number is known."""
+        """The prediction limits as text, `low to high`; empty if they are equal."""
         ends = format_value(self.low, self.format), format_value(self.high, self.format)
         return "" if self.low == self.high else " to ".join(ends)
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A listing shown as a grid: the numbers `lines`, further ones in brackets, over `x`, for each value of `by`."""
+    """A listing shown as a grid, with a cell for each value of its columns `x` and `by`: the numbers of its columns
+    `lines`, the first one and further ones in brackets."""
 
     listing: str
     x: str
@@ -118,7 +119,7 @@ Errors = Callable[[Axes], CellErrors | None]
 
 
 def no_errors(_: Axes) -> CellErrors | None:
-    """Return None: a release without tables has no errors."""
+    """Return None for any table: the default for a kind that has no errors of tables."""
     return None
 
 
@@ -128,7 +129,7 @@ least the argument; None if there are no such levels, or no rows."""
 
 
 def no_rows(_: float) -> Axes | None:
-    """Return None: a release without rows has no levels to retain."""
+    """Return None for any retained share: the default for a kind without rows, which has no levels to retain."""
     return None
 
 
@@ -137,14 +138,14 @@ GateOdds = Callable[["GateRule", "Measure", "Static"], PassProbability | None]
 
 
 def no_pass_probability(*_: object) -> PassProbability | None:
-    """Return None: no counts determine the probability."""
+    """Return None for any gate: no counts determine the probability that it passes."""
     return None
 
 
 @dataclass(frozen=True)
 class RetainedPeople:
-    """The share of the table's people who are expected to be in the release, or that are at most; and the same in a
-    clause, for whoever compares kinds: nothing where everybody is."""
+    """The expected share of the table's people who are in the release, or an upper bound on it. `text` states it in a
+    clause, for comparisons of kinds; empty if everybody is in the release."""
 
     share: float = 1.0
     text: str = ""
@@ -152,7 +153,8 @@ class RetainedPeople:
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """Expectations of a kind of release for one plan. Nothing is computed before it is asked for."""
+    """The expected figures, listings, pictures and table errors of a release, for one plan. Nothing is computed before
+    it is used."""
 
     make_figures: Callable[[], tuple[Figure, ...]]
     made: Callable[[], tuple[Listing, ...]] = tuple
@@ -168,7 +170,7 @@ class Forecast:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """The expected numbers."""
+        """The expected numbers with their ranges, made on first use."""
         return self.make_figures()
 
     @cached_property

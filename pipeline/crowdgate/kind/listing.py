@@ -41,7 +41,7 @@ class Listing:
 
     @property
     def words(self) -> list[bool]:
-        """For each column whether it holds words, which are aligned to the left."""
+        """For each column, True if it holds words, which are aligned to the left."""
         return [any(isinstance(row[column.key], str | Mapping) for row in self.rows) for column in self.columns]
 
     @property

@@ -13,7 +13,8 @@ Place = float | str
 
 @dataclass(frozen=True)
 class PicturePoint:
-    """A number at its place, with its confidence or prediction limits (None: none known)."""
+    """A number of a picture at its place (a number or a name), with its confidence or prediction limits (None: none
+    known)."""
 
     at: Place
     value: float
@@ -23,8 +24,8 @@ class PicturePoint:
 
 @dataclass(frozen=True)
 class Series:
-    """Numbers under one name: `joined` by lines, as `steps` that hold until the next, `marked` one by one, or `chosen`
-    among others."""
+    """Points under one name, drawn `joined` by lines, as `steps` that hold until the next, `marked` one by one, or
+    `chosen` among others."""
 
     name: str
     points: tuple[PicturePoint, ...]
@@ -33,7 +34,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Limit:
-    """A line that numbers are compared with; with `of` "place" a line across the places."""
+    """A named line that points are compared with: at a value or, with `of` "place", at a place."""
 
     name: str
     value: float
@@ -60,15 +61,15 @@ class Picture:
 
     @property
     def points(self) -> Iterator[PicturePoint]:
-        """All numbers."""
+        """All points of all series."""
         return (point for each in self.series for point in each.points)
 
     @property
     def named(self) -> bool:
-        """True if numbers are listed under names."""
+        """True if the places are names, not numbers."""
         return any(isinstance(point.at, str) for point in self.points)
 
     @property
     def ranged(self) -> bool:
-        """True if some number has a range."""
+        """True if some point has confidence or prediction limits."""
         return any(point.low is not None for point in self.points)

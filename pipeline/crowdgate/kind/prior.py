@@ -50,7 +50,7 @@ class ReportedCounts:
 
 @dataclass(frozen=True, eq=False)
 class CountsAtLevels:
-    """A table of counts at the levels of a contract."""
+    """A table of counts over attributes at levels of the contract, with the variance of the noise in each count."""
 
     axes: Axes
     counts: Floats
@@ -81,12 +81,13 @@ class ExpectedCounts:
 
     @cached_property
     def others(self) -> tuple[Floats, ...]:
-        """Independence, then the fits to counts with more noise."""
+        """The tables that `fits` returns: attributes taken as independent, then fits to counts with additional noise;
+        none if counts do not relate all attributes."""
         return self.fits()
 
     def range_of(self, value: Callable[[Floats], float], slack: Callable[[float], float], most: float) -> ExpectedRange:
-        """Return the expectation and range of a number from 0 to `most` that depends on the cells; `slack` is the least
-        half width."""
+        """Return `value` of the expected cells, a number from 0 to `most`, with prediction limits by the tables that
+        `fits` returns. `slack` of the number is the least half width of its range."""
         found = value(self.people)
         if self.basis is Basis.COUNTED:
             return ExpectedRange(found, max(0.0, found - slack(found)), min(max(most, found), found + slack(found)))
@@ -97,7 +98,8 @@ class ExpectedCounts:
         return ExpectedRange(found, max(0.0, found - half), min(max(most, found), found + half))
 
     def summed(self, axes: Axes) -> ExpectedCounts:
-        """Return the expected counts of some of the axes, at these levels or coarser ones."""
+        """Return the expected counts summed to the axes `axes` (level by attribute): some of the present ones, at the
+        same or coarser levels."""
         people = coarsened(self.people, self.axes, axes)
         return ExpectedCounts(
             axes, people, self.basis, lambda: tuple(coarsened(o, self.axes, axes) for o in self.others)
@@ -143,13 +145,14 @@ class Prior:
         return any(size >= min(2, len(self.levels(name)[0])) for size in sizes)
 
     def counts(self, axes: Axes) -> Floats | None:
-        """Return the expected people in each cell of a table, flat; None if too little is known, or for too many
-        cells."""
+        """Return the expected people in each cell of the table over `axes` (level by attribute), flat; None if too
+        little is known, or for too many cells."""
         found = self.joint(axes)
         return None if found is None else found.people.reshape(-1)
 
     def joint(self, axes: Axes) -> ExpectedCounts | None:
-        """Return the expected people in each cell of a table; None if too little is known, or for too many cells."""
+        """Return the expected people in each cell of the table over `axes` (level by attribute), with their basis; None
+        if too little is known, or for too many cells."""
         if not self.tables:
             return self._joint(axes)
         key = tuple((name, level.name) for name, level in axes.items())
@@ -158,7 +161,8 @@ class Prior:
         return self._joints[key]
 
     def counted(self, axes: Axes) -> Floats | None:
-        """Return the people in each cell of a table that counts without noise determine as a whole; None if none do."""
+        """Return the people in each cell of the table over `axes` (level by attribute), summed from one table without
+        noise; None if no such table has these levels or finer ones, or for too many cells."""
         if prod(map(len, axes.values())) > MOST_CELLS_FITTED:
             return None
         whole = (table for table in self.tables if not table.variance.any() and _is_finer(table.axes, axes))
@@ -187,7 +191,8 @@ class Prior:
 
 
 def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
-    """Return the basis: whether tables relate all pairs of attributes of several values, and at these levels."""
+    """Return the basis of expected counts over `axes` (level by attribute): whether tables relate all pairs of
+    attributes of several values, and at these levels."""
     names = [name for name, level in axes.items() if len(level) > 1]
     wanted = [*combinations(names, min(2, len(names)))]
     at_all = [{name for name, level in table.axes.items() if len(level) > 1} for table in tables]
@@ -199,7 +204,8 @@ def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
 
 
 def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
-    """Return a table's sums at coarser levels of some of its axes, in the order of `wanted`."""
+    """Return `counts`, a table over `axes` (level by attribute), summed to the axes `wanted`: some of the attributes,
+    in this order, at the same or coarser levels."""
     out = np.asarray(counts.sum(axis=tuple(at for at, name in enumerate(axes) if name not in wanted)))
     for at, name in enumerate(name for name in axes if name in wanted):
         codes = coarser_codes(axes[name], wanted[name])
@@ -213,8 +219,8 @@ def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
 
 
 def _alternative_fits(base: Floats, tables: tuple[CountsAtLevels, ...], axes: Axes) -> tuple[Floats, ...]:
-    """Return independent attributes, then fits to counts with noise added once more. The draws are public and always
-    the same."""
+    """Return the expected people as if attributes were independent, then fitted to counts with noise added once more.
+    The draws are public and always the same."""
     draws = np.random.default_rng(0)
     single = [_joint_table(table, axes) for table in tables if len(table.axes) < 2]
     moved = DRAWS if any(table.variance.any() for table in tables) else 0

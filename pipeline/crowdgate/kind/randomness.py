@@ -29,19 +29,20 @@ class Randomness(Protocol):
 
     @property
     def noise(self) -> CountNoise:
-        """Noise for one count."""
+        """Function that returns one count with epsilon-differentially private noise."""
 
     @property
     def select(self) -> Selector:
-        """A private selection."""
+        """Function that chooses one of several scores with epsilon-differential privacy; all scores must rise, or all
+        fall, when a row is added."""
 
     @property
     def choose(self) -> Chooser:
-        """A private selection by scores that may rise and fall."""
+        """Function that chooses one of several scores with rho-zCDP; scores may rise and fall when a row is added."""
 
     @property
     def vectors(self) -> NoiseSource:
-        """Noise for vectors."""
+        """Functions that return vectors of counts with noise."""
 
     def subsampler(self, beta: Fraction) -> Subsampler:
         """Return a Bernoulli sampler of this rate with fresh randomness, to be used once."""

@@ -110,8 +110,8 @@ class ReservedRun:
 
 @dataclass(frozen=True, eq=False)
 class CountedTable:
-    """The table in the views that its kind of release needs, the ingestion summary, and the outcomes of the contract's
-    rules. Confidential. `ingested` are figures for the custodian."""
+    """The source table, counted in the views that its kind of release needs, with the ingestion summary and the
+    outcomes of the contract's rules. Confidential. `ingested` are figures for the custodian."""
 
     views: Mapping[str, Histogram]
     input: Input

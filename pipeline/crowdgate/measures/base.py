@@ -160,12 +160,14 @@ class Measure:
 
 
 def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:
-    """Return a measurement of the released rows; it is None for a candidate without rows."""
+    """Return the function that measures a candidate's released rows by `read`, and returns None for a candidate without
+    rows."""
     return lambda candidate, rule: None if candidate.rows is None else read(candidate.rows, candidate.static, rule)
 
 
 def of_cells(read: Callable[[tuple[PublishedCells, ...]], Measurement | None]) -> OfCandidate:
-    """Return a measurement of the released numbers; it is None for a candidate without cells."""
+    """Return the function that measures a candidate's released numbers by `read`, and returns None for a candidate
+    without cells."""
     return lambda candidate, _: None if candidate.cells is None else read(candidate.cells)
 
 

@@ -46,7 +46,8 @@ FROM_1: Range = (1, inf)
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """The release as classes of the other attributes: class `of[i]` has `counts[i]` rows of value `values[i]`.
+    """The release by classes of rows that are equal in all attributes but the sensitive one: class `of[i]` has
+    `counts[i]` rows of the sensitive value `values[i]`.
 
     Entries of one class are adjacent, from `starts`. `sizes` are the rows of each class, `totals` the rows of each
     value in the whole release (some may be 0).
@@ -66,7 +67,7 @@ class EquivalenceClasses:
 
 
 def equivalence_classes(release: Histogram, sensitive: str) -> EquivalenceClasses:
-    """Return the classes of all columns but the sensitive one."""
+    """Return the classes of released rows that are equal in all columns but the sensitive one."""
     others = [name for name in release.names if name != sensitive]
     ordered = project(release, [*others, sensitive])
     new = np.arange(len(ordered)) == 0
@@ -83,12 +84,14 @@ def equivalence_classes(release: Histogram, sensitive: str) -> EquivalenceClasse
 
 
 def distinct_diversity(found: EquivalenceClasses) -> int:
-    """Return the least number of distinct values in a class."""
+    """Return the least number of distinct sensitive values in a class; for an empty release the number of all
+    values."""
     return int(np.diff(found.starts, append=len(found.of)).min(initial=len(found.totals)))
 
 
 def entropy_diversity(found: EquivalenceClasses) -> Measurement:
-    """Return exp of the least entropy of a class; exact if this class holds all its values equally often."""
+    """Return exp of the least entropy (in nats) of the sensitive values of a class; exact if this class holds all its
+    values equally often."""
     if not len(found.starts):
         return Measurement.exact(len(found.totals))
     weighted = np.add.reduceat(found.counts * np.log(found.counts), found.starts)
@@ -105,7 +108,9 @@ def entropy_diversity(found: EquivalenceClasses) -> Measurement:
 
 
 def total_variation(found: EquivalenceClasses) -> Fraction:
-    """Return the greatest sum of p - q where p > q: the earth mover's distance when all values are equally far."""
+    """Return the greatest total variation distance of a class from the release: the sum of p - q over values with p >
+    q, their shares in the class and in the release. It is the earth mover's distance when all values are equally
+    far."""
     if not len(found.starts):
         return Fraction(0)
     rows = found.rows
@@ -115,7 +120,8 @@ def total_variation(found: EquivalenceClasses) -> Fraction:
 
 
 def ordered_distance(found: EquivalenceClasses) -> Fraction:
-    """Return the greatest earth mover's distance when values i and j of m are |i - j| / (m - 1) apart."""
+    """Return the greatest earth mover's distance between the sensitive values of a class and of the release, when
+    values i and j of m are |i - j| / (m - 1) apart."""
     width, rows = len(found.totals), found.rows
     if not len(found.starts) or width == 1:
         return Fraction(0)
@@ -133,12 +139,14 @@ def ordered_distance(found: EquivalenceClasses) -> Fraction:
 
 
 def greatest_gain(found: EquivalenceClasses) -> Fraction:
-    """Return the greatest (p - q) / q."""
+    """Return the greatest (p - q) / q of any value in any class: p is the value's share of the class, q its share of
+    the release."""
     return _ratio(found, 1) - 1 if len(found.starts) else Fraction(0)
 
 
 def greatest_log_ratio(found: EquivalenceClasses) -> Measurement:
-    """Return the greatest |log2(p / q)|, infinite when a class lacks a value that the release holds."""
+    """Return the greatest |log2(p / q)| of any value in any class: p is the value's share of the class, q its share of
+    the release. Infinite when a class lacks a value that the release holds."""
     if not len(found.starts):
         return Measurement.exact(0)
     if distinct_diversity(found) < np.count_nonzero(found.totals):
@@ -149,7 +157,8 @@ def greatest_log_ratio(found: EquivalenceClasses) -> Measurement:
 
 
 def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
-    """Return the greatest (p / q) ** power over all values of all classes."""
+    """Return the greatest (p / q) ** power of any value in any class: p is the value's share of the class, q its share
+    of the release."""
     inverse = found.sizes[found.of] * (found.totals[found.values] / found.rows)
     floats = (found.counts / inverse) ** power
     near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
@@ -158,7 +167,8 @@ def _ratio(found: EquivalenceClasses, power: int) -> Fraction:
 
 
 def _greatest(numerators: Array, denominators: Array) -> Fraction:
-    """Return the greatest of the fractions, exactly: floats find the few candidates for it."""
+    """Return the greatest of the fractions numerators / denominators, exactly: floats find the few candidates for
+    it."""
     floats = numerators.astype(np.float64) / denominators.astype(np.float64)
     near = np.flatnonzero(floats >= floats.max() * (1 - ROUNDING))
     pairs = set(zip(numerators[near].tolist(), denominators[near].tolist(), strict=True))
@@ -166,7 +176,7 @@ def _greatest(numerators: Array, denominators: Array) -> Fraction:
 
 
 def _wide(largest: int, *columns: Integers) -> list[Array]:
-    """Return the columns as integers that hold `largest`."""
+    """Return the columns as integers of a type that can hold `largest`."""
     return [column if largest < _LARGEST else column.astype(object) for column in columns]
 
 
@@ -235,17 +245,20 @@ def _share(static: Static) -> Fraction:
 
 
 def _closeness_reach(static: Static, sensitive: str) -> Range:
-    """Return the reach of closeness: a class of share w is at most 1 - w away, since the release contains it."""
+    """Return the least and the greatest closeness that a release can have: a class that is a share w of the release is
+    at most 1 - w away, since the release contains it."""
     return 0, 0 if _trivial(static, sensitive) else 1 - _share(static)
 
 
 def _likeness_reach(static: Static, sensitive: str) -> Range:
-    """Return the reach of likeness: q >= w p, so (p - q) / q <= 1/w - 1."""
+    """Return the least and the greatest likeness that a release can have: a class that is a share w of the release has
+    q >= w p (p, q: shares of a value in class and release), so (p - q) / q <= 1/w - 1."""
     return 0, 0 if _trivial(static, sensitive) else 1 / _share(static) - 1
 
 
 def _disclosure_reach(static: Static, sensitive: str) -> Range:
-    """Return the reach of disclosure. An infinite value is inconclusive, so a gate on it can always fail."""
+    """Return the range of disclosure that a release can have. An infinite value is inconclusive, so a gate on it can
+    always fail."""
     return (0, 0) if _trivial(static, sensitive) else UNBOUNDED
 
 

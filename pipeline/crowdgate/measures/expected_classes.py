@@ -73,7 +73,7 @@ def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], 
 
 
 def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
-    """Return the joint counts of these attributes, summed over all others; for repeated sets of attributes the
+    """Return the joint counts of the attributes `names`, summed over all others; for repeated sets of attributes the
     first."""
     found: dict[frozenset[str], Histogram] = {}
     for table in static.joint:
@@ -84,7 +84,8 @@ def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...
 
 
 def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
-    """Return the attributes that tables relate to one, directly or indirectly; and these tables."""
+    """Return the attribute `name` with all attributes that tables relate to it, directly or indirectly; and these
+    tables."""
     names, own = [name], list[Histogram]()
     while more := [table for table in tables if table not in own and {*table.names} & {*names}]:
         own += more
@@ -93,7 +94,7 @@ def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Hi
 
 
 def _margin(static: Static, name: str) -> Floats | None:
-    """Return the share of each level code in the public margin, or None if the contract has no margin."""
+    """Return the shares above 0 of the attribute's values in its public margin; None if the contract has no margin."""
     known = static.margins(name)
     if known is None:
         return None
@@ -103,8 +104,8 @@ def _margin(static: Static, name: str) -> Floats | None:
 
 
 def _joint(static: Static, names: Sequence[str], tables: Sequence[Histogram]) -> Floats | None:
-    """Return the shares, all above 0, of the cells that tables with these attributes determine; None if they determine
-    none."""
+    """Return the shares, all above 0, of the cells of the attributes' joint distribution that the tables determine;
+    None for too many cells, or if no distribution is certified to have these tables as margins."""
     if len(tables) == 1:
         return tables[0].counts / tables[0].rows
     if not _fits(static, names):
@@ -144,8 +145,8 @@ def _singletons(bins: Bins, people: int, _: GateRule) -> Measurement:
 
 
 def _any_singleton(bins: Bins, people: int, _: GateRule) -> Measurement | None:
-    """Return the probability of any singleton (Koot 2012, section 5.4), by an integral with a stated error; never more
-    than the expected number (Markov)."""
+    """Return the probability of at least one singleton among `people` (Koot 2012, section 5.4), by an integral with a
+    stated error; never more than the expected number (Markov). None for too many people, or an infinite error."""
     if people > MOST_PLACED:
         return None
     none, most = none_within(bins, people), expected(bins, people) * (1 + ROUNDING)
@@ -158,7 +159,8 @@ def _any_singleton(bins: Bins, people: int, _: GateRule) -> Measurement | None:
 
 
 def _share(bins: Bins, people: int, rule: GateRule) -> Measurement | None:
-    """Return the expected share in classes up to a size (Koot 2012, section 6.2.1): phi_1 + ... + phi_size."""
+    """Return the expected share of people in classes of at most the gate's `size` (Koot 2012, section 6.2.1): phi_1 +
+    ... + phi_size. None without this option, or for too many distinct probabilities."""
     from crowdgate.risk.groups import share_in_groups_up_to
 
     size = rule.options.get("size")

@@ -46,8 +46,8 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
 
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
-    """Return the bound for an attacker who knows the number of people: this release part by part, earlier ones counted
-    twice."""
+    """Return the upper bound on the precision of membership claims for an attacker who knows the number of people: this
+    release part by part, earlier ones counted twice."""
     form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
     rest = Part(
         "earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _release_cost(static), strict=True))
@@ -62,8 +62,8 @@ def _release_cost(static: Static) -> Cost:
 
 
 def _range_to_budget(static: Static, bound: Callable[[Cost], float]) -> Range:
-    """Return the range from the present spend, with this release, to the whole budget, or to the spend if that is
-    larger."""
+    """Return the range of a bound: from its value at the present spend, with this release, to that at the whole budget,
+    or at the spend if that is larger."""
     whole = (max(static.budget[0], static.spent[0]), max(static.budget[1], static.spent[1]))
     return bound(static.spent), bound(whole)
 

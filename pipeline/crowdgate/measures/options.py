@@ -80,12 +80,13 @@ DEFAULTS: Mapping[str, Fraction] = {
 
 
 def effective_options(options: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Return the options without those that state a default, which distinguish two gates on one number."""
+    """Return the options without those that state a default (`size` is retained even then): two gates on one measure
+    are different if these differ."""
     return {name: value for name, value in options.items() if DEFAULTS.get(name) != value or name == "size"}
 
 
 def wrong_options(rule: GateRule, measure: Measure) -> Iterator[tuple[str, str]]:
-    """Yield the options of a gate that are out of range, with the expected range."""
+    """Yield (option, its expected range in words) for each option of a gate that is out of range."""
     for name, value in rule.options.items():
         if name in OPTIONS and not OPTIONS[name].holds(value):
             yield name, OPTIONS[name].expected

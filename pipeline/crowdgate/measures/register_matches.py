@@ -36,7 +36,8 @@ def _rows(candidate: Candidate, rule: GateRule) -> Measurement | None:
 
 
 def _share(candidate: Candidate, rule: GateRule) -> Measurement | None:
-    """Return the share of matching rows; 0 for an empty release."""
+    """Return the share of the released rows that match at least one and at most `size` records of the register; 0 for
+    an empty release."""
     found = _matched(candidate, rule)
     if found is None or candidate.rows is None:
         return None

@@ -22,8 +22,8 @@ def _classes(rows: Histogram, *_: object) -> Measurement:
 
 
 def _smallest(rows: Histogram, static: Static, _: GateRule) -> Measurement:
-    """Return the rows of the smallest class; for an empty release the least size that the mechanism publishes, since no
-    class is smaller."""
+    """Return the number of rows of the smallest class; for an empty release the least size that the mechanism
+    publishes, since no class is smaller."""
     return Measurement.exact(int(rows.counts.min()) if len(rows) else static.least_class)
 
 

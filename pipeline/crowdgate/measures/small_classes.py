@@ -43,13 +43,14 @@ def _sizes(sizes: Sizes, rule: GateRule) -> tuple[int, int]:
 
 
 def _rows_of_sizes(table: Histogram, sizes: tuple[int, int]) -> Integers:
-    """Return the numbers of rows of the classes of these sizes."""
+    """Return the number of rows of each class of the table whose size is from `sizes[0]` to `sizes[1]`."""
     least, most = sizes
     return table.counts[(least <= table.counts) & (table.counts <= most)]
 
 
 def _number(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
-    """Return a measure of the number of classes. Without a `least_size` it has no option."""
+    """Return a measure of the number of classes whose size is in the range that `sizes` gives. Without a `least_size`
+    it has no option."""
 
     def measured(candidate: Candidate, rule: GateRule) -> Measurement | None:
         if candidate.table is None:
@@ -64,8 +65,8 @@ def _number(name: str, summary: str, sentence: str, sizes: Sizes, least_size: in
 
 
 def _share(name: str, summary: str, sentence: str, sizes: Sizes, least_size: int = 0) -> Measure:
-    """Return a measure of the excess of rows in the classes over a share of all rows. Without a `least_size` it has no
-    option."""
+    """Return a measure of the rows in classes whose size is in the range that `sizes` gives, minus the share `at_most`
+    of all rows. Without a `least_size` it has no option."""
 
     def sensitivity(static: Static, rule: GateRule, share: Fraction) -> int:
         return share_sensitivity(share, _sizes(sizes, rule)[1]) * static.rows_per_unit

@@ -76,7 +76,7 @@ def discernibility(release: Histogram, rows: int) -> int:
 
 
 def _sizes(release: Histogram) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a size and the number of classes of this size."""
+    """Yield (size, number of classes of this size) for the classes of the release."""
     sizes, classes = np.unique(release.counts, return_counts=True)
     return zip(sizes.tolist(), classes.tolist(), strict=True)
 

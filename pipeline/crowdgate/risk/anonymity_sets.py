@@ -66,7 +66,7 @@ Sized = tuple[tuple[int, ...], SizeSummary]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Attributes with the name of a level each, and the sizes of their sets."""
+    """Attributes at one level each, by its name, and a summary of the sizes of the anonymity sets that they form."""
 
     levels: Mapping[str, str]
     summary: SizeSummary
@@ -90,12 +90,13 @@ class Cover:
 
     @property
     def views(self) -> dict[str, View]:
-        """The cubes to count, by name."""
+        """The views to count, by a name for each cube: the cube's attributes at their finest levels."""
         return {_key(names): View({name: self.levels[name][0] for name in names}) for names in self.cubes}
 
 
 def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE_SUBSET) -> Cover:
-    """Return a greedy cover: each next cube is the one that covers the most subsets that none covers yet.
+    """Return a greedy cover of the subsets of at most `up_to` attributes by cubes, i.e. histograms of several
+    attributes at finest levels: each next cube is the one that covers the most subsets that none covers yet.
 
     A cube is grown from an uncovered subset by the attribute that adds the most, while it has at most `cells` cells; a
     larger subset is a cube of its own, up to `most`.
@@ -116,7 +117,7 @@ def cover(levels: Levels, up_to: int, cells: int = CUBE_CELLS, most: int = DENSE
 
 
 def _maximal_subsets(subsets: Sequence[frozenset[str]]) -> set[frozenset[str]]:
-    """Return the subsets that lie in no other: a cover of these covers all."""
+    """Return the subsets of attributes that lie in no other given subset; a cover of these covers all."""
     inside = {other - {name} for other in subsets for name in other}
     return {subset for subset in subsets if subset not in inside}
 
@@ -169,7 +170,7 @@ def _make_grouping(names: Subset, levels: Sequence[Sequence[Level]], sizes: Iter
 
 
 def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
-    """Return all subsets that are not wide at their finest levels, summed cube by cube."""
+    """Return the counts of each subset of attributes that is not wide, at finest levels, summed from the cubes."""
     every = [each for size in range(1, cover.up_to + 1) for each in combinations(cover.levels, size)]
     found: dict[Subset, Cube] = {}
     for names in sorted(cover.cubes, key=lambda names: prod(len(cover.levels[name][0]) for name in names)):
@@ -179,14 +180,15 @@ def _finest(cover: Cover, cubes: Mapping[str, Histogram]) -> dict[Subset, Cube]:
 
 
 def dense(histogram: Histogram) -> Cube:
-    """Return an array with a counter for each cell and an axis for each column."""
+    """Return the histogram as an array with a counter for each cell and an axis for each column."""
     cube = np.zeros(histogram.sizes, dtype=np.int64)
     cube[tuple(histogram.codes)] = histogram.counts
     return cube
 
 
 class CubeSums:
-    """A cube and its sums so far: one attribute after another is summed out, the one of the fewest values last."""
+    """A cube (an array of counts with an axis for each attribute) and its sums so far: one attribute after another is
+    summed out, the one of the fewest values last."""
 
     def __init__(self, names: Subset, cube: Cube) -> None:
         self._names = names
@@ -194,7 +196,7 @@ class CubeSums:
         self._known = {names: cube}
 
     def over(self, names: Subset) -> Cube:
-        """Return the counts of some of the cube's attributes, in its order."""
+        """Return the cube's counts summed to the attributes `names`, in the cube's order."""
         if names not in self._known:
             dropped = min((name for name in self._names if name not in names), key=self._sizes.__getitem__)
             wider = tuple(name for name in self._names if name in names or name == dropped)
@@ -203,7 +205,8 @@ class CubeSums:
 
 
 def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
-    """Yield the sizes of the sets at all combinations of levels, of which the first ones are chosen."""
+    """Yield (places of the levels, summary of the sizes of the anonymity sets) for all combinations of levels of the
+    cube's attributes; `at` holds the places already chosen for the first attributes."""
     if len(at) == len(levels):
         yield at, summary(cube[cube > 0])
         return
@@ -214,7 +217,8 @@ def _dense_levels(cube: Cube, levels: Sequence[Sequence[Level]], at: tuple[int, 
 
 
 def _coarser(cube: Cube, axis: int, parents: AnyIntegers) -> Cube:
-    """Return the cube in which the codes of an axis are added up by their parents."""
+    """Return the cube with one axis at a coarser level: the counts of codes with an equal parent, i.e. code at that
+    level, are added up."""
     order = np.argsort(parents, kind="stable")
     starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
     if (order[1:] < order[:-1]).any():
@@ -223,7 +227,8 @@ def _coarser(cube: Cube, axis: int, parents: AnyIntegers) -> Cube:
 
 
 def _sparse_levels(cells: Histogram, levels: Sequence[Sequence[Level]], at: tuple[int, ...]) -> Iterator[Sized]:
-    """Yield the sizes of the sets of a sparse histogram, with a counter for each cell once these are few."""
+    """Yield what `_dense_levels` yields, (places of the levels, summary of set sizes), for a histogram of occurring
+    cells; with a counter for each cell once these are few."""
     if prod(cells.sizes) <= DENSE_SUBSET:
         yield from _dense_levels(dense(cells), levels, at)
     elif len(at) == len(levels):

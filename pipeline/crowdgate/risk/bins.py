@@ -36,12 +36,13 @@ class Bins:
 
     @property
     def cells(self) -> float:
-        """The number of all bins: N of the thesis."""
+        """The number of all bins, empty ones included: N of the thesis."""
         return math.fsum(self.counts) + self.empty
 
     @cached_property
     def log_complements(self) -> Floats:
-        """ln(1 - p); for the one bin that may hold more than half, by the sum of all others, which loses no digit."""
+        """ln(1 - p) for each distinct probability p; for the one bin that may hold more than half, by the sum of all
+        others, which loses no digit."""
         p = self.probabilities
         with np.errstate(divide="ignore"):
             logs = np.log1p(-p)
@@ -51,13 +52,14 @@ class Bins:
 
     @property
     def lost(self) -> "GroupingLoss":
-        """The loss from giving bins their mean."""
+        """The loss from giving merged bins their mean probability: how far apart they were, and how many they are."""
         least, greatest = self.reach
         return GroupingLoss((greatest - least) / (greatest + least), self.counts)
 
     @property
     def reach(self) -> tuple[Floats, Floats]:
-        """The least and the greatest probability of the bins that have each of `probabilities` as their mean."""
+        """The least and the greatest probability, before merging, of the bins that now have each of `probabilities` as
+        their mean."""
         return self.ends or (self.probabilities, self.probabilities)
 
     @classmethod
@@ -98,8 +100,8 @@ class Bins:
         return cls(distinct / math.fsum(distinct * many), many.astype(np.float64), nobody)
 
     def compressed(self, most: int) -> "Bins":
-        """Return at most `most` distinct probabilities: groups that lie within a constant factor are given their
-        mean."""
+        """Return bins with at most `most` distinct probabilities: groups of probabilities that lie within a constant
+        factor are given their mean."""
         if len(self.probabilities) <= most:
             return self
         low, high = np.log(self.probabilities[[0, -1]])
@@ -107,7 +109,8 @@ class Bins:
         return self.merged(np.flatnonzero(np.diff(place, prepend=-1)))
 
     def merged(self, first: Integers) -> "Bins":
-        """Return bins in which groups of neighbours, which begin at these places, are given their mean."""
+        """Return bins in which groups of neighbouring probabilities, which begin at the places `first`, are given their
+        mean."""
         least, greatest = self.reach
         counts = np.add.reduceat(self.counts, first)
         means = np.add.reduceat(self.counts * self.probabilities, first) / counts

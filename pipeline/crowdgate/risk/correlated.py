@@ -53,7 +53,7 @@ def rectangle(x: tuple[float, float], y: tuple[float, float], rho: float) -> flo
 
 
 def _grid(mean: float, scale: float, step: float) -> Floats:
-    """Return limits of intervals in standard deviations from the mean."""
+    """Return the limits of the intervals of width `step`, in standard deviations (`scale`) from the mean."""
     low, high = (math.floor((mean + side * _REACH * scale) / step) for side in (-1, 1))
     if high - low > MOST_CELLS:
         raise ValueError(f"dx and dy must make at most {MOST_CELLS:,} rectangles")
@@ -76,7 +76,7 @@ def _even(low: float, high: float, width: float) -> Floats:
 
 
 def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
-    """Return the probability of each interval of Y and one of X."""
+    """Return for each interval between limits `y` the probability that Y is in it and X between `low` and `high`."""
     low, high = max(low, -_REACH - 1), min(high, _REACH + 1)
     if low >= high:
         return np.zeros(y.size - 1)
@@ -91,14 +91,14 @@ def _column(low: float, high: float, y: Floats, rho: float) -> Floats:
 
 
 def _conditional(x: Floats, y: Floats, rho: float) -> Floats:
-    """Return the probability of each interval of Y at each x."""
+    """Return for each x (rows) the probability of each interval between limits `y` (columns) for Y, given X = x."""
     from scipy.special import ndtr
 
     return np.asarray(np.diff(ndtr((y - rho * x[:, None]) / _conditional_deviation(rho)), axis=1))
 
 
 def _conditional_deviation(rho: float) -> float:
-    """Return the conditional standard deviation."""
+    """Return the standard deviation of Y given X, sqrt(1 - rho^2), for variances 1 and correlation rho."""
     return math.sqrt((1 - rho) * (1 + rho))
 
 

@@ -40,7 +40,8 @@ def degree(bins: Bins, own: Number, nontrivial: Number = 0) -> str:
 
 
 def shannon_entropy(bins: Bins) -> float:
-    """(2.2): -sum p log2 p, in bits: the adversary's missing information on average."""
+    """Shannon's entropy (2.2), -sum p log2 p over the candidates' probabilities p, in bits: the adversary's missing
+    information on average."""
     p = bins.probabilities
     return max(0.0, -math.fsum(bins.counts * p * np.log2(p)))
 
@@ -59,19 +60,20 @@ def renyi_entropy(bins: Bins, order: Number) -> float:
 
 
 def min_entropy(bins: Bins) -> float:
-    """-log2 of the greatest probability, in bits: the worst case, the candidate that the adversary would name."""
+    """Min-entropy, -log2 of the greatest probability, in bits: the worst case, the candidate that the adversary would
+    name."""
     return max(0.0, -math.log2(float(bins.probabilities.max())))
 
 
 def max_entropy(bins: Bins) -> float:
-    """(2.3): log2 of the number of candidates, including those ruled out, in bits: the missing information of a uniform
-    adversary."""
+    """Max-entropy (2.3), log2 of the number of candidates, including those ruled out, in bits: the missing information
+    of a uniform adversary."""
     return math.log2(bins.cells)
 
 
 def degree_of_anonymity(bins: Bins) -> float:
-    """(2.4): Shannon's entropy over the greatest possible, from 0 (the adversary knows) to 1 (uniform). 0 for one
-    candidate."""
+    """Degree of anonymity (2.4): Shannon's entropy over the greatest possible, from 0 (the adversary knows the
+    candidate) to 1 (all are equally probable). 0 for one candidate."""
     return min(1.0, shannon_entropy(bins) / max_entropy(bins)) if bins.cells > 1 else 0.0
 
 

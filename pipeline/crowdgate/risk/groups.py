@@ -69,8 +69,8 @@ def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
 
 
 def _mass(bins: Bins, k: int, j: int) -> Floats:
-    """Return P(Bin(k, p) = j), from logarithms: C(k, j) term by term, so that no large ones are subtracted from each
-    other."""
+    """Return for each distinct probability p of the bins P(Bin(k, p) = j), that such a bin holds j of k people. From
+    logarithms: C(k, j) term by term, so that no large ones are subtracted from each other."""
     p = bins.probabilities
     logs = sum((np.log(p * ((k - i) / (i + 1))) for i in range(j)), np.zeros_like(p))
     with np.errstate(under="ignore"):
@@ -79,7 +79,8 @@ def _mass(bins: Bins, k: int, j: int) -> Floats:
 
 
 def _pairs(odds: Floats, log_others: Floats, m: Floats, counts: Floats, k: int, j: int) -> Floats:
-    """Return for each distinct probability, by its odds and ln(1 - p), the covariances of its bins with all others."""
+    """Return for each distinct probability p, by its odds and ln(1 - p), the sum of the covariances of its bins with
+    all others. A bin counts as 1 if it holds j of k people (probability m), else 0."""
     if k < 2 * j:  # two bins can't both hold j
         weight = math.fsum(counts * m)
         return -counts * m * (weight - m)

@@ -45,7 +45,7 @@ def fitted(base: Floats, tables: Sequence[KnownMargin]) -> Floats:
 
 
 def margin(joint: Floats, table: KnownMargin) -> Floats:
-    """Return the margin of a joint table over the axes of a known table."""
+    """Return the joint table summed to the cells of a known table."""
     others = tuple(at for at in range(joint.ndim) if at not in table.axes)
     kept = joint.sum(axis=others)
     sizes = table.counts.shape
@@ -74,7 +74,8 @@ def shrunk(table: KnownMargin, expected: Floats) -> Floats:
 
 
 def _cells(table: KnownMargin, shape: tuple[int, ...]) -> Integers:
-    """Return for each cell of the joint table's axes (flat) the cell of the table."""
+    """Return for each cell over the known table's axes at the joint table's codes (flat) the index of the known table's
+    cell that it belongs to."""
     out = np.zeros(shape, dtype=np.int64)
     for at, (codes, size) in enumerate(zip(_ordered(table), table.counts.shape, strict=True)):
         along = [1] * len(shape)
@@ -102,7 +103,8 @@ def _scaled(joint: Floats, targets: Sequence[tuple[KnownMargin, Floats]]) -> Flo
 
 
 def spread(ratio: Floats, table: KnownMargin, shape: tuple[int, ...]) -> Floats:
-    """Return a table's values as an array that broadcasts to a joint table of this shape."""
+    """Return `ratio`, one value for each cell of a known table, as an array that broadcasts to a joint table of this
+    shape."""
     kept = tuple(size if at in table.axes else 1 for at, size in enumerate(shape))
     own = tuple(size for at, size in enumerate(shape) if at in table.axes)
     return (ratio if ratio.shape == own else ratio.reshape(-1)[_cells(table, own)]).reshape(kept)

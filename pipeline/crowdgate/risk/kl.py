@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def kl_to_uniform(bins: Bins) -> float:
-    """kappa = sum p ln(N p) in nats, from 0 (uniform) to ln N (all in one bin). N is `bins.cells`.
+    """Kullback-Leibler distance from the uniform distribution: kappa = sum p ln(N p) in nats, from 0 (uniform) to ln N
+    (all in one bin). N is `bins.cells`.
 
     Summed as f (alpha ln alpha - alpha + 1), terms that are never negative.
     """
@@ -31,7 +32,8 @@ def kl_to_uniform(bins: Bins) -> float:
 
 
 def collision_excess(bins: Bins) -> float:
-    """chi = (N sum p^2 - 1) / 2, from 0 (uniform) to (N - 1) / 2 (all in one bin). N is `bins.cells`."""
+    """Excess of collisions: chi = (N sum p^2 - 1) / 2, from 0 (uniform) to (N - 1) / 2 (all in one bin). N is
+    `bins.cells`."""
     alpha, share = _relative(bins)
     return math.fsum([*(share * (alpha - 1) ** 2), bins.empty / bins.cells]) / 2
 
@@ -61,7 +63,8 @@ def groups_needed(share: Number, relative: Number = "0.1", confidence: Number = 
 
 
 def _relative(bins: Bins) -> tuple[Floats, Floats]:
-    """Return alpha and f of the bins that are not empty."""
+    """Return alpha (probability of a bin times N) and f (its share of all bins) for each distinct probability above
+    0."""
     return bins.probabilities * bins.cells, bins.counts / bins.cells
 
 

@@ -16,18 +16,19 @@ from math import floor, log, log1p, sqrt
 
 
 def greatest_collision(bins: int) -> float:
-    """Return C if one bin holds all people."""
+    """Return the greatest collision quantity on `bins` bins, (bins - 1) / 2: one bin holds all people."""
     return (bins - 1) / 2
 
 
 def largest_above(collision: float, bins: int) -> float:
-    """Return b of the distribution with this collision quantity in which one bin has probability (1 + b) / bins and all
-    others are equal. If b is above bins - 1, there is no such distribution."""
+    """Return b such that one bin of probability (1 + b) / bins and equal others have this collision quantity, (bins sum
+    p^2 - 1) / 2. If b is above bins - 1, there is no such distribution."""
     return sqrt((bins - 1) * 2 * collision)
 
 
 def alike_but_one(collision: float, bins: int) -> tuple[int, float]:
-    """Return the number of equal bins, and the probability of a smaller one, if all others are empty."""
+    """Return the number of equal bins and the probability of a smaller one, for the distribution with this collision
+    quantity, (bins sum p^2 - 1) / 2, in which all other bins are empty."""
     together = min((1 + 2 * collision) / bins, 1.0)
     alike = min(bins, floor(1 / together))
     spread = sqrt(max(alike * ((alike + 1) * together - 1), 0.0))
@@ -35,8 +36,8 @@ def alike_but_one(collision: float, bins: int) -> tuple[int, float]:
 
 
 def least_kl(collision: float, bins: int) -> float:
-    """Return the least KL in nats of distributions on `bins` bins with this collision quantity, from 0 to (bins - 1) /
-    2."""
+    """Return the least KL distance to uniform, in nats, of distributions on `bins` bins with this collision quantity,
+    from 0 to (bins - 1) / 2."""
     if bins == 1:
         return 0.0
     above = largest_above(collision, bins)
@@ -47,19 +48,22 @@ def least_kl(collision: float, bins: int) -> float:
 
 
 def most_kl(collision: float, bins: int) -> float:
-    """Return the greatest KL in nats of distributions on `bins` bins with this collision quantity."""
+    """Return the greatest KL distance to uniform, in nats, of distributions on `bins` bins with this collision
+    quantity."""
     alike, rest = alike_but_one(collision, bins)
     held = (1 - rest) * log((1 - rest) / alike) + (rest * log(rest) if rest else 0.0)
     return max(0.0, log(bins) + held)
 
 
 def least_collision(kl: float, bins: int) -> float:
-    """Return the least collision quantity of distributions on `bins` bins with this KL, from 0 to ln(bins)."""
+    """Return the least collision quantity of distributions on `bins` bins with this KL distance to uniform, from 0 to
+    ln(bins) nats."""
     return _crossing(lambda collision: most_kl(collision, bins) < kl, bins)[0]
 
 
 def most_collision(kl: float, bins: int) -> float:
-    """Return the greatest collision quantity of distributions on `bins` bins with this KL."""
+    """Return the greatest collision quantity of distributions on `bins` bins with this KL distance to uniform, in
+    nats."""
     return _crossing(lambda collision: least_kl(collision, bins) <= kl, bins)[1]
 
 

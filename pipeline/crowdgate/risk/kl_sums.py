@@ -74,7 +74,8 @@ class Interval:
 
 @dataclass(frozen=True)
 class CellSums:
-    """n in rows, A and B in steps of a grid: exact, or with noise."""
+    """Sums over a table's cells, of c rows each: n = sum c in rows, A = sum c ln c and B = sum c^2 in steps of a grid.
+    Exact, or with noise."""
 
     rows: int
     logs: int
@@ -92,7 +93,8 @@ class NoisyFigures:
 
 @dataclass(frozen=True)
 class SumGrid:
-    """The grid for tables of at most `people` persons (or rows) with at most `rows_each` rows of each."""
+    """The grid to which the cells' terms c ln c and c^2 are rounded, for tables of at most `people` persons (or rows)
+    with at most `rows_each` rows of each."""
 
     people: int
     rows_each: int = 1
@@ -103,24 +105,24 @@ class SumGrid:
 
     @property
     def rows(self) -> int:
-        """N: the public bound on rows."""
+        """The public bound on the number of rows, N."""
         return self.people * self.rows_each
 
     @cached_property
     def log_steps(self) -> int:
-        """Number of steps of a nat."""
+        """Number of steps of the grid in one nat of A = sum c ln c."""
         most = ceil(self.rows * log(self.rows)) + 1
         return min(FINEST, 1 << ((GREATEST // most).bit_length() - 1))
 
     @cached_property
     def square_steps(self) -> Fraction:
-        """Number of steps of a square; below 1 for large tables."""
+        """Number of steps of the grid in 1 of B = sum c^2; below 1 for large tables."""
         over = (self.rows**2).bit_length() - GREATEST.bit_length() + 1
         return Fraction(FINEST) if over <= -16 else Fraction(2) ** -over
 
     @property
     def sensitivities(self) -> CellSums:
-        """The largest change of each sum by one person, in its steps."""
+        """The largest change of n (in rows), of A and of B (in steps of the grid) by one person."""
         log_step = ceil(Decimal(self.log_steps) * (1 + _DIGITS.ln(Decimal(self.rows)))) + 1
         square_step = ceil(self.square_steps * (2 * self.rows - 1))
         each = self.rows_each
@@ -150,7 +152,7 @@ class SumGrid:
 
 
 def noisy_sums(grid: SumGrid, sums: CellSums, epsilon: Fraction, noise: CountNoise) -> CellSums:
-    """Return the sums with discrete Laplace noise, epsilon/3 for each: epsilon in total."""
+    """Return the three sums n, A and B with discrete Laplace noise, epsilon/3 for each: epsilon in total."""
     step, each = grid.sensitivities, epsilon / PARTS
     return CellSums(
         noise(sums.rows, step.rows, each),
@@ -191,7 +193,7 @@ def _limits_of_any_table(cells: int, rows: Interval, kl: float, collision: float
 
 
 def _sum_limits(grid: SumGrid, noisy: CellSums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
-    """Return A in nats and B in squares, with their limits."""
+    """Return A = sum c ln c in nats and B = sum c^2, over cells of c rows, each with its limits."""
     step, each = grid.sensitivities, epsilon / PARTS
     of_logs, of_squares = (laplace_quantile(size, each, ALPHA / PARTS) for size in (step.logs, step.squares))
     logs = Interval(*((noisy.logs + by) / grid.log_steps for by in (0, -of_logs, of_logs + occupied)))

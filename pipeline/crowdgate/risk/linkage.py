@@ -129,7 +129,8 @@ def _detection_probability(names: Sequence[str], wrong: Mapping[str, Number], co
 
 
 def _side_by_side(release: Histogram, register: Histogram) -> tuple[Integers, Integers]:
-    """Return for each tuple of either table the number of rows of the release and of people of the register with it."""
+    """Return two numbers for each tuple of values that occurs in either table: rows of the release, and people of the
+    register, with it."""
     side = [np.repeat([0, 1], [len(release), len(register)]).astype(np.int8)]
     codes = [np.concatenate(pair) for pair in zip(release.codes, register.codes, strict=True)]
     sizes, names = (*release.sizes, 2), (*release.names, "")

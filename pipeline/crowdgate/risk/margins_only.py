@@ -36,7 +36,7 @@ _SLACK = 1e-9
 
 
 class MarginBounds(NamedTuple):
-    """Lower and upper bound of the true value."""
+    """Lower and upper bound on a figure that margins alone do not determine."""
 
     low: float
     high: float
@@ -75,7 +75,8 @@ def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
 
 
 def _small(p: Floats, k: int, m: int) -> Floats:
-    """Return B(p) = P(Bin(k - 1, p) <= m - 1)."""
+    """Return B(p) = P(Bin(k - 1, p) <= m - 1): the probability that a person in a cell of probability p is in a group
+    of at most m of k people."""
     from scipy.special import betaincc
 
     with np.errstate(under="ignore", divide="ignore"):
@@ -106,7 +107,7 @@ class _Hull:
     y: Floats
 
     def conjugate(self, slope: Floats) -> tuple[Floats, Floats]:
-        """Return max_p (h(p) - p slope), and its place."""
+        """Return for each slope max over p of h(p) - p slope, with h this function, and the p of the maximum."""
         falling = np.diff(self.y) / np.diff(self.x)
         at = np.searchsorted(-falling, -slope)
         return self.y[at] - slope * self.x[at], self.x[at]
@@ -116,7 +117,7 @@ class _Hull:
 
 
 def _hull(k: int, m: int) -> _Hull:
-    """Return the concave hull of points that lie above p B(p)."""
+    """Return the concave hull of points that lie above p B(p), with B(p) = P(Bin(k - 1, p) <= m - 1)."""
     middle = m / k
     x = np.unique(np.concatenate([[0.0, 1.0], np.minimum(1.0, middle * np.geomspace(1e-4, 1e3, _POINTS))]))
     chance = _small(x, k, m) * (1 + 1e-12)
@@ -146,7 +147,8 @@ def _greatest(tables: list[Floats], k: int, m: int) -> float:
 
 
 def _dual(tables: list[Floats], hull: _Hull) -> float:
-    """Return the least dual bound found. Each value of the minimised function is a bound."""
+    """Return the least upper bound found on the share of people in small groups, over multipliers of the margins'
+    entries. Each value of the minimised function is a bound."""
     from scipy.optimize import minimize
 
     ends = np.cumsum([table.size for table in tables])[:-1]

@@ -44,7 +44,7 @@ class MinimalUniques:
 
     @property
     def sizes(self) -> Integers:
-        """For each record a line: its numbers of minimal uniques of 1, 2, ... up to `up_to` attributes."""
+        """For each record (a line) its numbers of minimal uniques of 1, 2, ... up to `up_to` attributes."""
         counts = np.zeros((len(self.records), self.up_to), dtype=np.int64)
         for subset, who in self.found.items():
             counts[who, len(subset) - 1] += 1
@@ -97,11 +97,11 @@ class _Search:
             self.refine((*subset, column), number[~unique], tuples[~unique])
 
     def order(self) -> Iterator[tuple[int, ...]]:
-        """Return the searched sets, the smallest first."""
+        """Return the searched sets of columns, the smallest first."""
         return iter(sorted(self._alone, key=lambda subset: (len(subset), subset)))
 
     def minimal(self, subset: tuple[int, ...]) -> AnyIntegers:
-        """Return the records that are unique in a set and in no set of one column less."""
+        """Return the records that are unique in a set of columns and in no set of one column less."""
         who = self._alone[subset]
         if len(subset) > 1 and len(who):
             for left_out in range(len(subset) - 1):
@@ -109,7 +109,8 @@ class _Search:
         return who
 
     def _unique(self, subset: tuple[int, ...], who: AnyIntegers) -> Bools:
-        """Return which of these records are unique in a set: already in a set of its first columns, or not at all."""
+        """Return for each of the records `who`, True if it is unique in a set of columns: its uniqueness is stored at
+        the first set of leading columns that shows it."""
         unique = np.zeros(len(who), dtype=np.bool_)
         for size in range(1, len(subset) + 1):
             since = self._alone.get(subset[:size])
@@ -119,7 +120,7 @@ class _Search:
 
 
 def _renumber_groups(key: AnyIntegers, counts: Integers) -> tuple[AnyIntegers, Integers]:
-    """Return the group of each key, numbered from 0, and the counts of each group added up."""
+    """Return for each key the number of its group, from 0, and for each group the sum of its counts."""
     most = int(key.max()) + 1
     if most <= min(DENSE_CELLS, 8 * len(key)):
         totals = np.bincount(key, counts, most).astype(np.int64)

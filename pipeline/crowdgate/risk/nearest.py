@@ -44,8 +44,9 @@ def nearest(base: Floats, tables: Sequence[KnownMargin]) -> Floats | None:
 
 
 def _next_law(law: Floats, change: Floats) -> Floats:
-    """Return the next distribution. Each distribution F with the margins has an equal mean of x, so it gives the cells
-    with x < -1/2 at most 2 (max x - mean); if that is within rounding, they are set to 0."""
+    """Return a better fit: `law` times e^x, with x = `change`, scaled to sum 1. Each distribution F with the margins
+    has an equal mean of x, so it gives the cells with x < -1/2 at most 2 (max x - mean); if that is within rounding,
+    they are set to 0."""
     gone, mean = change < -0.5, float((law * (1 + change) * change).sum())
     empty = 2 * (float(change.max()) - mean) <= _ROUNDING
     pace = _FAST if change.min() < -0.9 and change.max() < 1 / _FAST**2 else 1
@@ -58,14 +59,15 @@ def _has_margins(law: Floats, tables: Sequence[KnownMargin]) -> bool:
 
 
 def _distance_bound(law: Floats, change: Floats) -> float:
-    """Return Pinsker's bound on the distance. KL(law (1 + x), law) is the mean of (1 + x) ln(1 + x) - x."""
+    """Return Pinsker's bound sqrt(2 KL) on the distance of `law` from the nearest distribution. KL(law (1 + x), law),
+    with x = `change`, is the mean of (1 + x) ln(1 + x) - x."""
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(change > -1, (1 + change) * np.log1p(change) - change, 1.0)
     return float(np.sqrt(2 * max(float((law * each).sum()), 0.0)))
 
 
 def _change(law: Floats, tables: Sequence[KnownMargin]) -> Floats:
-    """Return the least relative change, by least squares, that gives a distribution the margins."""
+    """Return for each cell the least relative change, by least squares, that gives a distribution the margins."""
     root = np.sqrt(law)
     scales = [np.divide(1, np.sqrt(t.counts), out=np.zeros_like(t.counts), where=t.counts > 0) for t in tables]
     ends = np.cumsum([table.counts.size for table in tables])

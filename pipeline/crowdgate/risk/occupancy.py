@@ -41,7 +41,8 @@ def law(bins: Bins, k: int, j: int) -> Floats:
 
 
 def _at_roots(bins: Bins, k: int, j: int, roots: int) -> Complex:
-    """Return the expectation of z^S at the roots of unity of the upper half circle; the others are their conjugates."""
+    """Return E z^S, with S the number of bins that hold exactly j of k people, at the `roots` roots of unity z of the
+    upper half circle; the others are their conjugates."""
     y = bins.probabilities / math.fsum(bins.counts * bins.probabilities) * k
     z = np.exp(-2j * math.pi * np.arange(roots // 2 + 1) / roots)
     with np.errstate(divide="ignore"):
@@ -102,8 +103,8 @@ def unique_error_bound(lost: GroupingLoss, k: int) -> float:
 
 
 def _paired(lost: GroupingLoss, change: Callable[[float], float]) -> float:
-    """Return the sum of the changes of all pairs; `apart` is rounded up to one of few values, as a change rises with
-    it."""
+    """Return the sum of `change(apart)` over all pairs of merged bins: a bound on the change by grouping. `apart` is
+    rounded up to one of few values, as a change rises with it."""
     some = (lost.apart > 0) & (lost.counts > 1)
     rounded = np.exp2(np.ceil(np.log2(lost.apart[some]) * 16) / 16)
     apart, of = np.unique(rounded, return_inverse=True)
@@ -114,7 +115,8 @@ def _paired(lost: GroupingLoss, change: Callable[[float], float]) -> float:
 
 
 def _scaled(lost: GroupingLoss, k: int) -> float:
-    """Return a bound from all p lying within the factor (1 + apart) / (1 - apart) of their group's mean."""
+    """Return a bound on the change of the logarithm by grouping of k people's bins, as all p lie within the factor (1 +
+    apart) / (1 - apart) of their group's mean."""
     widest = float(lost.apart.max(initial=0.0))
     return math.inf if widest >= 1 else k * (math.log1p(widest) - math.log1p(-widest))
 

@@ -74,7 +74,8 @@ def greatest_recall(points: Sequence[RocPoint], wanted: Number, skew: Number) ->
 
 
 def _concave_hull(points: Sequence[RocPoint]) -> list[tuple[Fraction, Fraction]]:
-    """Return the vertices, from (0, 0) to (1, 1), of the least concave curve on or above all points."""
+    """Return the vertices (false, true positive rate), from (0, 0) to (1, 1), of the least concave curve on or above
+    all points."""
     nobody, everybody = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))
     hull = [nobody]
     for fpr, tpr in [*sorted((point.fpr, point.tpr) for point in points), everybody]:

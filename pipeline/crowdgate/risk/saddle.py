@@ -56,24 +56,27 @@ class LogProbability:
 
 
 class Rule(ABC):
-    """The allowed numbers of people of a bin. `y` is a bin's probability times the radius, above 0, `u` = y e^(i
-    theta)."""
+    """The allowed numbers of people of a bin, and its series f(y), the sum of y^j / j! over allowed numbers j. `y` is a
+    bin's probability times the radius, above 0, `u` = y e^(i theta)."""
 
     @abstractmethod
     def mean(self, y: Floats) -> Floats:
-        """Return y f'(y) / f(y): the mean number of people under the tilted distribution."""
+        """Return y f'(y) / f(y), with f the rule's series: the mean number of people of a bin under the tilted
+        distribution."""
 
     @abstractmethod
     def log(self, y: Floats) -> Floats:
-        """Return ln f(y), minus y where y is `linear`."""
+        """Return ln f(y), with f the rule's series, minus y where y is `linear`."""
 
     @abstractmethod
     def log_at(self, u: Complex, y: Floats) -> Complex:
-        """Return the values of `log` at complex numbers."""
+        """Return ln f(u) at complex numbers u = y e^(i theta), with f the rule's series, minus u where y is
+        `linear`."""
 
     @abstractmethod
     def linear(self, y: Floats) -> Bools:
-        """Return where f is so near to e^y that y is separated: it is as large as k, and needs no rounding."""
+        """Return for each y whether f(y) is so near to e^y that the part y of ln f(y) is kept separate: it is as large
+        as k, and needs no rounding."""
 
     @abstractmethod
     def scale(self, y: Floats) -> Floats:
@@ -93,7 +96,7 @@ class Rule(ABC):
         """
 
     def nodes(self, y: Floats, counts: Floats, k: int) -> int:
-        """Return the number of nodes that the trapezoidal rule needs."""
+        """Return the number of nodes on the circle that the trapezoidal rule needs."""
         del y, counts
         return circle_nodes(k)
 
@@ -170,8 +173,8 @@ class AtMostOne(Rule):
         return lambda once, _: np.log(np.maximum(1 - 2 * one * once, np.finfo(float).tiny)) / 2
 
     def nodes(self, y: Floats, counts: Floats, k: int) -> int:
-        """Return the number of nodes. A sum of independent bins of none or one stays within its own spread (Bernstein's
-        inequality), which is small if nearly all bins are taken."""
+        """Return the number of nodes on the circle that the trapezoidal rule needs. A sum of independent bins of none
+        or one stays within its own spread (Bernstein's inequality), which is small if nearly all bins are taken."""
         return circle_nodes(min(k, math.ceil(math.fsum(counts * (y / (1 + y) / (1 + y)))) + 100))
 
 
@@ -231,7 +234,7 @@ def stirling(k: int) -> float:
 
 
 def circle_nodes(k: int) -> int:
-    """Return the number of nodes of the whole circle, an even number."""
+    """Return the number of nodes of the trapezoidal rule on the whole circle for k people, an even number."""
     return 2 * (32 + SPREADS // 2 * math.ceil(math.sqrt(k)))
 
 
@@ -293,7 +296,8 @@ def _integrand(m: Integers, nodes: int, y: Floats, counts: Floats, k: int, rule:
 
 
 def _factors(theta: Floats, y: Floats, counts: Floats, rule: Rule) -> Complex:
-    """Return the logarithms of some bins' factors, one row each, at these nodes."""
+    """Return the logarithms of some bins' factors (f(u) / f(y))^count at the angles `theta`, one row for each distinct
+    probability; where y is `linear`, without the phase y sin theta."""
     here = np.broadcast_to(y, (len(y), len(theta)))
     straight = np.where(rule.linear(y), 2 * y * np.sin(theta / 2) ** 2, 0.0)
     return _times(counts, rule.log_at(here * np.exp(1j * theta), here) - rule.log(y) - straight)
@@ -310,7 +314,7 @@ def _convolved(y: Floats, counts: Floats, k: int, rule: Rule) -> tuple[float, fl
 
 
 def _power(terms: Floats, many: int) -> Floats:
-    """Return the polynomial to the power `many`, at least 1, up to the degree of the given one."""
+    """Return the polynomial with coefficients `terms` to the power `many`, at least 1, cut off at its own degree."""
     found, square = None, terms
     while many:
         if many & 1:

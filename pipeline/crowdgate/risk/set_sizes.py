@@ -73,8 +73,8 @@ def summary_of_people(entries: Histogram) -> SizeSummary:
 
 
 def quartile(ordered: Integers, number: int) -> float:
-    """Return a quartile of sizes in rising order, at least one: between those around (n - 1) number / 4, counted from
-    0."""
+    """Return quartile `number` (1 to 3) of sizes in rising order, at least one: linear between the two sizes around
+    place (n - 1) number / 4, counted from 0, of n sizes."""
     at, rest = divmod((len(ordered) - 1) * number, 4)
     below = int(ordered[at])
     return below + (int(ordered[at + 1]) - below) * rest / 4 if rest else float(below)

@@ -65,13 +65,13 @@ def probability_none(bins: Bins, k: Number) -> float:
 
 
 def log_probability_none(bins: Bins, k: Number) -> float:
-    """Return the natural logarithm of the probability of no singletons, -inf if it is 0."""
+    """Return the natural logarithm of the probability of no singletons among `k` people, -inf if it is 0."""
     return none_within(bins, k).value
 
 
 def none_within(bins: Bins, k: Number) -> LogProbability:
-    """Return the logarithm of the probability of no singletons, with a bound on its error. More than 5,000 distinct
-    probabilities are grouped; the bound covers this and earlier grouping (`Bins.lost`)."""
+    """Return the natural logarithm of the probability of no singletons among `k` people, with a bound on its error.
+    More than 5,000 distinct probabilities are grouped; the bound covers this and earlier grouping (`Bins.lost`)."""
     people = whole("k", k, 0)
     if people == 0:
         return saddle.LogProbability(0.0, 0.0)
@@ -90,13 +90,15 @@ def probability_all_unique(bins: Bins, k: Number) -> float:
 
 
 def log_probability_all_unique(bins: Bins, k: Number) -> float:
-    """Return the natural logarithm of the probability that all are unique, -inf if there are more people than bins."""
+    """Return the natural logarithm of the probability that each of `k` people is alone in a bin, -inf if there are more
+    people than bins."""
     return all_unique_within(bins, k).value
 
 
 def all_unique_within(bins: Bins, k: Number) -> LogProbability:
-    """Return the logarithm of the probability that all are unique, with a bound on its error. More than 5,000 distinct
-    probabilities are grouped; the bound covers this and earlier grouping (`Bins.lost`)."""
+    """Return the natural logarithm of the probability that each of `k` people is alone in a bin, with a bound on its
+    error. More than 5,000 distinct probabilities are grouped; the bound covers this and earlier grouping
+    (`Bins.lost`)."""
     people, used = whole("k", k, 0), math.fsum(bins.counts)
     if people <= 1:
         return saddle.LogProbability(0.0, 0.0)

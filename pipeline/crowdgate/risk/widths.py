@@ -29,7 +29,8 @@ the tail is 1e-18."""
 
 
 def uniform(A: Number, Delta: Number) -> Bins:
-    """Return bins of X uniform on [0, A]. The last interval is the rest of A, if less than Delta."""
+    """Return the bins of a number uniform on [0, A], asked in intervals of width Delta. The last interval is the rest
+    of A, if less than Delta."""
     length, width = (exact(name, value, 0, 10**15, open_low=True) for name, value in (("A", A), ("Delta", Delta)))
     full = whole("A / Delta", length // width, 0)
     rest = length - full * width
@@ -41,14 +42,16 @@ def uniform(A: Number, Delta: Number) -> Bins:
 
 
 def exponential(lam: Number, Delta: Number) -> Bins:
-    """Return bins of X exponential with mean 1 / lam: interval i has L^i (1 - L), L = e^(-lam Delta)."""
+    """Return the bins of an exponential number of mean 1 / lam, asked in intervals of width Delta: interval i has L^i
+    (1 - L), L = e^(-lam Delta)."""
     step = _positive("lam", lam) * _positive("Delta", Delta)
     last = _intervals(-math.log(_NOTHING) / step)
     return Bins.from_counts(_bins_of_masses(np.exp(-step * np.arange(last)) * -np.expm1(-step)))
 
 
 def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins:
-    """Return bins of X Normal, without tails in which any of `people` falls with a probability below 1e-15."""
+    """Return the bins of a Normal number (mean mu, standard deviation sigma), asked in intervals of width Delta,
+    without tails in which any of `people` falls with a probability below 1e-15."""
     from scipy.special import ndtr, ndtri_exp
 
     mean, scale, width = float(exact("mu", mu, -(10**15), 10**15)), _positive("sigma", sigma), _positive("Delta", Delta)
@@ -62,8 +65,8 @@ def normal(mu: Number, sigma: Number, Delta: Number, people: Number = 1) -> Bins
 
 
 def density(edges: ArrayLike, counts: ArrayLike, Delta: Number) -> Bins:
-    """Return bins of a numeric column from its histogram: counts[i] people spread evenly from edges[i] to edges[i +
-    1]."""
+    """Return the bins of a numeric column, asked in intervals of width Delta, from its histogram: counts[i] people
+    spread evenly from edges[i] to edges[i + 1]."""
     ends, many = np.asarray(edges, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     if ends.ndim != 1 or many.shape != (ends.size - 1,) or not (np.diff(ends) > 0).all():
         raise ValueError("edges must rise, and counts be one fewer than edges")

@@ -15,7 +15,7 @@ floats."""
 
 
 def zeta(k: Number, N: Number) -> Fraction:
-    """Return P(S = 0), exactly, for 0 <= k <= 300 people in N >= 1 bins.
+    """Return the probability of no singletons, exactly, for 0 <= k <= 300 people in N >= 1 equally likely bins.
 
     Section 5.4.1: a person's bin has j >= 1 of the other k - 1, and none of the rest may be alone in the other N - 1
     bins: zeta(k, N) = sum_j C(k - 1, j) N^-j (1 - 1/N)^(k - 1 - j) zeta(k - 1 - j, N - 1). zeta(0, N) = 1, zeta(1, N) =

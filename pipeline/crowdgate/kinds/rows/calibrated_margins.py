@@ -20,7 +20,8 @@ Levels = dict[tuple[str, str], Level]
 def calibrated_margins(
     beta: Fraction, candidate: RowsCandidate, drawn: DrawnMargins, contract: Contract
 ) -> CalibratedMargins:
-    """Return consistent margins and the weights of the released rows: post-processing of noisy margins and rows."""
+    """Return the noisy margins made consistent with each other, and a weight for each class of released rows:
+    post-processing of noisy margins and released rows."""
     answers = consistent_answers(drawn.mechanism, drawn.noisy, RELATIVE)
     margins = tuple(_margin(each) for each in answers if isinstance(each, TableAnswer))
     released, used = candidate.static.levels, _margin_levels(drawn)

@@ -35,8 +35,8 @@ class PublishedMargin(CountCells):
 
 @dataclass(frozen=True, eq=False)
 class CalibratedMargins:
-    """Margins of the full table, the weight of each class of rows in `UNIT`s, and the levels that only margins have:
-    their values, and the value there of each value of the rows."""
+    """Margins of the full table; the weight of each class of released rows, as a whole multiple of 1/`GRID`; and the
+    levels that only margins have: their values, and for each value of the rows the value at that level."""
 
     margins: tuple[PublishedMargin, ...]
     weights: Integers

@@ -42,13 +42,13 @@ class ExpectedRetention:
 
     @property
     def expected(self) -> float:
-        """The expected share of the sampled rows that are retained, without its range."""
+        """The expected share of the sampled rows that are retained, without prediction limits."""
         counted = self.joint.basis is Basis.COUNTED
         return self._retention_moments.share if counted else retained_share(self.joint.people, self.k, self.beta)
 
     @cached_property
     def share(self) -> ExpectedRange:
-        """The expected share of the sampled rows that are retained, with its range."""
+        """The expected share of the sampled rows that are retained, with its prediction limits."""
         if self.joint.basis is Basis.COUNTED:
             found, wide = self._retention_moments.share, COINS * self._retention_moments.share_deviation
             return ExpectedRange(found, max(0.0, found - wide), min(1.0, found + wide))
@@ -56,7 +56,7 @@ class ExpectedRetention:
 
     @cached_property
     def classes(self) -> ExpectedRange:
-        """The expected number of retained classes, with its range."""
+        """The expected number of retained classes (those with at least k sampled rows), with its prediction limits."""
         most = float(np.count_nonzero(self.joint.people))
         if self.joint.basis is Basis.COUNTED:
             found = self._retention_moments.classes
@@ -66,7 +66,8 @@ class ExpectedRetention:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """For every class the probability that it stays, in the shape of the table."""
+        """For each class the probability that it is retained (has at least k sampled rows), in the shape of the
+        table."""
         return _retention_probability(self.joint.people, self.k, self.beta)
 
     def _classes(self, people: Floats) -> float:
@@ -75,13 +76,15 @@ class ExpectedRetention:
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
-        """For each class, how many people the estimate (released rows over beta) misses, and its variance."""
+        """For each class, in people: the expected amount by which the estimate (released rows / beta) falls short of
+        the class's size, and the variance of the estimate's error."""
         if self.joint.basis is Basis.COUNTED:
             return self._retention_moments.missing, self._retention_moments.variance
         return estimate_moments(self.joint.people, self.k, self.beta)
 
     def errors(self, axes: Axes) -> CellErrors | None:
-        """Return the expected errors of a table of the released rows; None if an axis is not among their levels."""
+        """Return the expected errors, in persons, of a table of the released rows over `axes` (level by attribute);
+        None if an attribute is not among the released ones, or has another level."""
         own = self.joint.axes
         if any(name not in own or own[name].name != level.name for name, level in axes.items()):
             return None
@@ -92,7 +95,8 @@ class ExpectedRetention:
         return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)), ERROR_FACTOR)
 
     def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
-        """Yield all tables of one and of two attributes with at least two values, with their errors."""
+        """Yield each table of one or two attributes that have at least two values: its axes (level by attribute), and
+        the expected errors of its cells, in persons."""
         names = [name for name, level in self.joint.axes.items() if len(level) > 1]
         for chosen in (each for ways in (1, 2) for each in combinations(names, ways)):
             axes = {name: self.joint.axes[name] for name in chosen}
@@ -102,20 +106,21 @@ class ExpectedRetention:
 
 
 def retained_share(people: Floats, k: int, beta: Fraction) -> float:
-    """Return the expected share of the sampled rows that are retained, by the expected number of people of each
-    class."""
+    """Return the expected share of the sampled rows that are retained; `people` is the expected number of people of
+    each class."""
     cells = people[people > 0]
     return expected_retained_share(cells / cells.sum(), _whole_people(people), k, beta)
 
 
 def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:
-    """Return the probability that the sample holds k people or more of each class. It equals the probability that one
-    further person is retained at k + 1."""
+    """Return for each class the probability that at least k of its people are sampled. It equals the probability that
+    one further sampled person of the class is retained at k + 1."""
     return retention.retention_probabilities(people / people.sum(), _whole_people(people) + 1, k + 1, beta)
 
 
 def table_errors(kept: "ExpectedRetention | None") -> Errors:
-    """Return the errors of tables made of the rows; no errors if too little is known."""
+    """Return the function from a table's axes to the expected errors of its cells, for tables made of the released
+    rows; without `kept` it returns None for each table."""
     return no_errors if kept is None else kept.errors
 
 

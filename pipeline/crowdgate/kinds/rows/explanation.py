@@ -15,7 +15,7 @@ TEMPLATE = "kinds/rows/explain.md.j2"
 
 
 def explanation(safe: SafeK) -> KindPage:
-    """Return the sample, the levels, k with the least possible k, and the margins."""
+    """Return the page that explains the sample, the levels, k with the least possible k, and the margins."""
     values = {
         "inherited": safe.inherited,
         "beta": stated_number(safe.beta),

@@ -29,8 +29,9 @@ COUNT_COLUMNS = ("column", "label", "at_least")
 
 
 def files(said: RowsManifest, held: PublishedRows, formats: Formats) -> Mapping[str, Writer]:
-    """Return the rows in each format, the dictionary of their columns, and counts of the full table: margins and
-    estimates if the policy has margins, otherwise the published rows as lower bounds."""
+    """Return a writer for each file, by its name: the rows in each format, the dictionary of their columns, and counts
+    of the full table (margins and estimates if the policy has margins, otherwise the published rows as lower
+    bounds)."""
     columns = _columns(held, first=said.format == 1)
     data = {f"{rows.DATA}.{name}": _writer(each, held, columns) for name, each in formats.items()}
     if said.format == 1:
@@ -54,7 +55,8 @@ def _margin_files(held: PublishedRows, weighting: CalibratedMargins, formats: Fo
 
 
 def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:
-    """Yield each published value of each column with its number of published rows: a lower bound for the full table."""
+    """Yield (column, value, number of published rows) for each published value of each column. The number is a lower
+    bound on the full table's rows with this value."""
     for name, labels in held.labels.items():
         found = np.zeros(len(labels), dtype=np.int64)
         np.add.at(found, held.rows.codes[held.rows.names.index(name)], held.rows.counts)
@@ -65,8 +67,8 @@ def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:
 def schema(
     held_columns: Sequence[DictionaryEntry], ordered: Sequence[bool], *, first: bool, weighted: bool
 ) -> pa.Schema:
-    """Return the schema: whole numbers as numbers (from format 2 on), other columns as labels, and the weight of each
-    row."""
+    """Return the Arrow schema of the rows' files: whole numbers as numbers (from format 2 on), other columns as labels,
+    and the weight of each row if `weighted`."""
     fields = [*rows.schema(held_columns, [known and not first for known in ordered])]
     return pa.schema([*fields, *([pa.field(WEIGHT, pa.float64())] if weighted else [])])
 
@@ -76,7 +78,7 @@ def _columns(held: PublishedRows, *, first: bool) -> pa.Schema:
 
 
 def pieces(held: PublishedRows, columns: pa.Schema) -> Iterator[pa.Table]:
-    """Yield the rows in pieces, so that memory does not grow with their number."""
+    """Yield the rows as successive tables of some rows each, so that memory does not grow with the number of rows."""
     weights = None if held.weighting is None else held.weighting.weights / UNITS
     for part, classes in rows.parts(held.rows):
         made = [rows.column(part, each, columns.field(each.column).type) for each in held.columns]

@@ -31,24 +31,24 @@ class PersonsEstimate:
 
     @property
     def persons(self) -> str:
-        """The estimate with two decimals."""
+        """The estimated number of persons, as text with two decimals."""
         return _decimal(self.persons_hundredths)
 
     @property
     def error(self) -> str:
-        """The standard error with two decimals."""
+        """The standard error of the estimated number of persons, as text with two decimals."""
         return _decimal(self.error_hundredths)
 
 
 def files(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> Mapping[str, Writer]:
-    """Return the file with each published value of each column and its estimated number of persons."""
+    """Return the writer of estimates.csv: each published value of each column, with its estimated number of persons."""
     found = estimates(release, beta, labels)
     lines = [(each.column, each.label, each.count, each.persons, each.error) for each in found]
     return {"estimates.csv": lambda into: write_lines(into, COLUMNS, lines)}
 
 
 def estimates(release: Histogram, beta: Fraction, labels: Mapping[str, Sequence[str]]) -> list[PersonsEstimate]:
-    """Return the cells of each column that occur in the release, in the public order of their values."""
+    """Return an estimate for each value of each column that occurs in the release, in the public order of values."""
     return [found for name, own in labels.items() for found in _column_estimates(release, name, beta, own)]
 
 
@@ -64,7 +64,7 @@ def _column_estimates(
 
 
 def largest_cells(found: Iterable[PersonsEstimate], most: int = 3) -> list[PersonsEstimate]:
-    """Return the largest cell of each column, the largest first; at most `most`."""
+    """Return for each column the estimate of its most frequent value, the largest first; at most `most` of these."""
     best: dict[str, PersonsEstimate] = {}
     for each in found:
         if each.column not in best or each.count > best[each.column].count:
@@ -73,7 +73,7 @@ def largest_cells(found: Iterable[PersonsEstimate], most: int = 3) -> list[Perso
 
 
 def example_line(each: PersonsEstimate) -> dict[str, object]:
-    """Return a line of the README's table."""
+    """Return an estimate as the values of one line of the README's table of examples."""
     middle, half = each.persons_hundredths / 100, 1.96 * each.error_hundredths / 100
     ends = f"{middle - half:.0f} to {middle + half:.0f}"
     return {"column": each.column, "label": each.label, "rows": each.count, "persons": each.persons,

@@ -25,8 +25,8 @@ DRAWN = (OutputType.ROWS, OutputType.TABLE)
 
 
 def pass_probabilities(safe: SafeK, prior: Prior) -> GateOdds:
-    """Return the pass probabilities of gates on released rows and of charged gates on the table; none if levels are
-    chosen from data, or counts do not determine the whole table."""
+    """Return the function that gives the probability that a gate on released rows, or a charged gate on the table,
+    passes. It gives None if levels are chosen from data, or counts do not determine the whole table."""
     if safe.choice is not None:
         return no_pass_probability
     table = cache(lambda: exact_table(prior, safe.levels))

@@ -19,8 +19,8 @@ Labels = Mapping[tuple[str, str], Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class MarginFit:
-    """Sums of the released rows for the cells of a margin: rows, weights (in units), and the distance from the
-    interval: 0 inside, negative below, NaN if no row is released."""
+    """The released rows of each cell of a margin: their number, the sum of their weights (`UNITS` to a weight of 1),
+    and the distance of this sum from the cell's interval: 0 inside, negative below, NaN if no row is released."""
 
     rows: Integers
     weighted: Integers
@@ -28,7 +28,8 @@ class MarginFit:
 
 
 def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Integers:
-    """Return for each class of rows the cell of a table that it belongs to."""
+    """Return for each class of released rows the index of its cell in a table over `levels` (level by column), with the
+    cells in row-major order."""
     out = np.zeros(len(rows), dtype=np.int64)
     for (name, level), size in zip(levels.items(), sizes, strict=True):
         out = out * size + lookup[name, level][rows.codes[rows.names.index(name)]]
@@ -36,13 +37,13 @@ def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Seq
 
 
 def labels_of(held: PublishedRows) -> Labels:
-    """Return the values of each column at each published level."""
+    """Return the labels of the values for each published (column, level), including levels that only margins have."""
     entries = (*held.columns, *(() if held.weighting is None else held.weighting.entries))
     return {(each.column, each.level): each.labels for each in entries}
 
 
 def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
-    """Return the released rows' sums for a margin: exact, in whole units."""
+    """Return the sums of the released rows in each cell of a margin. Numbers of rows and sums of weights are exact."""
     weighting, labels = _calibrated_margins(held), labels_of(held)
     sizes = [len(labels[axis]) for axis in margin.levels.items()]
     cell = cells(held.rows, margin.levels, weighting.lookup, sizes)
@@ -54,7 +55,7 @@ def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
 
 
 def margins_schema(axes: int) -> pa.Schema:
-    """Return the schema of a table of all margins, with at most `axes` axes each."""
+    """Return the Arrow schema of the one table that holds all margins, of at most `axes` columns each."""
     named = [(f"{what}_{at}", pa.string()) for at in range(1, axes + 1) for what in ("column", "label")]
     numbers = [(name, pa.float64()) for name in NUMBERS]
     made = [("rows", pa.int64()), ("weighted", pa.float64()), ("residual", pa.float64())]
@@ -62,7 +63,8 @@ def margins_schema(axes: int) -> pa.Schema:
 
 
 def margins_table(held: PublishedRows) -> pa.Table:
-    """Return all margins in one table: number of the margin, columns and labels of a cell, its figures."""
+    """Return all margins in one table, with a row for each cell: the number of its margin (from 1), its columns and
+    labels, the published figures, and the sums of the released rows in it."""
     weighting = _calibrated_margins(held)
     axes = max((len(each.levels) for each in weighting.margins), default=0)
     columns = margins_schema(axes)
@@ -87,7 +89,8 @@ def _part(held: PublishedRows, at: int, margin: PublishedMargin, axes: int) -> p
 
 
 def one_way(held: PublishedRows) -> Iterator[list[object]]:
-    """Yield the estimates of the margins of single columns: persons or rows of the full table."""
+    """Yield a line for each cell of each margin of one column: column, level, label, estimate, standard error, limits,
+    released rows, sum of weights, residual. Estimates are persons or rows of the full table."""
     labels = labels_of(held)
     for margin in _calibrated_margins(held).margins:
         if len(margin.levels) != 1:

@@ -97,7 +97,8 @@ def _lookup(
 
 
 def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsFields) -> pa.Table:
-    """Return the table from the file of the first format; files in other formats must hold the same numbers."""
+    """Return the table of all margins from the file of the first format; files in other formats must hold the same
+    numbers."""
     end, form = next(iter(formats.items()))
     path = folder / f"{MARGINS}.{end}"
     if path.name not in said.files:

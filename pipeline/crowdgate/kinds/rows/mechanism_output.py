@@ -12,8 +12,9 @@ from crowdgate.noisy_counts.mechanism_output import noisy_counts_of
 
 
 def mechanism_output(safe: SafeK, counted: Mapping[str, Histogram], randomness: Randomness) -> MechanismOutput:
-    """Return classes, levels and margins of one run. An inherited sample is drawn here, as the attacked table is the
-    one before sampling. Weights and estimates are computed from these alone."""
+    """Return the output of one run: retained classes of rows, their levels, and noisy margins. An inherited sample is
+    drawn here, as the attacked table is the one before sampling. Weights and estimates are computed from these
+    alone."""
     full = counted[VIEW]
     if safe.inherited is not None:
         full = subsample(full, randomness.subsampler(safe.beta))

@@ -55,8 +55,8 @@ ERRORS = (
 
 
 def outlook(safe: SafeK, prior: Prior) -> Forecast:
-    """Return the class size by both bounds, the least k of other budgets and sampling rates, and the expected
-    retention."""
+    """Return the forecast: the least k by the exact delta and by the published theorem, the least k at other epsilons
+    and sampling rates, and the expected retention of rows."""
     expected = _PlannedRetention(safe, prior)
     return Forecast(
         make_figures=lambda: tuple(_figures(safe, expected.kept, expected.at_most)),
@@ -73,20 +73,22 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
 
 @dataclass(frozen=True, eq=False)
 class _PlannedRetention:
-    """Expected retention at the policy's levels, or an upper bound where too little is known of these."""
+    """Expected retention of rows at the policy's levels, or an upper bound on it if too little is known of them."""
 
     safe: SafeK
     prior: Prior
 
     @cached_property
     def kept(self) -> ExpectedRetention | None:
-        """By all attributes; None where too little is known."""
+        """The expected retention of classes by all attributes; None if too little is known of them, or there are too
+        many cells."""
         joint = self.prior.joint(self.safe.levels)
         return None if joint is None else ExpectedRetention(joint, self.safe.k, self.safe.beta)
 
     @cached_property
     def at_most(self) -> ExpectedRetention | None:
-        """By some of the attributes, where too little is known of all."""
+        """An upper bound: the expected retention of classes by some of the attributes; None if that by all is known, or
+        none is."""
         return _retention_by_some(self.safe, self.prior) if self.kept is None else None
 
 
@@ -128,7 +130,7 @@ def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iter
 
 
 def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
-    """Return policies for rows of these attributes at these levels, one for each of some sampling rates."""
+    """Return policies for rows of these attributes at these levels, one for each sampling rate of RIVAL_BETAS."""
     attributes: dict[str, str | Candidates] = {name: level.name for name, level in levels.items()}
     rates = (SampleSource.model_validate({"beta": beta}) for beta in RIVAL_BETAS)
     return [SafeKAnonymity(kind="safe_k_anonymity", sampling=rate, attributes=attributes) for rate in rates]
@@ -196,7 +198,8 @@ def _error_row(axes: Axes, found: CellErrors) -> Row:
 
 
 def _theorem5(epsilon: Fraction, delta: Fraction, beta: Fraction) -> int | None:
-    """Return the least k by the published theorem, or None below its smallest epsilon, -ln(1 - beta)."""
+    """Return the least k by Theorem 5 of Li, Qardaji, Su (2012); None if it gives none, as for epsilon < -ln(1 -
+    beta)."""
     try:
         return safe_k.least_k(epsilon, delta, beta, bound="theorem5")
     except ValueError:
@@ -224,7 +227,8 @@ def _retention_listing(name: str, title: str, row: Row | None, note: str) -> Lis
 
 
 def _neighbours(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Iterator[Row]:
-    """Yield all combinations that differ from the policy's in the level of one attribute."""
+    """Yield a listing row for each combination of levels that differs from the policy's in the level of one attribute,
+    if enough is known of it."""
     for name, own in safe.levels.items():
         for level in prior.levels(name):
             if level.name != own.name:
@@ -236,7 +240,8 @@ def _neighbours(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Iter
 
 
 def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
-    """Return the most informative combination, at least as coarse as the policy's, that retains 9 rows in 10."""
+    """Return the listing row of the most informative levels, none finer than the policy's, at which 9 of 10 sampled
+    rows are expected to be retained; None if there are no such levels."""
     if joint is None:
         return None
     return next((_row(safe, prior, found) for found in _most_informative(prior, joint)
@@ -244,8 +249,8 @@ def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) ->
 
 
 def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Axes | None:
-    """Return the most informative levels, none of them `any`, at which the lower prediction limit of the retained share
-    is enough (its value, if no range is known)."""
+    """Return the most informative levels at which the lower prediction limit of the retained share (its expectation, if
+    no range is known) is at least `share`; None if there are none. No attribute is coarsened to a single value."""
     for joint in _most_informative(prior, kept.joint):
         if any(len(level) == 1 < len(kept.joint.axes[name]) for name, level in joint.axes.items()):
             continue
@@ -256,8 +261,8 @@ def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Ax
 
 
 def _most_informative(prior: Prior, joint: ExpectedCounts) -> Iterator[ExpectedCounts]:
-    """Yield the table at all combinations of its levels and coarser ones, the most informative first; nothing if there
-    are too many combinations."""
+    """Yield the expected counts of a table at all combinations of its levels and coarser ones, the most informative
+    first; nothing if there are too many combinations."""
     ladders = [_upwards(prior, name, level) for name, level in joint.axes.items()]
     if prod(map(len, ladders)) > MOST_FORECASTS:
         return
@@ -272,13 +277,15 @@ def _upwards(prior: Prior, name: str, level: Level) -> tuple[Level, ...]:
 
 
 def _coarser(prior: Prior, joint: ExpectedCounts, axes: Axes) -> ExpectedCounts:
-    """Return the table at coarser levels: its sums, or a product if attributes are taken as independent."""
+    """Return the expected counts of a table at coarser levels: sums of its cells, or a product of margins if attributes
+    are taken as independent."""
     product_of = prior.joint(axes) if joint.basis is Basis.MARGINS else None
     return product_of or joint.summed(axes)
 
 
 def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
-    """Return a listing row with the expected retained share, or None if too little is known."""
+    """Return the listing row of a table's levels: number of classes, expected retained share, and information; None
+    without a table."""
     if joint is None:
         return None
     names = {name: level.name for name, level in joint.axes.items()}
@@ -290,7 +297,8 @@ def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
 
 
 def _all_information(prior: Prior, axes: Axes) -> float:
-    """Return the information in levels: 1 for each attribute at exact, 0 for each at any."""
+    """Return the sum over attributes of ln(values of its level) / ln(values of its level `exact`): 1 for each attribute
+    at `exact`, 0 for each at `any`."""
     return sum(_information(prior, name, level) for name, level in axes.items())
 
 

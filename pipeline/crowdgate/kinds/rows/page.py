@@ -40,7 +40,8 @@ def _choice_text(choice: ChoiceFields, form: int) -> str:
 
 
 def _first_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, object]:
-    """Return the further values of a README of format 1."""
+    """Return the values, by name, that only READMEs of format 1 use: the share 1 - beta, a row's weight 1 / beta, and
+    example estimates."""
     beta = said.mechanism.beta
     found = first_estimates.largest_cells(first_estimates.estimates(held.rows, beta, held.labels))
     return {

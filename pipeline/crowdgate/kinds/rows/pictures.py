@@ -36,7 +36,8 @@ def _classes(said: RowsManifest, held: PublishedRows) -> Picture | None:
 
 
 def _small_classes_picture(said: RowsManifest) -> Picture | None:
-    """Return people in small classes of the whole table at the finest levels, before sampling and suppression."""
+    """Return the picture of the people in small classes of the whole table, expected and measured with noise, at the
+    finest levels, before sampling and suppression; None if neither is known."""
     expected, noisy = tuple(_expected(said)), tuple(_noisy(said))
     series = [("expected from public counts", expected, "joined"), ("measured, with noise", noisy, "marked")]
     made = tuple(Series(name, points, style) for name, points, style in series if points)  # type: ignore[arg-type]
@@ -55,8 +56,8 @@ def _k(said: RowsManifest) -> Limit:
 
 
 def _expected(said: RowsManifest) -> Iterator[PicturePoint]:
-    """Yield the expected numbers of people; nothing if the manifest has no public counts or there are too many
-    classes."""
+    """Yield for some sizes the expected number of people of the whole table in classes of up to this size; nothing if
+    the manifest has no public counts or there are too many classes."""
     static, measure = static_before_data(said), EXPECTED_SHARE_IN_SETS_UP_TO
     if not static.levels or measure.of_static is None:
         return

@@ -24,12 +24,12 @@ VIEW = "release"
 
 
 def gate_attributes(spec: SafeKAnonymity) -> Sequence[str]:
-    """Return the released attributes: the class key."""
+    """Return the names of the released attributes; rows that are equal in all of them form a class."""
     return list(spec.attributes)
 
 
 def other_charges(spec: SafeKAnonymity) -> Mapping[str, Fraction]:
-    """Return the epsilon of choosing levels, and of margins."""
+    """Return the epsilon of other steps by the step's name: the choice of levels, and the margins."""
     chosen = {} if spec.choose is None else {"the choice of levels": spec.choose.epsilon}
     return chosen if spec.margins is None else {**chosen, "the margins": spec.margins.epsilon}
 

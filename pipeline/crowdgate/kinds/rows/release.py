@@ -99,7 +99,7 @@ def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> Publis
 
 
 def data_fields(held: PublishedRows) -> RowsData:
-    """Return the manifest's entry for the files: columns, rows, classes."""
+    """Return the manifest's entry for the files: columns, and numbers of rows, classes and cells of margins."""
     columns = tuple(
         RowsColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)

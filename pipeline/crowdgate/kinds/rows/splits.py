@@ -52,10 +52,10 @@ PairErrors = Callable[[Fraction], Sequence[tuple[Floats, Axes, Floats]]]
 
 
 def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
-    """Yield the policy unchanged, the policy without margins, and the split and rate with the least error of weighted
-    rows.
+    """Yield two listings: the policy with and without its margins; and the split of epsilon between rows and margins,
+    with the sampling rate, at which weighted rows have the least error.
 
-    Yields nothing if the sample is inherited, levels are chosen, or fewer than two attributes have several values.
+    Yields nothing if the sample is inherited, levels are chosen, or no table has two attributes.
     """
     tables = _tables(safe)
     if safe.inherited is not None or safe.choice is not None or not any(len(axes) == 2 for axes in tables):
@@ -78,7 +78,8 @@ def _weighted(row: Row) -> float:
 
 
 def _tables(safe: SafeK) -> list[Axes]:
-    """Return the policy's margins, or else the total and all tables of one and two attributes."""
+    """Return the axes (level by attribute) of the policy's margins or, without margins, of the total and all tables of
+    one and two attributes."""
     if safe.margins is not None:
         return [query.levels for query in safe.margins.tables(safe.levels).queries]
     names = [name for name, level in safe.levels.items() if len(level) > 1]
@@ -87,8 +88,8 @@ def _tables(safe: SafeK) -> list[Axes]:
 
 
 def _row(safe: SafeK, joint: ExpectedCounts, pairs: PairErrors, bought: Fraction, beta: Fraction) -> Row | None:
-    """Return the figures at this epsilon for margins and this sampling rate; None if no k reaches the remaining
-    guarantee."""
+    """Return the listing row (k, retention, errors) at epsilon `bought` for margins and sampling rate `beta`; None if
+    no k reaches the guarantee with the remaining epsilon."""
     now = _margins_part(safe)
     left = (safe.part.epsilon + now.epsilon - bought, safe.part.delta + (Fraction(0) if bought else now.delta))
     try:
@@ -102,14 +103,15 @@ def _row(safe: SafeK, joint: ExpectedCounts, pairs: PairErrors, bought: Fraction
 
 
 def _margins_part(safe: SafeK) -> Part:
-    """Privacy cost of the policy's margins."""
+    """Return the privacy cost of the policy's margins; 0 without margins."""
     return Part("margins", Fraction(0), Fraction(0)) if safe.margins is None else safe.margins.part
 
 
 def _pairs(
     safe: SafeK, joint: ExpectedCounts, tables: Sequence[Axes], epsilon: Fraction
 ) -> list[tuple[Floats, Axes, Floats]]:
-    """The expected people of every table of two attributes, its axes, and the variance of its margin, flat."""
+    """Return for each table of two attributes the expected people of its cells, its axes, and the variance of each
+    cell's count in margins that cost `epsilon`; cells are flat."""
     noise: NoiseKind = "laplace" if safe.margins is None else safe.margins.spec.noise
     queries = [Query(", ".join(axes), prod(map(len, axes.values()))) for axes in tables]
     spend = tables_budget(epsilon, _margins_part(safe).delta, noise).spend
@@ -124,8 +126,8 @@ def _pairs(
 
 
 def _errors(kept: ExpectedRetention, pairs: Sequence[tuple[Floats, Axes, Floats]]) -> tuple[float, float]:
-    """Return the root mean square error of the margins of two attributes, and a lower bound of that of weighted
-    rows."""
+    """Return two root mean squares over the cells of all tables of two attributes, in people: the error of the margins,
+    and a lower bound on the error of weighted rows."""
     absent = np.log1p(-np.minimum(kept.probabilities, 1 - 1e-15))
     missing = (np.exp(coarsened(absent, kept.joint.axes, axes).reshape(-1)) for _, axes, _ in pairs)
     of_rows = [_least(people, each, variance) for each, (people, _, variance) in zip(missing, pairs, strict=True)]
@@ -137,5 +139,6 @@ def _root_mean(squares: Sequence[Floats]) -> float:
 
 
 def _least(people: Floats, missing: Floats, variance: Floats) -> Floats:
-    """The least expected squared error of every cell, of which no class stays with probability `missing`."""
+    """Return for each cell the lower bound (1 - q) v + q n^2 on its expected squared error: q is `missing`, the
+    probability that none of its classes is retained, v the margin's variance, n the number of people."""
     return np.asarray((1 - missing) * variance + missing * people**2)

@@ -29,7 +29,8 @@ def trade_offs(safe: SafeK, rows: Sequence[Row], kept: ExpectedRetention | None)
 
 
 def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterator[tuple[str, tuple[PicturePoint, ...]]]:
-    """Yield a line for each epsilon: the value of `of` at the least k and the sampling rate."""
+    """Yield for each epsilon its name and a line of points: at each sampling rate the value of `of` at (least k,
+    sampling rate)."""
     for epsilon in sorted({Fraction(row["epsilon"]) for row in rows}):  # type: ignore[arg-type]
         own = [row for row in rows if row["epsilon"] == epsilon and row["exact"] is not None]
         points = [PicturePoint(json_value(row["beta"]), of(json_value(row["exact"]), row["beta"])) for row in own]  # type: ignore[arg-type]
@@ -37,6 +38,6 @@ def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterato
 
 
 def _share_range(kept: ExpectedRetention) -> tuple[float, float] | tuple[()]:
-    """Return the prediction limits of the retained share; nothing if they are 0 and 1."""
+    """Return the (lower, upper) prediction limits of the retained share; an empty tuple if they are 0 and 1."""
     low, high = kept.share.low, kept.share.high
     return (low, high) if high - low < 1 else ()

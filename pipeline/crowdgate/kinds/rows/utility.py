@@ -56,7 +56,7 @@ def utility(candidate: RowsCandidate, mechanism: SafeK) -> dict[str, Any]:
 
 
 def _share_changes(output: Histogram, full: Histogram, name: str, level: Level) -> dict[str, dict[str, float]]:
-    """Return for each value of an attribute its shares of the table and of the release."""
+    """Return for each value of an attribute at a level its share of the table's rows and of the released rows."""
     shares = {of: _shares(rows, name, len(level)) for of, rows in (("table", full), ("release", output))}
     return {label: {of: float(each[at]) for of, each in shares.items()} for at, label in enumerate(level.labels)}
 

@@ -131,7 +131,8 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
 def _split(
     said: RowsManifest, listed: Sequence[DictionaryEntry]
 ) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
-    """Return the columns of the rows, and those at levels that only margins have."""
+    """Return the entries of dictionary.csv in two groups: columns of the rows, and columns at levels that only margins
+    have."""
     own = [(each.name, each.level, each.values) for each in said.data.columns]
     more = () if said.data.margins is None else said.data.margins.levels
     if [*own, *((each.name, each.level, each.values) for each in more)] != [

@@ -17,14 +17,16 @@ Sizes = Mapping[tuple[str, str], int]
 
 
 def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the least and the greatest weight of a row; without margins each would be 1 / beta."""
+    """Return the least and the greatest weight that a released row may have; without margins each weight would be 1 /
+    beta."""
     return calibration.LEAST / beta, calibration.MOST / beta
 
 
 def weights_of(
     rows: Histogram, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
 ) -> Integers:
-    """Return the weight of each class, in units; 1 / beta for all if margins are too noisy to give weights."""
+    """Return the weight of each class of released rows, in units (GRID to a weight of 1), by calibration to the
+    margins; 1 / beta for all classes if margins are too noisy to give weights."""
     try:
         return calibration.calibrate(rows.counts, _constraints(rows, margins, lookup, sizes), 1 / beta).weights
     except ArithmeticError:

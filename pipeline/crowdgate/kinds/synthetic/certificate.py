@@ -33,9 +33,9 @@ MISS = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Noisy `distances` in rows with noise of `squared_sigma`, between `rows` rows (a number with noise of variance
-    `rows_variance`) and a sample of rate `beta`; the number of `cells` of each pair. A pair is trustworthy if its upper
-    confidence limit is at most `pair_error`."""
+    """Errors of pairs of columns, from noisy `distances` in rows (noise of `squared_sigma`) between `rows` synthetic
+    rows (a number with noise of variance `rows_variance`) and a sample of rate `beta`; `cells` of each pair's table. A
+    pair is trustworthy if its upper confidence limit is at most `pair_error`."""
 
     distances: Integers
     squared_sigma: Fraction
@@ -47,27 +47,30 @@ class Certificate:
 
     @property
     def errors(self) -> Floats:
-        """Unbiased error of each pair: negative if the noise exceeds the distance."""
+        """The error of each pair of columns: half of the noisy distance, over the number of rows. Unbiased, so negative
+        if the noise exceeds the distance."""
         return self.distances / (2 * self.rows)
 
     @property
     def lower(self) -> Floats:
-        """Lower limits of 95 % confidence intervals, for each pair individually."""
+        """The lower limit of the error of each pair of columns: a 95 % confidence interval for each pair
+        individually."""
         return np.maximum(self.errors - self._half(self._law.half_width(1 - self._miss)) - self.sampling_error, 0.0)
 
     @property
     def upper(self) -> Floats:
-        """Upper limits of 95 % confidence intervals, for each pair individually."""
+        """The upper limit of the error of each pair of columns: a 95 % confidence interval for each pair
+        individually."""
         return np.maximum(self.errors + self._half(self._law.half_width(1 - self._miss)) + self.sampling_error, 0.0)
 
     @property
     def trustworthy(self) -> Bools:
-        """For each pair, whether its upper confidence limit is within the pair error."""
+        """For each pair of columns, True if the upper confidence limit of its error is at most `pair_error`."""
         return np.asarray(self.upper <= float(self.pair_error))
 
     @property
     def sampling_error(self) -> Floats:
-        """Bound on the error that sampling adds to each pair; 0 without sampling."""
+        """An upper bound on the error that sampling adds to each pair of columns; 0 without sampling."""
         if self.beta == 1:
             return np.zeros(len(self.cells))
         rate, sizes = float(self.beta), np.array(self.cells, dtype=np.float64)
@@ -78,12 +81,14 @@ class Certificate:
 
     @property
     def summed_up(self) -> PairErrors:
-        """Summary that gates read, with confidence limits that fail one in twenty times on either side."""
+        """The greatest error, the mean error and the share of trustworthy pairs, for gates. Each confidence limit fails
+        with probability at most 1/20."""
         return PairErrors(self._greatest(), self._mean(), float(self.trustworthy.mean()))
 
     def _greatest(self) -> Measurement:
-        """Return the greatest error with its limits. The pair with the truly greatest error can exceed the greatest
-        measured error only by its own noise; the measured error can exceed the truth by the noise of any pair."""
+        """Return the greatest error of a pair with its limits. The pair with the truly greatest error can exceed the
+        greatest measured error only by its own noise; the measured error can exceed the truth by the noise of any
+        pair."""
         one = self._half(self._law.half_width(1 - 2 * self._miss))
         any_one = self._half(self._law.half_width(1 - 2 * self._miss / len(self.distances)))
         lower, upper = self.errors - any_one - self.sampling_error, self.errors + one + self.sampling_error

@@ -29,8 +29,8 @@ UNKNOWN = (Basis.MARGINS, Basis.PARTLY)
 
 
 def table_errors(mechanism: DpSynthetic, prior: Prior) -> Errors:
-    """Return the errors of tables of one and two released attributes, at their levels or coarser ones, in persons of
-    the whole table."""
+    """Return the function from a table's axes to the expected errors of its cells, in persons of the whole table: for
+    tables of one or two released attributes, at their levels or coarser ones."""
     rate = float(mechanism.beta)
 
     def of_table(axes: Axes) -> CellErrors | None:
@@ -48,14 +48,15 @@ def table_errors(mechanism: DpSynthetic, prior: Prior) -> Errors:
 
 
 def _one_way(mechanism: DpSynthetic, axes: Axes) -> tuple[Floats, Floats]:
-    """Return the noise of the sums in the cells, and no model error."""
+    """Return (noise, model error) of each cell of a table of one attribute: the standard deviation of the summed noise,
+    in sampled rows, and 0."""
     ((name, level),) = axes.items()
     return np.sqrt(_variances(mechanism, name, level)), np.zeros(len(level))
 
 
 def _two_way(mechanism: DpSynthetic, axes: Axes, joint: ExpectedCounts) -> tuple[Floats, Floats]:
-    """Return noise and model error as if measured, or as if independent given the one-way tables: whichever sum is
-    smaller."""
+    """Return (noise in sampled rows, model error in persons) of each cell of a table of two attributes: as if measured,
+    or as if independent given the one-way tables, whichever sum is smaller."""
     drawing = mechanism.drawing
     price = (1 - SELECTING) * drawing.first_table_cost
     measured = np.full(joint.people.shape, drawing.rows_per_unit / sqrt(2 * price))
@@ -75,6 +76,7 @@ def _two_way(mechanism: DpSynthetic, axes: Axes, joint: ExpectedCounts) -> tuple
 
 
 def _variances(mechanism: DpSynthetic, name: str, level: Level) -> Floats:
-    """Return the noise variances in a table of one attribute, whose released values are summed to those of a level."""
+    """Return for each value of `level` the variance of the noise in the table of the attribute `name`: the sum over the
+    released values that it covers."""
     held = np.bincount(coarser_codes(mechanism.finest[name], level), minlength=len(level))
     return np.asarray(held * mechanism.one_way_variances()[name], dtype=np.float64)

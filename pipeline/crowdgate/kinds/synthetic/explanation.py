@@ -14,7 +14,8 @@ TEMPLATE = "kinds/synthetic/explain.md.j2"
 
 
 def explanation(planned: SyntheticPlan) -> KindPage:
-    """Return the columns, the division of the budget, the certificate, and the number of impossible combinations."""
+    """Return the page that explains the columns, the division of the budget, the certificate, and the number of
+    impossible combinations."""
     found, spec = planned.mechanism, planned.spec
     budget = found.drawing.budget
     values = {

@@ -33,8 +33,8 @@ PICTURE = "pairs.svg"
 
 
 def files(said: SyntheticManifest, held: PublishedSynthetic, formats: Formats) -> Mapping[str, Writer]:
-    """Return the rows in each format, their columns at all levels, the noisy tables, and the certificate with its
-    picture."""
+    """Return a writer for each file, by its name: the rows in each format, their columns at all levels, the noisy
+    tables, and the certificate with its picture."""
     schema = rows.schema(held.columns, held.ordered)
     certified = certificate_of(said, held)
     return {
@@ -48,7 +48,7 @@ def files(said: SyntheticManifest, held: PublishedSynthetic, formats: Formats) -
 
 
 def certificate_of(said: SyntheticManifest, held: PublishedSynthetic) -> Certificate | None:
-    """Return the certificate from the noisy distances; None if there are no rows."""
+    """Return the certificate made of the noisy distances between rows and table; None if there are no rows."""
     mechanism = said.mechanism
     if mechanism.certificate is None:
         return None
@@ -81,7 +81,7 @@ def certificate_lines(held: PublishedSynthetic, certified: Certificate | None) -
 
 
 def _limits_text(lower: float, upper: float) -> tuple[str, str]:
-    """Return limits in millionths, rounded outwards."""
+    """Return the limits of an interval as text with six decimals, rounded outwards."""
     return f"{floor(1e6 * lower) / 1e6:.6f}", f"{ceil(1e6 * upper) / 1e6:.6f}"
 
 

@@ -57,7 +57,7 @@ class MeasuredTableFields(ManifestFields):
 
     @property
     def spent(self) -> Fraction:
-        """The rho of selection and measurement."""
+        """The rho spent on selecting and measuring the table."""
         return self.rho + (self.selection or 0)
 
 
@@ -110,7 +110,7 @@ class SyntheticMechanism(SyntheticParameters):
 
     @property
     def spent(self) -> Fraction:
-        """The rho of all noise and selections."""
+        """The rho spent on all noise and all selections of the release."""
         return sum((each.spent for each in self.measured), self.certificate or Fraction(0))
 
     def squared_sigma(self, rho: Fraction) -> Fraction:

@@ -71,13 +71,14 @@ def _too_few_people(prior: Prior) -> str:
 
 
 def _expected_people(prior: Prior) -> float:
-    """Return the number of people by the given counts or, without counts, the budget's bound."""
+    """Return the expected number of people: the total of the given counts or, without counts, the budget's bound on
+    people."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
 
 def _pair_error(planned: SyntheticPlan, people: float) -> float:
-    """Return the standard error of a pair's certified distance."""
+    """Return the standard error, from noise, of the certified distance of a pair of columns, as a share of the rows."""
     drawing = planned.mechanism.drawing
     number = len(drawing.domain.attributes)
     number = number * (number - 1) // 2
@@ -86,7 +87,8 @@ def _pair_error(planned: SyntheticPlan, people: float) -> float:
 
 
 def _needed_people(planned: SyntheticPlan) -> int:
-    """Return the number of people at which the mean expected distance is `SMALL`."""
+    """Return the number of people, rounded up, at which the expected distance of one-way tables, averaged over the
+    attributes, is `SMALL`."""
     errors = planned.mechanism.one_way_errors(1 / float(planned.mechanism.beta))
     return int(np.ceil(sum(errors.values()) / len(errors) / SMALL / float(planned.mechanism.beta)))
 

@@ -59,7 +59,7 @@ def protect(
 def draw_rows(
     planned: SyntheticPlan, counted: Mapping[str, Histogram], randomness: Randomness
 ) -> tuple[SynthesisResult, bytes]:
-    """Return all that is drawn, and the seed of the draws that need no noise."""
+    """Return the synthesis result (noisy tables, rows, distances), and the seed of the draws that need no noise."""
     mechanism = planned.mechanism
     coins = None if mechanism.beta == 1 else randomness.subsampler(mechanism.beta)
     noise, seed = ZcdpSource(randomness.vectors.gaussian, randomness.choose), randomness.seed()
@@ -144,12 +144,14 @@ def _ordered(attribute: Attribute, level: Level) -> bool:
 
 
 def histogram(finest: Mapping[str, Level], drawn: SynthesisResult) -> Histogram:
-    """Return the rows by class."""
+    """Return the synthetic rows as a histogram: for each occurring combination of values at the levels `finest`, the
+    number of rows."""
     return by_class(tuple(finest), tuple(map(len, finest.values())), drawn.rows)
 
 
 def data_fields(held: PublishedSynthetic) -> SyntheticData:
-    """Return the manifest's entry for the files."""
+    """Return the manifest's entry for the files: columns, levels, numbers of rows, and the distances of the rows from
+    the noisy tables."""
     columns = tuple(
         SyntheticColumnFields(name=each.column, level=each.level, values=len(each.labels), ordered=ordered)
         for each, ordered in zip(held.columns, held.ordered, strict=True)
@@ -174,7 +176,8 @@ def private(planned: SyntheticPlan, candidate: SyntheticCandidate, counted: Mapp
 
 
 def _errors(planned: SyntheticPlan, candidate: SyntheticCandidate, table: Histogram) -> list[dict[str, Any]]:
-    """Return total variation distances of the tables of two attributes; None if either has no rows."""
+    """Return for each pair of columns the total variation distance between the released rows and the table; None if
+    either has no rows."""
     released = histogram(planned.mechanism.finest, candidate.drawn)
     return [
         {"of": list(names), "total variation": _distance(project(released, names), project(table, names))}

@@ -65,6 +65,7 @@ class PublishedSynthetic:
 
 
 def by_class(names: tuple[str, ...], sizes: tuple[int, ...], made: Sequence[Codes]) -> Histogram:
-    """Return rows by class; `made` has no columns if there are no rows."""
+    """Return rows as a histogram over the columns `names`, of `sizes` values each; `made` holds the codes of each
+    column, and no columns if there are no rows."""
     codes = made if len(made) else tuple(np.zeros(0, dtype=np.int32) for _ in sizes)
     return collapse(names, sizes, codes, np.ones(len(codes[0]), dtype=np.int64))

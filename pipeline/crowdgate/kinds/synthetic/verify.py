@@ -167,7 +167,7 @@ def _refuse_large(said: SyntheticManifest, space: ReleasedVariables) -> None:
 def _split(
     said: SyntheticManifest, listed: Sequence[DictionaryEntry]
 ) -> tuple[tuple[DictionaryEntry, ...], tuple[DictionaryEntry, ...]]:
-    """Return the columns of the rows, and those at coarser levels."""
+    """Return the entries of dictionary.csv in two groups: columns of the rows, and columns at coarser levels."""
     stated = list(said.data.sizes.items())
     if stated != [((each.column, each.level), len(each.labels)) for each in listed]:
         raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
@@ -208,7 +208,8 @@ def _number(text: str) -> int:
 
 
 def _total(said: SyntheticManifest, measured: Sequence[NoisyTable]) -> int:
-    """Return the mean of the totals of all noisy tables, weighted by 1/variance, to the nearest whole number."""
+    """Return the number of rows by the noisy tables: the mean of their totals, weighted by 1/variance, to the nearest
+    whole number."""
     mechanism = said.mechanism
     weights = [1 / (mechanism.squared_sigma(each.rho) * each.cells) for each in mechanism.measured]
     sums = [weight * int(table.noisy.sum()) for weight, table in zip(weights, measured, strict=True)]
@@ -251,12 +252,12 @@ def _refuse_impossible(said: SyntheticManifest, domains: ReleasedDomains, found:
 
 
 def _levels(said: SyntheticManifest, name: str) -> list[str]:
-    """Return the levels of a column, finest first."""
+    """Return the names of a column's levels, finest first."""
     return [level for column, level in said.data.sizes if column == name]
 
 
 def output_candidate(said: SyntheticManifest, held: PublishedSynthetic) -> Candidate:
-    """Return the certificate as output measures read it."""
+    """Return the candidate that output measures read: the certificate of the pairs of columns."""
     certified = certificate_of(said, held)
     pairs = None if certified is None else certified.summed_up
     return Candidate(static=static_of(said, {}, {}, 1), pairs=pairs)

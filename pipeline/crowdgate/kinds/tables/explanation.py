@@ -14,7 +14,7 @@ TEMPLATE = "kinds/tables/explain.md.j2"
 
 
 def explanation(planned: TablesPlan) -> KindPage:
-    """Return the number of tables and cells, the noise, and the limit of trustworthy numbers."""
+    """Return the page that explains the number of tables and cells, the noise, and the limit of trustworthy numbers."""
     found, budget = planned.mechanism, planned.mechanism.budget
     values = {
         "tables": len(found.workload.items),

@@ -39,7 +39,8 @@ def file_names(answers: Sequence[TableAnswer | QuantileAnswer]) -> list[str]:
 
 
 def files(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapping[str, Writer]:
-    """Return the tables, the list of them, and the levels of their columns."""
+    """Return a writer for each file, by its name: the tables in each format, the list of them, and the levels of their
+    columns."""
     return {
         **dict(_table_writers(held.said, held.tables, formats)),
         **dict(_table_writers(held.said, held.raw, formats, RAW)),
@@ -111,7 +112,8 @@ def _quantiles(answer: QuantileAnswer) -> pa.Table:
 
 
 def _axes(levels: Mapping[str, Level], shape: tuple[int, ...]) -> dict[str, pa.Array]:
-    """Return the labels of each cell in the order of the array (further axes repeat them)."""
+    """Return for each column (at its level) the label of each cell, in the order of the array of this shape; axes
+    beyond the columns repeat the labels."""
     columns: dict[str, pa.Array] = {}
     for axis, (name, level) in enumerate(levels.items()):
         codes = np.broadcast_to(

@@ -25,8 +25,8 @@ MOST_CELLS = 500
 
 
 def pass_probabilities(planned: TablesPlan, prior: Prior) -> GateOdds:
-    """Return the pass probabilities of gates on published numbers; none if counts do not determine all that is
-    counted."""
+    """Return the function that gives the probability that a gate on published numbers passes. It gives None if counts
+    do not determine everything that is counted."""
     if planned.mechanism.workload.cells > MOST_CELLS:
         return no_pass_probability
     drawn = cache(lambda: tuple(_simulated_tables(planned, prior)))

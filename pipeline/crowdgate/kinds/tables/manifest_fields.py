@@ -33,11 +33,11 @@ class TablesMechanism(NoiseFields, MechanismFields):
     """True if tables are also published as drawn, before consistency."""
 
     def law(self, at: int) -> Law:
-        """Return the distribution of the noise on each cell of a query."""
+        """Return the distribution of the noise on each cell of query number `at`."""
         return self.law_of(at, self.rows_per_unit)
 
     def unit(self, at: int) -> Fraction:
-        """Return the value of one step of a query's noise, scaled to the whole table."""
+        """Return the value of one step of the noise of query number `at`, scaled to the whole table."""
         grid = self.queries[at].grid
         return (Fraction(1) if grid is None else grid.unit) / self.beta
 
@@ -104,7 +104,8 @@ class TableFields(ManifestFields):
 
     @property
     def query_levels(self) -> Mapping[str, str]:
-        """The axes of the noisy vector behind the table; for quantiles they include the column."""
+        """The level of each column of the noisy vector behind the table; for quantiles this includes the column
+        itself."""
         if self.column is None or self.level is None:
             return self.levels
         return {**self.levels, self.column: self.level}

@@ -43,7 +43,7 @@ TRUSTED_SLACK = 0.02
 
 
 def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
-    """Return the expected errors of each query, as drawn and after consistency."""
+    """Return the forecast: the expected error of each query from noise and sampling, as drawn and after consistency."""
     noise = cache(lambda: expected_noise(planned.mechanism))
     errors = cache(lambda: _errors(planned.mechanism, noise(), prior))
     return Forecast(
@@ -76,7 +76,8 @@ def _listing(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -
 
 
 def _expected_people(prior: Prior) -> float:
-    """Return the number of people by the given counts or, without counts, the budget's bound."""
+    """Return the expected number of people: the total of the given counts or, without counts, the budget's bound on
+    people."""
     total = prior.joint({})
     return float(prior.people) if total is None else float(total.people.sum())
 
@@ -132,8 +133,8 @@ def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: Expected
 
 
 def _compared_axes(planned: TablesPlan, prior: Prior) -> Axes:
-    """Return the attributes of `levels`; without it, the attributes of all tables of counts at the finest level
-    used."""
+    """Return the attributes and levels to compare with other kinds: those of the policy's `levels` or, without it,
+    those of all tables of counts at the finest level used."""
     stated = planned.spec.levels
     if stated:
         return {name: next(each for each in prior.levels(name) if each.name == stated[name]) for name in stated}
@@ -146,9 +147,9 @@ def _compared_axes(planned: TablesPlan, prior: Prior) -> Axes:
 
 
 def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Errors:
-    """Return the errors of tables: the least noise of a query that has the table as a margin, and sampling. For the
-    query's own axes this is the noise after consistency; for sums of its cells, that of independent noise, which
-    consistency does not enlarge."""
+    """Return the function from a table's axes to the expected errors of its cells: the least noise of a query that has
+    the table as a margin, and sampling. For a query's own axes this is the noise after consistency; for sums of its
+    cells, that of independent noise, which consistency does not enlarge."""
     noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
 
     def of_table(axes: Axes) -> CellErrors | None:

@@ -44,7 +44,7 @@ class CellNoise:
 
     @classmethod
     def of(cls, mechanism: TablesMechanism, at: int, after: Floats | None, form: int) -> "CellNoise":
-        """Return the noise of a query."""
+        """Return the noise on the cells of query number `at` of the mechanism."""
         query, grid = mechanism.queries[at], mechanism.queries[at].grid
         one_sign = grid is None or grid.low >= 0 or grid.high <= 0
         ends = (0.0, 0.0) if grid is None else (_value(grid, grid.low), _value(grid, grid.high))
@@ -68,7 +68,7 @@ class CellNoise:
 
 
 def _value(grid: GridFields, steps: int) -> float:
-    """Return the value of a number of steps in floats, as means are clamped."""
+    """Return the value of a number of steps of a grid, offset + unit x steps, in floats as means are clamped."""
     return float(grid.offset) + float(grid.unit) * steps
 
 
@@ -121,7 +121,7 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise
 
 
 def counts(table: pa.Table) -> CountCells:
-    """Return the numbers of a table of consistent counts."""
+    """Return the cells of a table of consistent counts: value, unbiased estimate, standard error, and limits."""
     return CountCells(*(_floats(table, name) for name in ("value", "unbiased", "standard_error", "lower", "upper")))
 
 
@@ -218,8 +218,8 @@ def margin_problems(
 def _parents(
     axes: Sequence[Mapping[str, str]], sizes: Sequence[int], domains: ReleasedDomains
 ) -> dict[int, int | None]:
-    """Return for each table the one of most cells among the smaller ones that is a margin of it, the first of
-    equals."""
+    """Return for each table, by its index, the index of its finest margin: of the smaller tables that are margins of it
+    the one with the most cells, the first of equals; None if there is none."""
     order = sorted(range(len(axes)), key=lambda at: sizes[at])
     parents: dict[int, int | None] = {}
     for at in order:
@@ -229,7 +229,8 @@ def _parents(
 
 
 def _adds_up(values: Floats, cells: Integers, margin: Floats) -> bool:
-    """Return whether groups of cells sum to the margin, ignoring groups with an empty cell and empty margins."""
+    """Return whether `values`, summed over the cells of the margin that they belong to, equal `margin` within 1/2.
+    Cells of the margin with an empty value on either side are ignored."""
     sums = np.bincount(cells, values, len(margin))
     known = ~np.isnan(sums) & ~np.isnan(margin)
     return bool((np.abs(sums - margin)[known] < 0.5).all())

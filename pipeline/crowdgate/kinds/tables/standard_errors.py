@@ -35,7 +35,8 @@ def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
 
 
 def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:
-    """Return the variances of all counts of a release of format 1."""
+    """Return, by the name of each table of counts of a release of format 1, the variance of the noise in each cell,
+    flat."""
     plan = counts_plan(said, domains)
     variances = [law.variance for law in plan.laws]
     if not variances:
@@ -64,7 +65,8 @@ def _costly(axes: Sequence[Axes], variances: Sequence[float]) -> bool:
 
 
 def _links(axes: Sequence[Axes]) -> Iterator[Axes]:
-    """Yield the margins by which format 1 connected pairs of tables, finest first, without pairs that agree already."""
+    """Yield the margins common to two tables by which format 1 connected them, finest first, without those on which the
+    two agree already."""
     joins: dict[tuple[tuple[str, int], ...], Axes] = {}
     for left, right in combinations(axes, 2):
         shared = common_margin(left, right)

@@ -154,7 +154,7 @@ def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mappin
 
 
 def output_candidate(said: TablesManifest, held: PublishedTables) -> Candidate:
-    """Return the numbers as output measures read them."""
+    """Return the candidate that output measures read: the numbers of the published cells."""
     pairs = zip(held.said, held.tables, strict=True)
     cells = tuple(_published(each, table) for each, table in pairs if each.kind != "quantiles")
     return Candidate(static=static_of(said, {}, {}, 1), cells=cells)

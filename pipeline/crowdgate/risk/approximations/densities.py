@@ -11,7 +11,8 @@ Density = Callable[[float], float]
 
 
 def ES_limit_linear_density(gamma: Number, a: Number) -> float:
-    """Example 5.8: Proposition 5.7 for phi(x) = gamma (x - 1/2) + 1, -2 <= gamma <= 2, in closed form.
+    """Limit of E S / N, the expected singletons for each bin, with a people for each bin and the density phi(x) = gamma
+    (x - 1/2) + 1, -2 <= gamma <= 2 (Example 5.8: Proposition 5.7 in closed form).
 
     e^-a ((a + 1) sinh(z) / z - cosh(z)), z = a gamma / 2. (The thesis's first integral goes to 1, not to infinity.)
     """
@@ -33,8 +34,9 @@ def argmax_a_gamma2() -> float:
 
 
 def kappa_linear_density(gamma: Number) -> float:
-    """Example 5.8: int phi ln phi = ((1+g)^2 ln(1+g) - (1-g)^2 ln(1-g) - 2g) / (4g), g = gamma / 2. (Printed: - 1 for
-    the - gamma at the end.) For small g, where the terms cancel, its series is used."""
+    """Kullback-Leibler distance of the density phi(x) = gamma (x - 1/2) + 1 to the uniform one (Example 5.8): int phi
+    ln phi = ((1+g)^2 ln(1+g) - (1-g)^2 ln(1-g) - 2g) / (4g), g = gamma / 2. (Printed: - 1 for the - gamma at the end.)
+    For small g its series is used."""
     g = abs(_slope(gamma)) / 2
     if g < 0.1:
         return math.fsum(g ** (2 * m) / ((2 * m - 1) * 2 * m * (2 * m + 1)) for m in range(1, 9))
@@ -62,7 +64,8 @@ def VarS_limit_density_corrected(density: Density, a: Number) -> float:
 
 
 def VarS_limit_linear_density_corrected(gamma: Number, a: Number) -> float:
-    """Proposition 5.11 as corrected, for phi(x) = gamma (x - 1/2) + 1, -2 <= gamma <= 2."""
+    """Limit of Var S / N, S the number of singletons, with a people for each bin and the density phi(x) = gamma (x -
+    1/2) + 1, -2 <= gamma <= 2: Proposition 5.11 as corrected."""
     slope = _slope(gamma)
     return VarS_limit_density_corrected(lambda x: slope * (x - 0.5) + 1, a)
 

@@ -8,12 +8,14 @@ from crowdgate.risk.approximations import inputs
 
 
 def ES_uniform_width(k: Number, A: Number, Delta: Number) -> float:
-    """Section 6.3.1: k (1 - Delta / A)^(k - 1), uniform on [0, A]; the last interval is the rest of A, if less."""
+    """Expected singletons among k people uniform on [0, A], in intervals of width Delta (section 6.3.1): k (1 - Delta /
+    A)^(k - 1); the last interval is the rest of A, if less."""
     return singletons.expected(widths.uniform(A, Delta), k)
 
 
 def ES_uniform_quadratic(k: Number, A: Number, Delta: Number) -> float:
-    """(6.3): k (1 - (k-1) Delta / A + (k-1) (k-2) / 2 Delta^2 / A^2)."""
+    """Expected singletons among k people uniform on [0, A], to the second order in the interval width Delta (6.3): k (1
+    - (k-1) Delta / A + (k-1) (k-2) / 2 Delta^2 / A^2)."""
     length = inputs.positive("A", A)
     return ES_quadratic(k, Delta, 1 / length, 1 / length**2)
 
@@ -38,13 +40,15 @@ def ES_exponential_exact(k: Number, lam: Number, Delta: Number) -> float:
 
 
 def ES_exponential_quadratic_corrected(k: Number, lam: Number, Delta: Number) -> float:
-    """Section 6.3.1: k (1 - (k-1) Delta lam / 2 + (k-1) (k-2) Delta^2 lam^2 / 6). (Printed: k and k^2.)"""
+    """Expected singletons among k people, exponential with rate lam, to the second order in the interval width Delta
+    (section 6.3.1): k (1 - (k-1) Delta lam / 2 + (k-1) (k-2) Delta^2 lam^2 / 6). (Printed: k and k^2.)"""
     rate = inputs.positive("lam", lam)
     return ES_quadratic(k, Delta, rate / 2, rate**2 / 3)
 
 
 def ES_linear(k: Number, Delta: Number, f2: Number) -> float:
-    """Section 6.3.1: k - Delta k (k-1) int f^2, for any density f; `f2` is int f^2.
+    """Expected singletons among k people of any density f, to the first order in the interval width Delta (section
+    6.3.1): k - Delta k (k-1) int f^2; `f2` is int f^2.
 
     The thesis adds k/2 Delta int f', and to the next order k (k-1) int f f' and k/6 int f''. As sum F_i is 1, these
     terms vanish.
@@ -54,15 +58,17 @@ def ES_linear(k: Number, Delta: Number, f2: Number) -> float:
 
 
 def ES_quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> float:
-    """Section 6.3.1: ES_linear + Delta^2 k (k-1) (k-2) / 2 int f^3, for any density f without jumps; `f3` is int f^3.
-    Not clipped: it can leave [0, k]."""
+    """Expected singletons among k people of any density f without jumps, to the second order in the interval width
+    Delta (section 6.3.1): ES_linear + Delta^2 k (k-1) (k-2) / 2 int f^3; `f3` is int f^3. Not clipped: it can leave [0,
+    k]."""
     people, width = inputs.people(k), inputs.positive("Delta", Delta)
     more = people * (people - 1) * (people - 2) / 2 * inputs.positive("f3", f3)
     return ES_linear(k, Delta, f2) + width**2 * more
 
 
 def phi_j_quadratic(j: Number, k: Number, Delta: Number, f2: Number, f3: Number) -> float:
-    """Section 6.3.1: the shares of people in groups of 1, 2 and 3 to the second order in Delta, which add up to 1."""
+    """Expected share of k people who are in an interval of exactly j = 1, 2 or 3, to the second order in the interval
+    width Delta (section 6.3.1); `f2`, `f3` are int f^2, int f^3 of the density f. The three shares add up to 1."""
     people, width = inputs.people(k, 1), inputs.positive("Delta", Delta)
     first = width * (people - 1) * inputs.positive("f2", f2)
     second = width**2 * (people - 1) * (people - 2) / 2 * inputs.positive("f3", f3)
@@ -70,34 +76,39 @@ def phi_j_quadratic(j: Number, k: Number, Delta: Number, f2: Number, f3: Number)
 
 
 def normal_power(m: Number, sigma: Number) -> float:
-    """Lemma 6.1: int f^m = m^(-1/2) (sqrt(2 pi) sigma)^(1-m), f Normal."""
+    """Lemma 6.1: int f^m = m^(-1/2) (sqrt(2 pi) sigma)^(1-m), for the Normal density f of standard deviation sigma."""
     power, scale = whole("m", m, 1, 100), inputs.positive("sigma", sigma)
     return 1 / math.sqrt(power) / (math.sqrt(2 * math.pi) * scale) ** (power - 1)
 
 
 def ES_normal_binned_exact(sigma: Number, mu: Number, Delta: Number, k: Number) -> float:
-    """Section 6.2.1 for a Normal X in intervals [i Delta, (i+1) Delta): the sum over intervals."""
+    """Expected singletons among k people, Normal with mean mu and standard deviation sigma, in intervals [i Delta,
+    (i+1) Delta) (section 6.2.1): the sum over intervals."""
     return singletons.expected(widths.normal(mu, sigma, Delta, k), k)
 
 
 def ES_normal_linear(sigma: Number, Delta: Number, k: Number) -> float:
-    """Section 6.3.2: k - Delta k (k-1) / (2 sigma sqrt(pi))."""
+    """Expected singletons among k people, Normal with standard deviation sigma, to the first order in the interval
+    width Delta (section 6.3.2): k - Delta k (k-1) / (2 sigma sqrt(pi))."""
     return ES_linear(k, Delta, normal_power(2, sigma))
 
 
 def ES_normal_quadratic(sigma: Number, Delta: Number, k: Number) -> float:
-    """Section 6.3.1: ES_normal_linear + Delta^2 k (k-1) (k-2) / (4 sqrt(3) pi sigma^2). Not clipped."""
+    """Expected singletons among k people, Normal with standard deviation sigma, to the second order in the interval
+    width Delta (section 6.3.1): ES_normal_linear + Delta^2 k (k-1) (k-2) / (4 sqrt(3) pi sigma^2). Not clipped."""
     return ES_quadratic(k, Delta, normal_power(2, sigma), normal_power(3, sigma))
 
 
 def VarS_slope(k: Number, f2: Number) -> float:
-    """Remark 6.2: Var S / Delta tends to 2 k (k-1) int f^2 as Delta falls to 0. (Printed: 2 k^2 - 3 k.)"""
+    """Remark 6.2: Var S / Delta, with S the singletons among k people and `f2` = int f^2 of their density, tends to 2 k
+    (k-1) int f^2 as the interval width Delta falls to 0. (Printed: 2 k^2 - 3 k.)"""
     people = inputs.people(k)
     return 2 * people * (people - 1) * inputs.positive("f2", f2)
 
 
 def VarS_slope_normal(sigma: Number, k: Number) -> float:
-    """Remark 6.2 as corrected for a Normal X: k (k-1) / (sigma sqrt(pi))."""
+    """Remark 6.2 as corrected, Normal with standard deviation sigma: Var S / Delta, S the singletons among k people,
+    tends to k (k-1) / (sigma sqrt(pi)) as the interval width Delta falls to 0."""
     return VarS_slope(k, normal_power(2, sigma))
 
 
@@ -109,6 +120,7 @@ def bivariate_normal_power(m: Number, sx: Number, sy: Number, rho: Number) -> fl
 
 
 def ES_bivariate_normal_linear(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> float:
-    """(6.4), section 6.4.1: k - dx dy k (k-1) / (4 pi sx sy sqrt(1 - rho^2)), intervals dx by dy."""
+    """Expected singletons among k people, bivariate Normal with standard deviations sx, sy and correlation rho, in
+    rectangles dx by dy, to the first order: k - dx dy k (k-1) / (4 pi sx sy sqrt(1 - rho^2)) (6.4, section 6.4.1)."""
     area = inputs.positive("dx", dx) * inputs.positive("dy", dy)
     return ES_linear(k, area, bivariate_normal_power(2, sx, sy, rho))

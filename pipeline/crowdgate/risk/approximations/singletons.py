@@ -13,22 +13,24 @@ from crowdgate.risk.bins import Bins
 
 
 def ES_exact(p: Sequence[Number], k: Number) -> float:
-    """(5.2), Proposition 5.1: k sum p (1 - p)^(k - 1)."""
+    """Expected singletons among k people in bins of probabilities p: k sum p (1 - p)^(k - 1) (5.2, Proposition 5.1)."""
     return singletons.expected(Bins.of(p), k)
 
 
 def ES_homogeneous(k: Number, N: Number) -> float:
-    """(5.1): k (1 - 1/N)^(k - 1), N equally likely bins."""
+    """Expected singletons among k people in N equally likely bins: k (1 - 1/N)^(k - 1) (5.1)."""
     return singletons.expected(Bins.uniform(N), k)
 
 
 def VarS_exact(p: Sequence[Number], k: Number) -> float:
-    """Proposition 5.9, with F (F - 1) for the F^2 that (5.7) prints."""
+    """Variance of the number of singletons among k people in bins of probabilities p: Proposition 5.9, with F (F - 1)
+    for the F^2 that (5.7) prints."""
     return singletons.variance(Bins.of(p), k)
 
 
 def VarS_homogeneous(N: Number, k: Number) -> float:
-    """Section 5.3.1: k q^(k-1) + k (k - 1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
+    """Variance of the number of singletons among k people in N equally likely bins (section 5.3.1): k q^(k-1) + k (k -
+    1) (1 - 1/N) (1 - 2/N)^(k-2) - k^2 q^(2k-2), q = 1 - 1/N. (Printed: 2k - 4.)
 
     The last two terms are computed together, as k^2 q^(2k-2) ((1 - 1/k) / q (1 - 1/(N-1)^2)^(k-2) - 1).
     """
@@ -43,24 +45,28 @@ def VarS_homogeneous(N: Number, k: Number) -> float:
 
 
 def S_distribution(p: Sequence[Number], k: Number) -> list[float]:
-    """Section 5.4.2, for any bins: P(S = j) for j = 0 .. k."""
+    """Probabilities P(S = j) for j = 0 .. k, with S the number of singletons among k people in bins of probabilities p
+    (section 5.4.2)."""
     people = inputs.people(k)
     law = [float(mass) for mass in singletons.distribution(Bins.of(p), people)][: people + 1]
     return law + [0.0] * (people + 1 - len(law))
 
 
 def P_S0(p: Sequence[Number], k: Number) -> float:
-    """Section 5.4.3: P(S = 0), exact. The thesis sums over all ways to divide k people among the groups."""
+    """Probability of no singletons among k people in bins of probabilities p, exact (section 5.4.3). The thesis sums
+    over all ways to divide k people among the groups."""
     return singletons.probability_none(Bins.of(p), k)
 
 
 def logP_S0(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) -> float:
-    """ln P(S = 0), exact, for F bins of probability alpha / N each."""
+    """Natural logarithm of the probability of no singletons among k people, exact, for F bins of probability alpha / N
+    each."""
     return singletons.log_probability_none(inputs.grouped(list(zip(alpha, F, strict=True)), N), k)
 
 
 def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
-    """Section 5.4.3, its last formula in closed form: the product of 1 - mu e^-mu over bins, mu = k p.
+    """Probability of no singletons, for a Poisson number of people of mean k in bins of probabilities p (section 5.4.3,
+    its last formula in closed form): the product of 1 - mu e^-mu over bins, mu = k p.
 
     First order only: the absence of singletons says much about the number of people, which a Poisson number leaves
     free. ln P(S = 0) for N = 10^6, k = 10^4 and alpha = 1/2, 1, 2 is -26226, by this formula -9931.
@@ -72,13 +78,15 @@ def P_S0_poissonised(p: Sequence[Number], k: Number) -> float:
 
 
 def ES_limit(alpha: Sequence[Number], f: Sequence[Number], a: Number) -> float:
-    """Proposition 5.2: E S / N tends to a sum alpha f e^(-alpha a)."""
+    """Limit of E S / N, the expected singletons for each bin, with a people for each bin and shares f of the bins at
+    probability alpha / N: a sum alpha f e^(-alpha a) (Proposition 5.2)."""
     likelier, share = inputs.shares(alpha, f)
     return math.fsum(share * _singleton_term(likelier, inputs.ratio(a)))
 
 
 def ES_kl(k: Number, N: Number, kappa: Number) -> float:
-    """(5.3), (5.4): k e^(-k/N) (1 + (k/N) (k/N - 2) kappa).
+    """Expected singletons among k people in N bins, by kappa, a distance to the uniform distribution: k e^(-k/N) (1 +
+    (k/N) (k/N - 2) kappa) (5.3, 5.4).
 
     Falls with kappa for k < 2N, rises beyond. Section 5.1 prints half of the correction, and the opposite direction.
     """
@@ -87,20 +95,22 @@ def ES_kl(k: Number, N: Number, kappa: Number) -> float:
 
 
 def gamma_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.5): the share of bins with j people, in terms of kappa. The shares add up to 1 from j = 0 on (printed: from
-    1)."""
+    """Expected share of N bins that hold exactly j of k people, by kappa, a distance to the uniform distribution (5.5).
+    The shares add up to 1 from j = 0 on (printed: from 1)."""
     size, a = whole("j", j, 0), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
 
 def phi_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """(5.6), (6.2): the share of people in groups of j, in terms of kappa. The shares add up to 1 from j = 1 on."""
+    """Expected share of k people who are in a bin of exactly j, of N bins, by kappa, a distance to the uniform
+    distribution (5.6, 6.2). The shares add up to 1 from j = 1 on."""
     size, a = whole("j", j, 1), inputs.people(k) / inputs.bins(N)
     return float(_poisson(size - 1, np.array(a))) * _correction(size, a, inputs.distance(kappa))
 
 
 def eta_j_kl(j: Number, k: Number, N: Number, kappa: Number) -> float:
-    """Section 6.2.2: the mean number of bins with j people, N times (5.5)."""
+    """Expected number of bins, of N, that hold exactly j of k people, by kappa, a distance to the uniform distribution:
+    N times (5.5) (section 6.2.2)."""
     return inputs.bins(N) * gamma_j_kl(j, k, N, kappa)
 
 
@@ -146,12 +156,13 @@ def optimal_k(N: Number, C: Number, formula: str = FORMULAS[1]) -> int:
 
 
 def _singleton_term(alpha: Floats, a: float) -> Floats:
-    """Return alpha a e^(-alpha a)."""
+    """Return alpha a e^(-alpha a): the limit of the expected singletons in a bin of probability alpha / N, with a
+    people for each bin."""
     return np.asarray(_poisson(1, alpha * a))
 
 
 def _slope(alpha: Floats, a: float) -> Floats:
-    """Return alpha (1 - alpha a) e^(-alpha a)."""
+    """Return alpha (1 - alpha a) e^(-alpha a): the derivative of `_singleton_term` by a."""
     with np.errstate(under="ignore"):
         return np.asarray(alpha * (1 - alpha * a) * np.exp(-alpha * a))
 

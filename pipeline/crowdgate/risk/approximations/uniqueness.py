@@ -13,8 +13,8 @@ from crowdgate.risk.singletons import log_probability_all_unique, probability_al
 
 
 def pi_u(k: Number, N: Number) -> float:
-    """Section 4.2: N! / ((N - k)! N^k), exact for N equally likely bins, with a relative error of at most 1e-12. 0 for
-    k > N."""
+    """Probability that k people are in different bins, of N equally likely ones: N! / ((N - k)! N^k), with a relative
+    error of at most 1e-12; 0 for k > N (section 4.2)."""
     return math.exp(log_pi_u(k, N))
 
 
@@ -38,30 +38,35 @@ def log_pi_u(k: Number, N: Number) -> float:
 
 
 def pi_u_exponential(k: Number, N: Number) -> float:
-    """(4.1), (4.2): exp(-k^2 / (2N)), the limit for k = a sqrt N. Omits k / (2N) - k^3 / (6 N^2) in the exponent: 42 %
-    too high at k = 29, N = 95."""
+    """Approximate probability that k people are in different bins, of N equally likely ones: exp(-k^2 / (2N)), the
+    limit for k = a sqrt N (4.1, 4.2). Omits k / (2N) - k^3 / (6 N^2) in the exponent: 42 % too high at k = 29, N =
+    95."""
     return math.exp(-(inputs.people(k) ** 2) / (2 * inputs.bins(N)))
 
 
 def pi_u_poisson(k: Number, N: Number) -> float:
-    """Section 4.3.1: e^-k (1 + k / N)^N, equally likely bins and a Poisson number of people of mean k."""
+    """Probability that all are in different bins, for N equally likely bins and a Poisson number of people of mean k:
+    e^-k (1 + k / N)^N (section 4.3.1)."""
     people, bins = inputs.people(k), inputs.bins(N)
     return math.exp(bins * math.log1p(people / bins) - people)
 
 
 def uniqueness_exact(groups: Groups, N: Number, k: Number) -> float:
-    """P(all unique) = k! e_k(p), the elementary symmetric polynomial: exact, where (4.3) approximates."""
+    """Probability that all k people are in different bins: k! e_k(p), with e_k the elementary symmetric polynomial of
+    the bins' probabilities p. Exact, where (4.3) approximates."""
     return probability_all_unique(inputs.grouped(groups, N), inputs.people(k))
 
 
 def logP_unique(alpha: Sequence[Number], F: Sequence[Number], N: Number, k: Number) -> float:
-    """ln P(all unique), exact, for F bins of probability alpha / N each."""
+    """Natural logarithm of the probability that all k people are in different bins, exact, for F bins of probability
+    alpha / N each."""
     groups = list(zip(alpha, F, strict=True))
     return log_probability_all_unique(inputs.grouped(groups, N), inputs.people(k))
 
 
 def uniqueness_poisson(groups: Groups, N: Number, k: Number) -> float:
-    """(4.3), first line in closed form: the product of (1 + mu) e^-mu over bins, mu = k p."""
+    """Probability that all are in different bins, for a Poisson number of people of mean k: the product of (1 + mu)
+    e^-mu over bins, mu = k p (4.3, first line in closed form)."""
     bins = inputs.grouped(groups, N)
     mu = inputs.people(k) * bins.probabilities
     return math.exp(math.fsum(bins.counts * (np.log1p(mu) - mu)))
@@ -89,6 +94,7 @@ def uniqueness_kl(groups: Groups, N: Number, k: Number, kappa: Number | None = N
 
 
 def uniqueness_kl_corrected(k: Number, N: Number, kappa: Number) -> float:
-    """Section 4.3.2: pi_u(k, N) exp(-kappa k^2 / N), as section 4.4.1 uses it. (There, "without correction by e^-kappa"
-    lacks the k^2 / N.)"""
+    """Approximate probability that k people are in different bins, of N, by kappa, a distance to the uniform
+    distribution: pi_u(k, N) exp(-kappa k^2 / N) (section 4.3.2), as section 4.4.1 uses it. (There, "without correction
+    by e^-kappa" lacks the k^2 / N.)"""
     return pi_u(k, N) * math.exp(-inputs.distance(kappa) * inputs.people(k) ** 2 / inputs.bins(N))

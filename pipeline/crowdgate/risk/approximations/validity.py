@@ -76,8 +76,8 @@ def checked(approximation: Callable[..., float], **arguments: Any) -> float:
 
 
 def _few_people(k: Number, N: Number) -> list[ValidityTerm]:
-    """Return the terms of a rule. ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: the omitted terms have
-    the signs of these two."""
+    """Return the validity terms of `pi_u_exponential`. ln(1 - i/N) = -i/N - i^2 / (2 N^2) - ..., summed over i < k: the
+    omitted terms have the signs of these two."""
     people, bins = inputs.people(k), inputs.bins(N)
     return [
         ValidityTerm("k^3 / (6 N^2)", people**3 / (6 * bins**2), 0.1),
@@ -139,7 +139,8 @@ def _extremes(k: int, N: int, chi: float) -> tuple[float, float]:
 
 
 def _log_unique_one_differs(k: int, N: int, p: float) -> float:
-    """Return ln P(all unique) for a bin of probability p beside N equally likely ones."""
+    """Return ln P(k people are in different bins), for N bins of which one has probability p and all others are equally
+    likely."""
     if k < 2:
         return 0.0
     alone = (1 - p) * (N + 1 - k) / N + k * p if k <= N + 1 and N > 0 else 0.0
@@ -169,13 +170,14 @@ def _variance(k: Number, N: Number, kappa: Number) -> list[ValidityTerm]:
 
 
 def _linear(k: Number, Delta: Number, f2: Number) -> list[ValidityTerm]:
-    """Return the rule's terms: the mean lies between the formula and k."""
+    """Return the validity terms of formulas linear in Delta: the mean lies between the formula and k."""
     crowd = _tuples(k, 1) * inputs.positive("Delta", Delta) * inputs.positive("f2", f2)
     return [ValidityTerm("(k - 1) Delta int f^2", crowd, 0.05)]
 
 
 def _quadratic(k: Number, Delta: Number, f2: Number, f3: Number) -> list[ValidityTerm]:
-    """Return the rule's terms: the mean lies between ES_linear and k; twice the second term counts, for groups of 2."""
+    """Return the validity terms of formulas quadratic in Delta: the mean lies between ES_linear and k; twice the second
+    term counts, for groups of 2."""
     second = 2 * _tuples(k, 2) * inputs.positive("Delta", Delta) ** 2 * inputs.positive("f3", f3)
     return [*_linear(k, Delta, f2), ValidityTerm("(k - 1) (k - 2) Delta^2 int f^3", second, 0.05)]
 
@@ -197,7 +199,8 @@ class SmoothDensity(NamedTuple):
     slope: float = 0.0
 
     def lost(self) -> float:
-        """Return an upper bound on the excess of Delta int f^2 over sum F^2."""
+        """Return an upper bound on Delta int f^2 - sum F^2, with f the density and F the probabilities of the
+        intervals."""
         return self.second * self.slope / math.pi**2
 
 
@@ -207,8 +210,8 @@ def _smooth_linear(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
 
 
 def _smooth_quadratic(k: Number, density: SmoothDensity) -> list[ValidityTerm]:
-    """Return the rule's terms. Delta^2 int f^3 exceeds sum F^3 by at most 3 Delta max f times the excess of the second
-    power."""
+    """Return the validity terms of quadratic formulas for a smooth density. Delta^2 int f^3 exceeds sum F^3 by at most
+    3 Delta max f times the excess of the second power."""
     first, second = _tuples(k, 1) * density.lost(), _tuples(k, 2) * 3 * density.peak * density.lost()
     return [
         ValidityTerm("(k - 1) Delta^3 / pi^2 int f'^2", first, 0.05),
@@ -245,7 +248,8 @@ def _normal_quadratic(sigma: Number, Delta: Number, k: Number) -> list[ValidityT
 
 
 def _bivariate(sx: Number, sy: Number, rho: Number, dx: Number, dy: Number, k: Number) -> list[ValidityTerm]:
-    """Return the rule's terms, by int f_x^2 = int f^2 / (2 sx^2 (1 - rho^2))."""
+    """Return the validity terms of the linear formula for a bivariate Normal density f, by int f_x^2 = int f^2 / (2
+    sx^2 (1 - rho^2))."""
     x, y = (inputs.positive("dx", dx) / float(sx), inputs.positive("dy", dy) / float(sy))
     second, third = ((x * y) ** (m - 1) * intervals.bivariate_normal_power(m, 1, 1, rho) for m in (2, 3))
     slope = (x**2 + y**2) / (2 * (1 - float(rho) ** 2))

@@ -47,7 +47,7 @@ class SampleClasses:
         return float(self.counts.sum())
 
     def of_size(self, size: int) -> float:
-        """Return the number of classes of a size."""
+        """Return the number of classes of the sample that have `size` people."""
         return float(self.counts[self.sizes == size].sum())
 
 

@@ -34,7 +34,7 @@ def pitman(classes: SampleClasses, fraction: float) -> PopulationEstimate:
 
 
 def _rising(start: float, steps: float) -> float:
-    """Return log Gamma(start + steps) - log Gamma(start)."""
+    """Return ln Gamma(start + steps) - ln Gamma(start)."""
     return lgamma(start + steps) - lgamma(start)
 
 
@@ -52,7 +52,8 @@ def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
 
 
 def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
-    """Return the log-likelihood, without terms that do not depend on the parameters."""
+    """Return the log-likelihood of theta and alpha for the sample's classes, without terms that do not depend on
+    them."""
     from scipy.special import gammaln
 
     u, n = classes.number, classes.people
@@ -62,8 +63,8 @@ def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
 
 
 def _theta(classes: SampleClasses, alpha: float) -> float | None:
-    """Return the theta at which the derivative by theta is zero: the sum over i < u of 1 / (theta + i alpha) equals
-    that over i < n of 1 / (theta + i). None if there is none."""
+    """Return the theta at which the log-likelihood's derivative by theta is zero: for n people in u classes the sum
+    over i < u of 1 / (theta + i alpha) equals that over i < n of 1 / (theta + i), i from 1. None if there is none."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
@@ -81,8 +82,9 @@ def _theta(classes: SampleClasses, alpha: float) -> float | None:
 
 
 def _alpha_slope(classes: SampleClasses, theta: float, alpha: float) -> float:
-    """Return the derivative by alpha: the sum over i < u of i / (theta + i alpha), minus the sum over all people but
-    the first of each class of 1 / (l - alpha)."""
+    """Return the log-likelihood's derivative by alpha: for u classes the sum over i < u of i / (theta + i alpha), minus
+    the sum over all people but the first of each class of 1 / (l - alpha), l the number of those before in the
+    class."""
     from scipy.special import digamma
 
     u = classes.number
