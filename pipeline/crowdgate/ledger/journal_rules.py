@@ -112,8 +112,8 @@ class JournalState:
             self.rows[name][cells[AT[name]]] = cells
 
     def other_digest(self, version: str, policy_digest: str) -> str | None:
-        """Return a policy digest other than `policy_digest` with which a release of this policy version
-        (`name/version`) was charged, or None.
+        """Return the id of a release of this policy version (`name/version`) that was charged with a policy digest
+        other than `policy_digest`; None if there is none.
         """
         found = self._digests[version].items() if version in self._digests else ()
         return next((min(charged) for digest, charged in found if digest != policy_digest and charged), None)
