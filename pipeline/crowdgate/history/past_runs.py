@@ -51,7 +51,8 @@ class PastRun:
     settings: Mapping[str, Any] | None = None
 
     def is_comparable(self, plan: Plan, measure: Measure) -> bool:
-        """Return whether the number that a gate measured in this past run is comparable with that of a run of `plan`.
+        """Return whether the number that a gate measured in this past run is comparable with that of a run of
+        `plan`.
         """
         if self.same_files:
             return True
@@ -66,7 +67,8 @@ class PastRun:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """Return the public settings on which a run's measured numbers depend: contract and its version, people, mechanism.
+    """Return the public settings on which a run's measured numbers depend: contract and its version, people,
+    mechanism.
     """
     contract = plan.bundle.contract
     return {

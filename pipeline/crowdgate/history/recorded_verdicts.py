@@ -63,7 +63,7 @@ def _number(rule: GateRule) -> object:
 
 
 def serves_limit(rule: GateRule, measure: Measure, own: GateFields) -> bool:
-    """Return whether a recorded measurement can be compared with the limit of `rule`. Excesses can't across limits:
-    each is measured beyond its own.
+    """Return whether a recorded measurement can be judged by the limit of `rule`; a measured excess only if both limits
+    are equal, as it is measured beyond its own.
     """
     return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)

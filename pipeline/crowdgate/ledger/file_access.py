@@ -16,7 +16,7 @@ _OTHERS = stat.S_IRWXO
 
 @contextmanager
 def team_folder(folder: Path) -> Iterator[None]:
-    """Make a folder group-owned while the block creates a ledger in it; restore the folder if the block fails.
+    """Give a folder to its group, for a ledger that the block creates in it; restore the folder if the block fails.
 
     The folder must be empty or already a team's, since other files in it were made for others. Raises EnvironmentFault.
     """

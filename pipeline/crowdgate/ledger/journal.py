@@ -55,7 +55,8 @@ class JournalLine(NamedTuple):
 
 
 def parse_detail(detail: str | None) -> dict[str, Any]:
-    """Return the `detail` of a journal line as a dictionary. Raises ValueError for other JSON or trailing characters.
+    """Return the `detail` of a journal line as a dictionary. Raises ValueError for other JSON or trailing
+    characters.
     """
     if detail is None:
         return {}

@@ -241,15 +241,16 @@ class JournalState:
 
 @lru_cache
 def _detail_names(old: bool, rows: bool, reasoned: bool) -> frozenset[str]:
-    """Return the keys that the detail of a journal line must have: of format 1 if `old`, with rows, and with a reason.
+    """Return the keys that the detail of a journal line must have: of format 1 if `old`, with rows, and with
+    a reason.
     """
     held = ({"table", "row"} if old else {"rows"}) if rows else set()
     return frozenset(held | ({"reason"} if reasoned else set()) | (set() if old else {"at", "by"}))
 
 
 def _cells(name: str, row: dict[str, Any]) -> Cells:
-    """Return the values of a row in the order of its table's columns. Columns that a ledger of format 1 lacked are
-    filled in.
+    """Return the values of a row in the order of its table's columns; None for columns that a ledger of format 1
+    lacked.
     """
     try:
         found: Cells = _VALUES[name](row)

@@ -63,7 +63,8 @@ class JournalReplay:
         return {row[at]: row for row in database.rows(select(table))} == rows
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
-        """Compare the row of `table` with this key, or its absence, with the journal's state. Raises JournalMismatch.
+        """Compare the row of `table` with this key, or its absence, with the journal's state. Raises
+        JournalMismatch.
         """
         found = list(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key))
         said = self.held.rows[table].get(key)

@@ -30,7 +30,8 @@ def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def budget_left_text(entry: Mapping[str, Any]) -> str:
-    """Return the budget left of one entry of `budgets_json` in words: as a percentage (rounded down), and in numbers.
+    """Return the budget left of one entry of `budgets_json` in words: as a percentage (rounded down), and in
+    numbers.
     """
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
     share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))

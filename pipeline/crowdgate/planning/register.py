@@ -73,7 +73,8 @@ def _asks(measure: str) -> bool:
 
 
 def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Level]) -> Iterator[Problem]:
-    """Yield a problem if the register has no attribute with the values of a released level.
+    """Yield a problem for each attribute that the register shares without a level of the released values, and one if it
+    shares none.
 
     A release without levels has no such problem: gates on matches do not suit it.
     """

@@ -51,7 +51,8 @@ def _located(document: Document, error: ValidationError) -> list[tuple[Location,
 
 
 def _place(at: Location) -> Location:
-    """Return the location to replace for a fault at `at`: that of the whole gate if the fault is in a gate, else `at`.
+    """Return the location to replace for a fault at `at`: that of the whole gate if the fault is in a gate,
+    else `at`.
     """
     return at[:3] if at[:2] == GATES else at
 

@@ -155,7 +155,9 @@ class _PolicyReader:
         return None if read.value is None else (read.value, document, read.places)
 
     def named_file_problems(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
-        """Collect the problems of a file named at `key` of a policy that can't be read itself."""
+        """Collect the problems of the file that an unreadable policy names at `key`, among these files with
+        their ids.
+        """
         data = self.document.data
         spec = data.get("spec") if isinstance(data, dict) else None
         name = spec.get(key) if isinstance(spec, dict) else None

@@ -500,6 +500,7 @@ def version_of(policy: ReleasePolicy) -> str:
 
 
 def release_id(policy: ReleasePolicy, slot: str) -> str:
-    """Return the release id, NAME/VERSION/SLOT, of a policy's release in a slot. One id never draws or publishes twice.
+    """Return the release id, NAME/VERSION/SLOT, of a policy's release in a slot. One id never draws or
+    publishes twice.
     """
     return f"{version_of(policy)}/{slot}"
