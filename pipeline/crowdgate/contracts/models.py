@@ -93,7 +93,9 @@ def quoted_value(value: object) -> str:
 
 
 def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
-    """Return the values of an element's customProperties by property name. Entries of another `vendor` are ignored."""
+    """Return the places of the values of an element's customProperties by property name. Entries of another `vendor`
+    are ignored.
+    """
     found: dict[str, Place] = {}
     for item in (place / "customProperties").items():
         name = item.text("property")

@@ -59,7 +59,9 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
 
 
 def _common(rules: Sequence[ServerRule]) -> ServerRule:
-    """Return the settings common to all rules, for a server whose format is wrong and can't be identified."""
+    """Return a rule with the keys that all rules permit and the properties of any, for a server whose format is wrong
+    and can't be identified.
+    """
     keys = {name: setting for name, setting in rules[0].keys.items() if all(name in rule.keys for rule in rules)}
     properties = {name: setting for rule in rules for name, setting in rule.properties.items()}
     return ServerRule(rules[0].type, "", keys, properties)

@@ -62,8 +62,8 @@ def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> N
 
 
 def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | None:
-    """Return the conflict of the destination with another folder (equal, inside or around it) in words; None without
-    one.
+    """Return the reason why the destination `to` can't be used, in words: it overlaps another folder (equal, inside or
+    around it), is a staging folder, or its path is too long. None if it can.
     """
     target = to.resolve()
     if STAGING in (*to.parts, *target.parts):

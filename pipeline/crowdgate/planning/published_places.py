@@ -36,8 +36,8 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
 
 
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each unreadable policy of the working copies `homes`, and each unreadable folder or manifest
-    at the destinations `roots`.
+    """Yield a sentence for each policy of the working copies `homes` that is unreadable or names no destination, and
+    each unreadable folder or manifest at the destinations `roots`.
 
     A release may be hidden there.
     """
