@@ -53,8 +53,8 @@ class PrivacyUnit:
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """One column. `accepted` marks the domain codes that the row rules accept; `margins` are public counts of the
-    domain's values.
+    """One column of a contract's table. `accepted` marks the domain codes that the row rules accept; `margins` are
+    public counts of the domain's values.
 
     `known_to_attackers` and `secret` are the contract's statements about inference (None: the role decides).
     """
@@ -72,34 +72,42 @@ class Attribute:
 
     @property
     def is_known(self) -> bool:
-        """True if an attacker may know it of a target: as the contract states, else for every quasi-identifier."""
+        """True if an attacker may know this attribute of a target: as the contract states, else for every
+        quasi-identifier.
+        """
         return self.role is Role.QUASI_IDENTIFIER if self.known_to_attackers is None else self.known_to_attackers
 
     @property
     def is_secret(self) -> bool:
-        """True if it should not be inferable: as the contract states, else for every sensitive attribute."""
+        """True if this attribute should not be inferable: as the contract states, else for every sensitive
+        attribute.
+        """
         return self.role is Role.SENSITIVE if self.secret is None else self.secret
 
     @property
     def releasable(self) -> bool:
-        """True if a policy may publish it: it has a public domain and is no direct identifier."""
+        """True if a policy may publish this attribute: it has a public domain and is no direct identifier."""
         return self.domain is not None and self.role is not Role.DIRECT_IDENTIFIER
 
 
 @dataclass(frozen=True, eq=False)
 class JointCounts:
-    """Public counts of the cells of several attributes, each at one of its levels."""
+    """Public joint counts of several attributes, each at one of its levels: the number of people or rows in each
+    combination of values.
+    """
 
     levels: Mapping[str, Level]
     counts: Histogram
 
     def coarser_than(self, name: str, level: Level) -> bool:
-        """Return whether the attribute is counted at a coarser level than this one."""
+        """Return whether the attribute `name` is counted at a level with fewer values than `level`; False if it is not
+        counted.
+        """
         return name in self.levels and len(self.levels[name]) < len(level)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
-        """Return the counts of the attributes in `levels` at these levels, without those that are counted at a coarser
-        level.
+        """Return the joint counts at these levels of the attributes in `levels`, summed over all others and over those
+        that are counted at a coarser level.
         """
         wanted = {
             name: levels[name] for name in self.levels if name in levels and not self.coarser_than(name, levels[name])
@@ -116,7 +124,9 @@ class Engine(StrEnum):
 
 @dataclass(frozen=True)
 class RowRule:
-    """A rule that reads one cell: it must be one of `labels`. Broken cells are invalid, so after cleaning it holds."""
+    """A rule that reads one cell: its value must be one of `labels`. Other cells are invalid, so after cleaning the
+    rule holds.
+    """
 
     name: str
     attribute: str
@@ -134,9 +144,10 @@ class Fact(StrEnum):
 
 @dataclass(frozen=True)
 class TableRule:
-    """A rule about the whole table: low <= fact <= high (None: no limit). It advises and never decides a release.
+    """A rule about the whole table: low <= fact <= high (None: no limit). A table rule advises and never decides a
+    release.
 
-    `engine` judges it: Crowdgate itself, on the facts that it has, or the engine that the contract names.
+    `engine` judges the rule: Crowdgate itself, on the facts that it has, or the engine that the contract names.
     """
 
     name: str
@@ -148,13 +159,13 @@ class TableRule:
 
     @property
     def column(self) -> str:
-        """The name of the fact among the facts."""
+        """The name of the limited fact, such as `mean of age`: the key of its value in `TableFacts.values`."""
         return self.fact if self.attribute is None else f"{self.fact} of {self.attribute}"
 
 
 @dataclass(frozen=True)
 class Server:
-    """The location of the table. `reader` names its source, `base` is the contract's folder."""
+    """The location of a contract's table. `reader` names its source, `base` is the contract's folder."""
 
     reader: str
     settings: Mapping[str, str]
@@ -162,13 +173,13 @@ class Server:
 
     @property
     def path(self) -> Path:
-        """The path of the table, which the contract states relative to itself."""
+        """The path of the table; a relative path in the contract counts from the contract's folder."""
         return self.base / self.settings["path"]
 
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """A validated contract. `files` are all files it was read from, for the policy digest."""
+    """A validated data contract. `files` are all files that it was read from, for the policy digest."""
 
     __repr__ = short_repr
 

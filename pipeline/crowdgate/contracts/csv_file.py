@@ -24,12 +24,12 @@ class CsvFile:
     def problem(
         self, line: int | None, found: str, expected: str, instead: str | None = None, column: str = "row"
     ) -> Problem:
-        """Return a problem in this file."""
+        """Return a problem in this file, at the line with this number (None: no line) and at this column."""
         return Problem(str(self.path), line, column, found, expected, instead, Code.TABLE)
 
 
 def read_file(path: Path) -> CsvFile:
-    """Return the file at `path`.
+    """Return the rows of the CSV file at `path`.
 
     Raises OSError if it is unreadable, ValueError or csv.Error (with the expected form) if it is no CSV file,
     ConfigurationError, which lists every problem, if it has no header or rows of other lengths.

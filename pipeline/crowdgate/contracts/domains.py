@@ -58,8 +58,8 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
 
 
 def label_fault(label: str) -> str | None:
-    """Return why a label (or a column's name) can't be published, or None. Spreadsheets run cells that begin with = + -
-    @.
+    """Return the reason why a label (or a column's name) can't be published, or None. Spreadsheets run cells that begin
+    with = + - @.
     """
     if not label:
         return "is empty"
@@ -83,7 +83,9 @@ def check_labels(place: Place, labels: Iterable[str]) -> bool:
 
 
 def label_of(domain: Domain, text: str) -> str | None:
-    """Return the label that a contract's text means: the label itself, or the number or day that it denotes."""
+    """Return the label of the domain that a contract's text means: the text itself, or the number or day that it
+    denotes; None if there is none.
+    """
     code = domain.code(text)
     if code < 0:
         return None
@@ -96,7 +98,7 @@ def label_of(domain: Domain, text: str) -> str | None:
 
 
 def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
-    """Return the domain that the contract states, or None after its problems were added."""
+    """Return the domain that the contract states for a column, or None after its problems were added."""
     try:
         if model.values is not None:
             return _categories(place, model)
@@ -167,7 +169,7 @@ def _dates(place: Place, model: DomainModel) -> Domain | None:
 
 
 def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, *, invalid_level: bool) -> Hierarchy:
-    """Return the levels of an attribute, without faulty ones, whose problems were added."""
+    """Return the levels of an attribute, without faulty levels, whose problems were added."""
     named: list[tuple[str, Sequence[str]]] = [(EXACT, domain.labels)]
     names: set[str] = set()
     lost: list[LevelModel] = []
@@ -233,7 +235,8 @@ def _labels_in_tree(
     before: tuple[str, Sequence[str]],
     lost: Sequence[LevelModel],
 ) -> Sequence[str] | None:
-    """Return the labels of a tree. It groups the values of the level before it or of the domain, whichever fits better.
+    """Return the label that a level's tree gives each value, or None after problems were added. The tree groups the
+    values of the level before it or of the domain, whichever fits better.
 
     A name that may belong to a faulty level is no problem of this one.
     """
@@ -276,7 +279,9 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
 
 
 def read_margins(place: Place, name: str, domain: Domain) -> tuple[int, ...] | None:
-    """Return public counts per domain value from a CSV file with columns value,count; missing values count 0."""
+    """Return a public count for each value of the domain, from a CSV file with columns value,count; missing values
+    count 0.
+    """
     file = read_csv(place, name)
     if file is None:
         return None

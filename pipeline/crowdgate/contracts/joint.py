@@ -21,14 +21,16 @@ MOST_COUNTED = 10**15
 
 @dataclass(frozen=True)
 class _Column:
-    """A column at the level whose values it has, with the code of every text."""
+    """A column of a CSV file of joint counts: the attribute's level that has its values, and the code of each text in
+    it.
+    """
 
     level: Level
     codes: Mapping[str, int]
 
 
 def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> JointCounts | None:
-    """Return public counts of the cells of several attributes, or None after problems were added.
+    """Return the public joint counts in the CSV file `name`, or None after problems were added.
 
     Each attribute is at the finest of its levels that has all the values of its column; a cell without a row counts 0.
     """
@@ -62,7 +64,9 @@ def _unknown(file: CsvFile, names: Sequence[str], attributes: Mapping[str, Attri
 
 
 def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem]) -> _Column:
-    """Return the column at the first level with all values; otherwise report the fault of the level with the most."""
+    """Return column `at` at the finest level that has all its values. If no level has, report the values that the best
+    level lacks.
+    """
     texts = list(dict.fromkeys(row[at] for _, row in file.rows))
     assert attribute.hierarchy is not None, "it is releasable"
     tried = [_Column(level, _codes(attribute, level, texts)) for level in attribute.hierarchy.levels]

@@ -36,7 +36,7 @@ LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file")
 
 @dataclass(frozen=True)
 class Place:
-    """A value of the contract with its location. `value` is None where the file has none (scalars are text).
+    """A value in a contract's file with its location. `value` is None where the file has none (scalars are text).
 
     All places of one contract share the lists `problems` and `files`, which reading fills.
     """
@@ -57,11 +57,11 @@ class Place:
         )
 
     def items(self) -> list["Place"]:
-        """Return the items of a list (none if there is no list: the JSON Schema reports that)."""
+        """Return the places of a list's items (none if there is no list: the JSON Schema reports that)."""
         return [self / i for i in range(len(self.value))] if isinstance(self.value, list) else []
 
     def text(self, key: str) -> str | None:
-        """Return the text at `key`, if there is one."""
+        """Return the text at `key` of this mapping; None if there is no text."""
         value = (self / key).value
         return value if isinstance(value, str) else None
 
@@ -77,7 +77,7 @@ class Place:
         code: Code = Code.CONTRACT,
         corrected: str | None = None,
     ) -> None:
-        """Add a problem at this place, with its line as it would be without the problem (see Document.problem)."""
+        """Add a problem at this place; `corrected` is its line without the problem (see Document.problem)."""
         where = "".join(c if c.isprintable() else repr(c)[1:-1] for c in ".".join(self.names)) or "document"
         told = self.document.problem(self.location, found, expected, instead, code, where=where, corrected=corrected)
         if self.location[:1] == ("servers",):  # a line of servers may hold a password
@@ -86,14 +86,16 @@ class Place:
 
 
 def quoted_value(value: object) -> str:
-    """Return a value as a message may quote it: short, on one line."""
+    """Return a value as text that a message may quote: short, on one line."""
     if isinstance(value, str):
         return repr(value[:60])[:80] + ("..." if len(value) > 60 else "")
     return {list: "a list", dict: "a mapping", type(None): "nothing"}.get(type(value), "another kind of value")
 
 
 def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Place]:
-    """Return the customProperties of an element by name. Entries of another `vendor` are ignored."""
+    """Return the places of the values of an element's customProperties by property name. Entries of another `vendor`
+    are ignored.
+    """
     found: dict[str, Place] = {}
     for item in (place / "customProperties").items():
         name = item.text("property")
@@ -112,7 +114,7 @@ def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Pl
 
 
 def parse(kind: TypeAdapter[T], place: Place) -> T | None:
-    """Return the value at a place as `kind`, or None after its problems were added."""
+    """Return the value at a place, validated as the type `kind`, or None after its problems were added."""
     try:
         return kind.validate_python(place.value)
     except ValidationError as error:
@@ -147,7 +149,7 @@ def _refuse_slip(place: Place, slip: Any) -> None:
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
-    """Return the keys of the model that met an unknown one."""
+    """Return the keys that are permitted where a validation error reports an unknown key: those of the model there."""
     in_list = len(location) == 2 and isinstance(location[0], int)
     model: type[BaseModel] = LevelModel if in_list else _MODELS.get(around.names[-1], DomainModel)
     return [field.alias or name for name, field in model.model_fields.items()]

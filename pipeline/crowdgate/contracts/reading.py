@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class BrokenContract(ConfigurationError):
-    """A contract with problems, and the contract without its faulty parts (None: too little is left)."""
+    """An error: a contract has problems. `rest` is the contract without its faulty parts (None: too little is left)."""
 
     def __init__(self, problems: Sequence[Problem] | Problem, rest: Contract | None = None) -> None:
         super().__init__(problems)
@@ -60,9 +60,10 @@ Rules = list[tuple[Place, RowRule | TableRule]]
 
 
 def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
-    """Return the contract in `path`, whose table is on one of these servers (by the name of their source).
+    """Return the contract in `path`. Its table must be on a server that matches one of `servers`, the rules by source
+    name.
 
-    Raises ConfigurationError that lists every problem of it and of the files it names.
+    Raises ConfigurationError that lists every problem of the contract and of the files it names.
     """
     document = read_document(path)
     root = Place(document, document.data, [], [path])
@@ -215,7 +216,9 @@ def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attrib
 
 
 def _check_flat(at: Place, name: str) -> None:
-    """Refuse nested properties, and a column of another name in the file: a property is one column of that name."""
+    """Refuse nested properties, and a property whose physicalName differs from its name: a property is one column of
+    that name.
+    """
     for key in ("properties", "items"):
         if (at / key).value is not None:
             (at / key).refuse(f"nested {key}", "a flat table: one property for each column")
@@ -224,7 +227,9 @@ def _check_flat(at: Place, name: str) -> None:
 
 
 def _rules(at: Place, name: str, domain: Domain | None, person: str | None, *, failed: bool) -> Rules:
-    """Return the attribute's rules; none while its domain is wrong, which is reported already."""
+    """Return the quality rules of an attribute, each with its place; none if its domain `failed`, which is reported
+    already.
+    """
     if failed:
         return []
     entries = (at / "quality").items()
@@ -249,7 +254,9 @@ def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | 
 
 
 def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> Bools | None:
-    """Return marks of the domain codes that all row rules accept."""
+    """Return one mark for each domain code: True if all row rules accept its label. Return None without a domain or row
+    rules.
+    """
     if domain is None or not rules:
         return None
     mask = np.array([accepts_all(rules, label) for label in domain.labels], dtype=np.bool_)[domain.values]

@@ -34,7 +34,9 @@ Limits = tuple[float | None, float | None]
 
 
 def table_rule(place: Place) -> TableRule | None:
-    """Return the rule about the number of rows in one quality entry of the table."""
+    """Return the rule about the number of rows that a quality entry of the table states, or None after its problem was
+    added.
+    """
     if place.text("metric") != "rowCount" or place.text("type") not in (None, "library"):
         place.refuse("a rule that is not supported here", "metric: rowCount on the table")
         return None
@@ -47,7 +49,7 @@ def table_rule(place: Place) -> TableRule | None:
 def property_rule(
     place: Place, attribute: str, domain: Domain | None, person: str | None
 ) -> RowRule | TableRule | None:
-    """Return the rule in one quality entry of a property, or None after its problem was added."""
+    """Return the rule that a quality entry of a property states, or None after its problem was added."""
     kind, metric = place.text("type") or "library", place.text("metric")
     if kind == "custom":
         return _custom(place, attribute, domain)
@@ -83,7 +85,9 @@ def _limited(place: Place, fact: Fact, attribute: str | None, scale: Fraction) -
 
 
 def _limits(place: Place, scale: Fraction) -> Limits | None:
-    """Return the lower and upper limit of the one operator; strict operators exclude the limit itself."""
+    """Return the lower and upper limit that the entry's one operator states, or None after a problem; strict operators
+    exclude the limit itself.
+    """
     operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
     if len(operators) != 1 or operators[0] in REFUSED_OPERATORS:
         found = " and ".join(operators) or "no operator"
@@ -111,7 +115,9 @@ def _between(at: Place, scale: Fraction) -> Limits | None:
 
 
 def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | None:
-    """Return a rule about a mean, judged by the engine that the entry names."""
+    """Return a rule about a column's mean, judged by the engine that the entry names, or None after its problem was
+    added.
+    """
     named = place.text("engine") or ""
     if named not in list(Engine):
         known = " or ".join(f"engine: {name}" for name in Engine)
@@ -128,7 +134,7 @@ def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | 
 
 
 def _metric_mean_limits(at: Place) -> Limits | None:
-    """Return the limits of `implementation: {metric: mean, mustBeBetween: [30, 40]}`."""
+    """Return the lower and upper limit in `implementation: {metric: mean, mustBeBetween: [30, 40]}`."""
     keys = list(at.value) if isinstance(at.value, dict) else []
     unknown = [key for key in keys if key not in ("metric", *OPERATORS, *REFUSED_OPERATORS)]
     if at.text("metric") != "mean" or unknown:
@@ -138,8 +144,8 @@ def _metric_mean_limits(at: Place) -> Limits | None:
 
 
 def _expectation_mean_limits(at: Place) -> Limits | None:
-    """Return the limits of `implementation: {type: expect_column_mean_to_be_between, kwargs: {min_value: 30, max_value:
-    40}}`.
+    """Return the lower and upper limit in `implementation: {type: expect_column_mean_to_be_between, kwargs: {min_value:
+    30, max_value: 40}}`.
     """
     model = parse(EXPECTATION, at)
     if model is None:
@@ -208,7 +214,7 @@ def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
 
 
 def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) -> None:
-    """Add a problem for each rule whose name another one has."""
+    """Add a problem for each rule that has the name of an earlier rule."""
     seen: set[str] = set()
     for place, rule in rules:
         if rule.name in seen:
@@ -219,5 +225,5 @@ def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) ->
 
 
 def accepts_all(rules: Sequence[RowRule], label: str) -> bool:
-    """Return whether every rule accepts a label."""
+    """Return whether every one of the row rules accepts a label."""
     return all(label in rule.labels for rule in rules)

@@ -23,7 +23,9 @@ class ServerSetting:
 
 @dataclass(frozen=True)
 class ServerRule:
-    """The permitted settings of a server of this type and format: `keys` of the standard, `properties` of Crowdgate."""
+    """The permitted settings of a server of this type and format: `keys` are those of the standard, `properties` are
+    Crowdgate's.
+    """
 
     type: str
     format: str
@@ -35,7 +37,7 @@ PATH = ServerSetting(rf"(?!{URL})[^\0]+", "the path of the table on this machine
 
 
 def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
-    """Return the first server of a type that some source reads, or None after problems were added."""
+    """Return the first server in the contract whose type some source reads, or None after problems were added."""
     types = sorted({rule.type for rule in rules.values()})
     known = [server for server in (root / "servers").items() if server.text("type") in types]
     if not known:
@@ -57,7 +59,9 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
 
 
 def _common(rules: Sequence[ServerRule]) -> ServerRule:
-    """Return the settings common to all rules, for a server whose format is wrong and can't be identified."""
+    """Return a rule with the keys that all rules permit and the properties of any, for a server whose format is wrong
+    and can't be identified.
+    """
     keys = {name: setting for name, setting in rules[0].keys.items() if all(name in rule.keys for rule in rules)}
     properties = {name: setting for rule in rules for name, setting in rule.properties.items()}
     return ServerRule(rules[0].type, "", keys, properties)

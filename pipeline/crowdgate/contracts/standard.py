@@ -26,14 +26,14 @@ UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
 @cache
 def odcs_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the standard."""
+    """Return the JSON Schema of the Open Data Contract Standard v3.1."""
     text = resources.files("open_data_contract_standard").joinpath("schema.json").read_text("utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
 
 
 def check_standard(root: Place) -> None:
-    """Add a problem for everything in the document that the standard does not allow."""
+    """Add a problem for everything in the contract's file that the Open Data Contract Standard does not allow."""
     import jsonschema_rs
 
     version = root.text("apiVersion")
@@ -51,7 +51,9 @@ def check_standard(root: Place) -> None:
 
 
 def _leaves(errors: Any) -> Iterator[Any]:
-    """Yield errors without those that only repeat another one: a part that fails leaves its keys unevaluated."""
+    """Yield the validator's errors without those that only repeat another one: a part that fails leaves its keys
+    unevaluated.
+    """
     from jsonschema.exceptions import best_match
 
     flat = [best_match([error]) for error in islice(errors, MOST_ERRORS)]
@@ -86,7 +88,7 @@ def _refuse(root: Place, error: Any) -> None:
 
 
 def _of_another_type(at: Place, error: Any) -> str | None:
-    """Return the line with a value's quotes removed or added, if that gives the type of the standard."""
+    """Return the line with a value's quotes removed or added, if that gives the type of the standard; else None."""
     text, is_text = at.value, isinstance(error.instance, str)
     if error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
         return None
@@ -121,7 +123,7 @@ def _unknown(error: Any) -> list[str]:
 
 
 def _schema_keys(schema: Any, seen: set[str]) -> set[str]:
-    """Return all keys of a part of the schema, including its references and conditions."""
+    """Return all keys that a part of the JSON Schema permits, including those of its references and conditions."""
     if not isinstance(schema, dict):
         return set()
     known = set(schema.get("properties", {}))

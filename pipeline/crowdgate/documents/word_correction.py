@@ -30,7 +30,7 @@ At = Sequence[str | int]
 
 
 def is_misspelling(word: str, meant: str) -> bool:
-    """Return whether a word is a misspelling of another."""
+    """Return whether `word` is certainly a misspelling of the word `meant`."""
     same_digits = re.findall(r"[0-9]", word) == re.findall(r"[0-9]", meant)
     one, other = word.casefold(), meant.casefold()
     if word == meant or not same_digits or abs(len(one) - len(other)) > SLIPS:
@@ -47,7 +47,7 @@ def _likeness(one: str, other: str | None) -> float:
 
 
 class CorrectableText:
-    """The text of a YAML document, and the places of its words."""
+    """The text of a YAML document and its parsed nodes, from which corrected lines are made."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -72,23 +72,23 @@ class CorrectableText:
         return self._with(value, meant) if _means(value, meant, known) else None
 
     def replaced(self, at: At, text: str) -> str | None:
-        """Return the line of an item with another text in place of its value, if that is on one line."""
+        """Return the line of an item with `text` in place of its value; None if the value is not on one line."""
         return self._put(self._item_nodes(at)[2], text)
 
     def as_list(self, at: At) -> str | None:
-        """Return the line of an item with its single word as a list."""
+        """Return the line of an item with its single word as a one-word list; None if its value is no word."""
         value = self._item_nodes(at)[2]
         return self._put(value, f"[{self._raw(value)}]") if isinstance(value, yaml.ScalarNode) else None
 
     def as_single_word(self, at: At) -> str | None:
-        """Return the line of an item with its one-word list as that word."""
+        """Return the line of an item with its one-word list as that word; None if its value is no such list."""
         value = self._item_nodes(at)[2]
         single = isinstance(value, yaml.SequenceNode) and len(value.value) == 1
         word = value.value[0] if single else None
         return self._put(value, self._raw(word)) if isinstance(word, yaml.ScalarNode) and self._raw(word) else None
 
     def _item_nodes(self, at: At) -> tuple[Any, Any, Any]:
-        """Return the nodes around an item, of its key if it has one, and of its value; None for a missing one."""
+        """Return three YAML nodes of an item: the one around it, its key and its value (None: it has none)."""
         around, name, value = None, None, self._root
         for part in at:
             around, name = value, None
@@ -101,7 +101,9 @@ class CorrectableText:
         return around, name, value
 
     def _with(self, node: Any, word: str) -> str | None:
-        """Return the line with another word in place of a scalar, with the same quotes."""
+        """Return the line with `word` in place of a scalar, in the same quotes; None if the word would need other
+        quotes.
+        """
         quote = node.style if node.style in ("'", '"') else ""
         return self._put(node, f"{quote}{word}{quote}") if _PLAIN.fullmatch(word) else None
 

@@ -105,8 +105,8 @@ def _text(path: Path) -> str:
 
 
 def _unambiguous_text(path: Path, text: str) -> str:
-    """Return the text. Raises ConfigurationError for line breaks that only some readers recognize, such as in a
-    comment.
+    """Return the text unchanged. Raises ConfigurationError for line breaks that only some readers recognize, such as in
+    a comment.
     """
     found = OTHER_BREAKS.search(text)
     if found is None:
@@ -118,11 +118,13 @@ def _unambiguous_text(path: Path, text: str) -> str:
 
 
 class _TooManyProblems(Exception):
-    """Stops reading: a bound is exceeded, or there are more problems than are shown."""
+    """An exception that stops reading: a bound is exceeded, or there are more problems than are shown."""
 
 
 class _YamlReader:
-    """One pass over the events of libyaml, which is in PyYAML: values, their lines, and problems."""
+    """Reader of a YAML document in one pass over the events of PyYAML's libyaml: its values, their lines, and
+    problems.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -153,7 +155,9 @@ class _YamlReader:
         return None, None
 
     def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
-        """Return the node that starts with `event`, twice."""
+        """Return the value of the node that starts with `event`, twice: with scalars as text, and with YAML 1.2 core
+        types.
+        """
         self.count(event, at)
         self.place(at, event)
         if isinstance(event, yaml.MappingStartEvent):
@@ -165,7 +169,7 @@ class _YamlReader:
         return None, None  # an alias, which is a problem already
 
     def sequence(self, events: Iterator[Any], at: Location) -> tuple[list[Any], list[Any]]:
-        """Return the rest of a list, twice."""
+        """Return the items of a list up to its end, twice: with scalars as text, and with YAML 1.2 core types."""
         data: list[Any] = []
         typed: list[Any] = []
         for event in events:
@@ -177,7 +181,7 @@ class _YamlReader:
         return data, typed
 
     def mapping(self, events: Iterator[Any], at: Location) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the rest of a mapping, twice."""
+        """Return the items of a mapping up to its end, twice: with scalars as text, and with YAML 1.2 core types."""
         data: dict[str, Any] = {}
         typed: dict[str, Any] = {}
         for key in events:
@@ -189,12 +193,12 @@ class _YamlReader:
         return data, typed
 
     def place(self, at: Location, event: Any) -> None:
-        """Record the place of an item: that of its key, which comes first, if it has one."""
+        """Record the line and column of an item: those of its key, which comes first, if it has one."""
         self.lines.setdefault(at, event.start_mark.line + 1)
         self.columns.setdefault(at, event.start_mark.column + 1)
 
     def key(self, event: Any, events: Iterator[Any], at: Location, known: Container[str]) -> str:
-        """Return the name of a key; "?" for an invalid one."""
+        """Return the text of a mapping's key; "?" for an invalid key."""
         if isinstance(event, yaml.ScalarEvent):
             self.count(event, at)
             if event.value in known:
@@ -205,7 +209,7 @@ class _YamlReader:
         return "?"
 
     def count(self, event: Any, at: Location) -> None:
-        """Refuse a node beyond the bounds on number and depth, and anchors, aliases and tags."""
+        """Count a node, and refuse one beyond the bounds on number and depth, as well as anchors, aliases and tags."""
         self.nodes += 1
         depth = len(at) + isinstance(event, yaml.CollectionStartEvent)
         if depth > DEEPEST_DOCUMENT:
@@ -221,11 +225,11 @@ class _YamlReader:
             self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
 
     def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
-        """Add a problem at the place of an event."""
+        """Add a problem at the line and column of a YAML event."""
         self.problem(event.start_mark, where, found, expected, code)
 
     def problem(self, mark: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
-        """Add a problem. Raises _TooManyProblems if there are more than are shown."""
+        """Add a problem at a position of the text. Raises _TooManyProblems if there are more than are shown."""
         line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
         self.problems.append(Problem(str(self.path), line, where, found, expected, code=code, column=column))
         if len(self.problems) > MOST_PROBLEMS:
@@ -237,7 +241,9 @@ def _is_content(event: Any) -> bool:
 
 
 def _where(location: Location) -> str:
-    """Return a location on one line: control characters of a key are escaped, and a long key is cut off."""
+    """Return the name of a location for messages, on one line: control characters of a key are escaped, and a long key
+    is cut off.
+    """
     return ".".join(repr(_short(str(part)))[1:-1] for part in location)
 
 
@@ -250,7 +256,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]{1,300}|[0-9]{1,300}(\.[0-9]{0,300})?)([eE][-
 
 
 def core_type(text: str) -> Any:
-    """Return a plain scalar as a YAML 1.2 core type."""
+    """Return the value of a plain scalar in YAML 1.2 core types: null, a flag, a number or text."""
     if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
         return text.lower() == "true"
     if text in ("", "~", "null", "Null", "NULL"):

@@ -16,7 +16,9 @@ class _Difference(Exception):
 
 
 class _ComparingFile(io.RawIOBase):
-    """A writable file that compares everything written with another file, and raises at the first difference."""
+    """A writable file that stores nothing: it compares what is written with another file, and raises at the first
+    difference.
+    """
 
     def __init__(self, other: BinaryIO) -> None:
         self.other = other
@@ -37,7 +39,7 @@ class _ComparingFile(io.RawIOBase):
 
 
 def same(path: Path, write: Writer) -> bool:
-    """Return whether `write` writes exactly this file."""
+    """Return whether the bytes that `write` writes are exactly those of the file at `path`."""
     with plain_file(path) as file:
         compared = _ComparingFile(file)
         try:

@@ -36,7 +36,7 @@ def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None
 
 
 def _write_labels(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None:
-    """Write rows of labels; successive equal rows are formatted once and written repeatedly."""
+    """Write a table of labels only; successive equal rows are formatted once and written repeatedly."""
     into.write(_line(schema.names))
     for piece in pieces:
         for cells, count in _runs(piece):
@@ -58,7 +58,7 @@ def _portions(count: int, most: int) -> Iterator[int]:
 
 
 def _runs(piece: pa.Table) -> Iterator[tuple[list[str], int]]:
-    """Yield rows that differ from the previous one, with the length of their run."""
+    """Yield the cells of each run of equal successive rows, with the number of rows in the run."""
     if not piece.num_rows:
         return
     columns = [column.combine_chunks() for column in piece.columns]

@@ -36,14 +36,14 @@ class Format:
 
 
 def as_read(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of a table that was read: labels are text."""
+    """Return the schema of a table as it is read again: columns of labels are text."""
     import pyarrow as pa
 
     return pa.schema([(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in schema])
 
 
 def labels_in(schema: pa.Schema) -> Sequence[str]:
-    """Return the columns of labels."""
+    """Return the names of the columns of a schema that hold labels."""
     import pyarrow as pa
 
     return [field.name for field in schema if pa.types.is_dictionary(field.type) or pa.types.is_string(field.type)]

@@ -41,8 +41,8 @@ def write(into: BinaryIO, schema: pa.Schema, pieces: Iterable[pa.Table]) -> None
 
 
 def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
-    """Yield the pieces of a table. Columns are read as dictionaries, which a forged file can't inflate; the footer is
-    checked first.
+    """Yield a Parquet file's table in pieces. Columns are read as dictionaries, which a forged file can't inflate; the
+    footer is checked first.
     """
     if not _TRIAL.survives(path, most):
         raise VerificationFailed(f"{path.name}: unreadable")
@@ -57,7 +57,9 @@ def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
 
 
 class _Trial:
-    """A process that reads untrusted files before this one does. It is started once, and again after a crash."""
+    """A child process that reads untrusted files before this process does. It is started once, and again
+    after a crash.
+    """
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
@@ -65,8 +67,8 @@ class _Trial:
         self.lock = threading.Lock()
 
     def survives(self, path: Path, most: int) -> bool:
-        """Return whether reading the file does not crash: it is read to its end, or refused for more than `most` rows
-        or compression.
+        """Return whether reading the file does not crash the child process: it reads the file to its end, or refuses it
+        for more than `most` rows or for compression.
         """
         with self.lock:
             process = self._running()
@@ -117,7 +119,9 @@ def _check(name: str, file: pq.ParquetFile, schema: pa.Schema, most: int) -> Non
 
 
 def _expected_schema(held: pa.Schema, schema: pa.Schema) -> pa.Schema:
-    """Return the expected schema: text may have been read as a dictionary."""
+    """Return the expected schema of a file, in which a text column is a dictionary where the file's schema `held` has
+    one.
+    """
     expected = [
         (field.name, held.field(field.name).type if _is_text(held, field) else field.type) for field in as_read(schema)
     ]
@@ -132,7 +136,9 @@ def _is_text(held: pa.Schema, field: pa.Field) -> bool:
 
 
 def same_bytes_but_writer(path: Path, write: Writer) -> bool:
-    """Compare byte by byte. If the version of the writing library differs, compare all except its name."""
+    """Return whether the file equals what `write` writes, byte for byte; if the version of the writing library differs,
+    except for its name.
+    """
     return same(path, write) or (path.stat().st_size <= LARGEST_ANEW and _same_but_writer(path, write))
 
 
@@ -152,5 +158,5 @@ def _same_but_writer(path: Path, write: Writer) -> bool:
 
 
 def _text(name: str) -> bytes:
-    """Return a text of less than 128 bytes as it is in a footer: its length, then the text."""
+    """Return a text of less than 128 bytes as Parquet encodes it in a footer: its length in one byte, then the text."""
     return bytes([len(name)]) + name.encode()

@@ -56,24 +56,24 @@ class EndedRun:
 
     @property
     def policy(self) -> str:
-        """The policy's name."""
+        """The name of the policy that was run."""
         return self.release_id.partition("/")[0]
 
     @property
     def slot(self) -> str:
-        """The slot."""
+        """The slot of the run, i.e. its scheduled date."""
         return self.release_id.rpartition("/")[2]
 
 
 def of_manifest(said: Manifest) -> EndedRun:
-    """Return the run of a published release."""
+    """Return the facts about the run of a published release, from its manifest."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
     plain = (said.guarantee.plain or said.guarantee.words)[0]
     return EndedRun(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, plain, verdicts, said)
 
 
 def of_result(result: Result) -> EndedRun:
-    """Return the run that has just ended here."""
+    """Return the facts about a run that has just ended in this process, from its result."""
     if result.path is not None:
         return of_manifest(_read(result.path / manifest.NAME, None))
     verdicts = tuple(each for each in result.verdicts if each.public)
@@ -82,9 +82,9 @@ def of_result(result: Result) -> EndedRun:
 
 
 def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
-    """Return a run by its entry in the ledger of the working copy `root`.
+    """Return the facts about a run from its entry in the ledger of the working copy `root`.
 
-    For a withheld one the public verdicts are read from its private record: those that the run printed.
+    For a withheld release the public verdicts, which the run printed, are read from its private record.
     """
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
@@ -100,7 +100,7 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
 
 
 def _read(path: Path, digest: str | None) -> Manifest:
-    """Return the manifest with this digest. Raises VerificationFailed."""
+    """Return the manifest in the file at `path`, which must have this SHA-256. Raises VerificationFailed."""
     try:
         with plain_file(path) as file:
             data = read_bounded(file, LARGEST_MANIFEST)

@@ -20,7 +20,7 @@ CHARGES = {"entry.reserved": "charged", "entry.void": "given back"}
 
 
 def ledger_summary(ledger: Ledger) -> dict[str, Any]:
-    """Return everything that `ledger show` prints, as JSON."""
+    """Return the summary of a ledger as JSON: all that `ledger show` prints."""
     journal = ledger.journal()
     return {
         "ledger": ledger.id,
@@ -42,7 +42,7 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
 
 
 def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
-    """Yield the summary in lines."""
+    """Yield the lines of text of a summary that `ledger_summary` made."""
     yield listing["ledger"]
     for budget in listing["budgets"]:
         yield f"  {budget_left_text(budget)}{'; frozen' if budget['frozen'] else ''}"
@@ -76,7 +76,7 @@ def _written_by(each: dict[str, Any]) -> str:
 
 
 def _line_origin(line: JournalLine) -> dict[str, Any]:
-    """Return the number, time and author of a line; lines of format 1 lack time and author."""
+    """Return the number, time and author of a journal line; lines of format 1 lack time and author."""
     said = line.detail_values
     return {"line": line.number, "at": said.get("at"), "by": said.get("by")}
 

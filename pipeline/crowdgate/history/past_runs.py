@@ -40,8 +40,8 @@ OF_THE_TABLE = (OutputType.TABLE, OutputType.INPUT)
 class PastRun:
     """A past run that read data.
 
-    It has public verdicts (none if it crashed, or is unreadable), settings (None: unknown), and whether all files of
-    the policy were the current ones.
+    `verdicts` are its public verdicts (none if it crashed, or is unreadable), `settings` its public settings (None:
+    unknown). `same_files` is True if all files of the policy were the current ones.
     """
 
     release_id: str
@@ -51,7 +51,9 @@ class PastRun:
     settings: Mapping[str, Any] | None = None
 
     def is_comparable(self, plan: Plan, measure: Measure) -> bool:
-        """Return whether the measurement of that run is comparable with one of the plan."""
+        """Return whether the number that a gate measured in this past run is comparable with that of a run of
+        `plan`.
+        """
         if self.same_files:
             return True
         now, then = settings(plan), self.settings
@@ -65,7 +67,9 @@ class PastRun:
 
 
 def settings(plan: Plan) -> dict[str, Any]:
-    """Return the public settings that measured numbers depend on."""
+    """Return the public settings on which a run's measured numbers depend: contract and its version, people,
+    mechanism.
+    """
     contract = plan.bundle.contract
     return {
         "contract": contract.id,

@@ -37,12 +37,12 @@ def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
 
 
 def public_verdicts(said: Mapping[str, Any]) -> list[Any]:
-    """Return the public verdicts among all."""
+    """Return the public verdicts among those of a private record; confidential ones are left out."""
     return [each for each in said.get("verdicts", ()) if each.get("class") in PUBLIC]
 
 
 def parse_verdicts(stated: Iterable[Any]) -> tuple[GateFields, ...]:
-    """Return the verdicts of a private record. Raises VerificationFailed for an invalid one."""
+    """Return the gate verdicts that a private record states as JSON. Raises VerificationFailed for an invalid one."""
     try:
         return tuple(GateFields.model_validate_json(json.dumps(each)) for each in stated)
     except (ValidationError, TypeError):
@@ -50,7 +50,9 @@ def parse_verdicts(stated: Iterable[Any]) -> tuple[GateFields, ...]:
 
 
 def recorded_verdict(rule: GateRule, verdicts: Sequence[GateFields]) -> GateFields | None:
-    """Return the verdict on the same number, preferably with the same limit."""
+    """Return the recorded verdict on the number that this gate measures, preferably with the gate's limit; None if
+    there is none.
+    """
     same = [each for each in verdicts if _number(each.rule) == _number(rule)]
     limit = (rule.at_most, rule.at_least)
     return next((each for each in same if (each.at_most, each.at_least) == limit), next(iter(same), None))
@@ -61,5 +63,7 @@ def _number(rule: GateRule) -> object:
 
 
 def serves_limit(rule: GateRule, measure: Measure, own: GateFields) -> bool:
-    """Return whether a recorded measurement serves this limit: an excess is measured beyond its own limit."""
+    """Return whether a recorded measurement can be judged by the limit of `rule`; a measured excess only if both limits
+    are equal, as it is measured beyond its own.
+    """
     return own.reads == measure.reads and (not measure.excess or rule.at_most == own.at_most)

@@ -29,7 +29,7 @@ OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED)
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:
-    """Return the lines of all accesses."""
+    """Return the journal lines that record an access to confidential figures, in order."""
     return [line for line in written if line.event in (RECORD_OPENED, *OF_POPULATION)]
 
 
@@ -47,29 +47,35 @@ class AccessHistory:
     policies: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def reserve(self, release_id: str, population: str, policy_digest: str) -> None:
-        """Add a charge."""
+        """Add a charge of a release to `population` under the policy digest, and note whether the population was viewed
+        before.
+        """
         self.charges[release_id] = (population, policy_digest, population in self.viewed)
 
     def begin_reading(self, release_id: str) -> None:
-        """Add the reading of a charge."""
+        """Note that the charged release has begun to read data: from now on its policy digest counts as charged."""
         if release_id in self.charges:
             population, policy_digest, after_access = self.charges[release_id]
             self.policies.setdefault((population, policy_digest), after_access)
 
     def record(self, event: str, subject: str) -> None:
-        """Add a recorded event, which may be an access."""
+        """Add a recorded event of the journal; one that is an access marks its population as viewed."""
         if event == RECORD_OPENED and subject in self.charges:
             self.viewed.add(self.charges[subject][0])
         elif event in OF_POPULATION:
             self.viewed.add(subject)
 
     def is_informed(self, population: str, policy_digest: str) -> bool:
-        """Return whether a policy is informed that is charged to a population in the last line, or after it."""
+        """Return whether a policy that is charged to `population` in the last line, or after it, is informed by
+        confidential data.
+        """
         return self.policies.get((population, policy_digest), population in self.viewed)
 
 
 def is_informed(written: Iterable[JournalLine], population: str, policy_digest: str) -> bool:
-    """Return whether a policy is informed that is charged to a population in the last of these lines, or after them."""
+    """Return whether a policy that is charged to `population` in the last of these journal lines, or after them, is
+    informed by confidential data.
+    """
     history = AccessHistory()
     for line in written:
         if line.event == "entry.reserved":

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def first_replay(store: Store, database: Database, position: AttestedPosition | None, whole: bool) -> JournalReplay:
-    """Return the replay of the journal, followed from line 1 if `whole`.
+    """Return the replay of the ledger's journal: from line 1 if `whole`, otherwise from the attested position if there
+    is one.
 
     Raises JournalMismatch for a ledger that differs from its journal, or that lacks the line of the attested position.
     """
@@ -33,7 +34,9 @@ def first_replay(store: Store, database: Database, position: AttestedPosition | 
 
 
 def _replay_on(store: Store, database: Database, position: AttestedPosition) -> JournalReplay | None:
-    """Return the replay of a position that is a line of the journal, or None."""
+    """Return a replay that continues from the attested position; None if the journal lacks its line, or its state is
+    invalid.
+    """
     _refuse_unsound(store.integrity_fault(database, tuple(KEYS)))
     return position.replay() if position.is_line_of(database) else None
 

@@ -19,7 +19,9 @@ KEPT_PRIVATE = "confidential-audit-recorded"
 
 
 def subject(policy: str, version: str, policy_digest: str, question: AuditQuestion = AuditQuestion.SINGLING_OUT) -> str:
-    """Return the journal's name for the audits of a policy; questions other than singling out are part of it."""
+    """Return the subject under which the journal records audits of a policy: name, version and digest, and the question
+    unless it is singling out.
+    """
     return f"{policy}/{version} {key(policy_digest, question)}"
 
 
@@ -34,7 +36,9 @@ def attempt_commitment(setting_digest: str, seed: str) -> str:
 
 
 def attempt(written: Iterable[JournalLine], key: str, commitment: str) -> int | None:
-    """Return the number of an attempt among all with this key, from 1; None if the journal does not have it."""
+    """Return the number, from 1, of the attempt with this commitment among all attempts with this key; None if the
+    journal does not have it.
+    """
     begun = [line.commitment for line in _of(written, BEGUN, key)]
     return begun.index(commitment) + 1 if commitment in begun else None
 
@@ -45,13 +49,13 @@ def attempts(written: Iterable[JournalLine], key: str) -> int:
 
 
 def is_recorded(written: Iterable[JournalLine], key: str, record_digest: str) -> bool:
-    """Return whether the record of an audit with this key has this SHA-256."""
+    """Return whether the journal holds `record_digest` (SHA-256) as the record of an audit with this key."""
     return any(line.commitment == record_digest for line in _of(written, RECORDED, key))
 
 
 @dataclass(frozen=True)
 class AuditLine:
-    """A line about an audit."""
+    """A line of the journal about an audit: an attempt or its record."""
 
     line: int
     policy: str
@@ -60,14 +64,14 @@ class AuditLine:
 
 
 def audits(written: Iterable[JournalLine]) -> list[AuditLine]:
-    """Return all lines about audits."""
+    """Return all lines of the journal about audits, in order."""
     words = {BEGUN: "begun", RECORDED: "recorded", KEPT_PRIVATE: "recorded in the private folder"}
     told = (line for line in written if line.event in words)
     return [AuditLine(line.number, line.subject.partition(" ")[0], _question(line), words[line.event]) for line in told]
 
 
 def _question(line: JournalLine) -> str:
-    """Return the audited question of a line; without a name it is singling out."""
+    """Return the audit question that a journal line names; a line that names none is about singling out."""
     name, digest, _ = line.subject.partition(" ")[2].rpartition(" ")
     return name if digest else AuditQuestion.SINGLING_OUT
 

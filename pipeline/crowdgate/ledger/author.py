@@ -7,7 +7,7 @@ MOST = 100
 
 
 def author() -> str:
-    """Return user and machine in one printable line."""
+    """Return the author of the current command, user and machine, in one printable line."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):

@@ -10,24 +10,24 @@ from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 
 
 def budget(held: JournalState, population: str) -> Budget | None:
-    """Return the registered budget of a population, or None."""
+    """Return the registered budget of a population; None if none is registered."""
     row = held.rows[POPULATIONS].get(population)
     return None if row is None else _budget(row)
 
 
 def budgets(held: JournalState) -> list[Budget]:
-    """Return every registered budget, by population."""
+    """Return the registered budgets of all populations, sorted by population."""
     return [_budget(row) for _, row in sorted(held.rows[POPULATIONS].items(), key=lambda item: str(item[0]))]
 
 
 def population_of(held: JournalState, contract: str) -> str | None:
-    """Return the population that a contract is bound to, or None."""
+    """Return the population that a contract is bound to; None for a contract that is not bound."""
     row = held.rows[CONTRACTS].get(contract)
     return None if row is None else str(row[1])
 
 
 def spent(held: JournalState, population: str) -> Spend:
-    """Return the total charged to a population."""
+    """Return the total privacy cost (epsilon and delta) charged to a population."""
     row = held.rows[TOTALS].get(population)
     if row is None:
         return ZERO
@@ -42,14 +42,14 @@ def is_frozen(held: JournalState, population: str) -> bool:
 
 
 def live_entry(held: JournalState, release_id: str) -> Entry | None:
-    """Return the entry of this id that is not void, or None."""
+    """Return the ledger's entry of a release id, unless it is void; None if there is no such entry."""
     number = held.charged.get(release_id)
     return None if number is None else _entry(held.rows[ENTRIES][number])
 
 
 def entries(held: JournalState, name: str | None = None) -> list[Entry]:
-    """Return every charge ever made, including void ones, in order; with `name`, those whose release ids begin with
-    NAME/.
+    """Return the entries of all charges ever made, including void ones, in order; with `name`, those whose release ids
+    begin with NAME/.
     """
     rows = held.rows[ENTRIES].values()
     own = rows if name is None else [row for row in rows if row[1].startswith(f"{name}/")]
@@ -57,7 +57,7 @@ def entries(held: JournalState, name: str | None = None) -> list[Entry]:
 
 
 def last_entries(held: JournalState, name: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-    """Return the last charges of a policy's name that `accept` accepts, at most `most`, in order."""
+    """Return the last charges, at most `most`, of releases of the policy `name` that `accept` accepts, in order."""
     newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
     own = (_entry(row) for row in newest if row[1].partition("/")[0] == name)
     return list(islice(filter(accept, own), most))[::-1]

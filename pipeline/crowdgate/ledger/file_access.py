@@ -16,9 +16,9 @@ _OTHERS = stat.S_IRWXO
 
 @contextmanager
 def team_folder(folder: Path) -> Iterator[None]:
-    """Give a folder to its group, for a ledger that the block makes; restore the folder if the block fails.
+    """Give a folder to its group, for a ledger that the block creates in it; restore the folder if the block fails.
 
-    The folder must be empty or already a team's: other files in it were made for others. Raises EnvironmentFault.
+    The folder must be empty or already a team's, since other files in it were made for others. Raises EnvironmentFault.
     """
     try:
         before, empty = stat.S_IMODE(folder.stat().st_mode), not any(folder.iterdir())

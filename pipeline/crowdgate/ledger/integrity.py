@@ -16,8 +16,8 @@ Shape = frozenset[tuple[Any, ...]]
 
 
 def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | None:
-    """Return a description of the fault, or None. Checks every page (of `tables` only, if given), and every index
-    against its table.
+    """Return a description of damage to the SQLite file, or None. Checks every page (of `tables` only, if given), every
+    index against its table, and the schema.
     """
     if any(list(database.rows(f"PRAGMA integrity_check({each})")) != [("ok",)] for each in tables or ("1",)):
         return "its file is damaged"
@@ -25,13 +25,15 @@ def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | Non
 
 
 def active_objects(database: Database) -> str | None:
-    """Return a description of triggers or views, or None. Called under the lock, as they may exist only briefly."""
+    """Return a description of the triggers and views in the database, or None. Called under the lock, as they may exist
+    only briefly.
+    """
     acting = any(database.rows("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"))
     return "it holds triggers or views" if acting else None
 
 
 def _shape(rows: Callable[..., Iterable[tuple[Any, ...]]]) -> Shape:
-    """Return each column of each table, and the definition of every object, without blanks."""
+    """Return the columns of each table, and the SQL definition of every object without blanks."""
     held = (
         "SELECT type, name, sql FROM sqlite_master WHERE NOT (type = 'index' AND sql IS NULL)"  # except automatic ones
     )

@@ -34,7 +34,7 @@ class JournalLine(NamedTuple):
 
     @property
     def detail_values(self) -> dict[str, Any]:
-        """The detail as a dictionary."""
+        """The JSON of `detail` as a dictionary: time, author, and the rows that were written."""
         return parse_detail(self.detail)
 
     @property
@@ -50,12 +50,14 @@ class JournalLine(NamedTuple):
         return ((each["table"], each["row"]) for each in rows_of_detail(self.detail_values))
 
     def row(self, table: str) -> dict[str, Any]:
-        """Return the row that the line wrote into a table. Raises StopIteration without one."""
+        """Return the one row that this line wrote into a table. Raises StopIteration if it wrote none."""
         return next(row for name, row in self.rows() if name == table)
 
 
 def parse_detail(detail: str | None) -> dict[str, Any]:
-    """Return a detail as a dictionary. Raises ValueError for other JSON or trailing characters."""
+    """Return the `detail` of a journal line as a dictionary. Raises ValueError for other JSON or trailing
+    characters.
+    """
     if detail is None:
         return {}
     said, end = _decoded(detail)
@@ -65,7 +67,9 @@ def parse_detail(detail: str | None) -> dict[str, Any]:
 
 
 def rows_of_detail(said: Mapping[str, Any]) -> Sequence[Any]:
-    """Return the rows of a detail, each with its table: a list, or one row in lines of a ledger of format 1."""
+    """Return the rows in the detail of a journal line, each with its table's name (lines of a format 1 ledger hold one
+    row).
+    """
     found: Sequence[Any] = said.get("rows", [said] if "table" in said else ())
     return found
 
@@ -78,34 +82,36 @@ def next_line(
     rows: Sequence[Row],
     said: Mapping[str, object],
 ) -> JournalLine:
-    """Return the line after the one with this number and digest."""
+    """Return the journal line that follows the line `after` (its number and digest), with the current event, rows and
+    detail.
+    """
     number, digest = after
     held = {"rows": [{"table": table, "row": dict(row)} for table, row in rows]} if rows else {}
     return chain_line(digest, number + 1, event, subject, commitment, _encoded({**said, **held}))
 
 
 def rows_after(database: Database, number: int) -> Iterator[tuple[Any, ...]]:
-    """Yield all lines after one, in order, as raw tuples of the database."""
+    """Yield all journal lines after the line with this number, in order, as raw tuples of the database."""
     return database.rows(f"{_LINES} WHERE number > ? ORDER BY number", number)
 
 
 def lines(database: Database) -> Iterator[JournalLine]:
-    """Yield all lines in order."""
+    """Yield all lines of the journal, in order."""
     return (JournalLine(*row) for row in rows_after(database, 0))
 
 
 def line_at(database: Database, number: int) -> JournalLine | None:
-    """Return the line with a number, or None."""
+    """Return the journal line with this number; None if there is none."""
     return next((JournalLine(*row) for row in database.rows(f"{_LINES} WHERE number = ?", number)), None)
 
 
 def last_line(database: Database) -> JournalLine:
-    """Return the last line. There always is one: the ledger's creation."""
+    """Return the last line of the journal. There always is one: the line of the ledger's creation."""
     return next(JournalLine(*row) for row in database.rows(f"{_LINES} ORDER BY number DESC LIMIT 1"))
 
 
 def last_of(database: Database, event: str, subject: str) -> JournalLine | None:
-    """Return the last line of an event with this subject, or None."""
+    """Return the last journal line of this event and subject; None if there is none."""
     own = f"{_LINES} WHERE event = ? AND subject = ? ORDER BY number DESC LIMIT 1"
     return next((JournalLine(*row) for row in database.rows(own, event, subject)), None)
 
@@ -113,14 +119,16 @@ def last_of(database: Database, event: str, subject: str) -> JournalLine | None:
 def chain_line(
     digest: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None
 ) -> JournalLine:
-    """Return the line that follows one with this digest."""
+    """Return a journal line with this number and content, chained to the previous line, which has this digest."""
     return JournalLine(
         number, event, subject, commitment, detail, digest_of(digest, number, event, subject, commitment, detail)
     )
 
 
 def digest_of(before: str, number: int, event: str, subject: str, commitment: str | None, detail: str | None) -> str:
-    """Return the digest of a line: the SHA-256 of a JSON list of the previous digest and the line's content."""
+    """Return the digest of a journal line: the SHA-256 of a JSON list of the previous line's digest and this line's
+    content.
+    """
     noted = "null" if commitment is None else quoted(commitment)
     said = "null" if detail is None else quoted(detail)
     text = f'["{before}",{number},{quoted(event)},{quoted(subject)},{noted},{said}]'

@@ -35,7 +35,7 @@ _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
 
 
 class InvalidLine(ValueError):
-    """A line that no ledger writes."""
+    """An error: a journal line that no ledger writes."""
 
 
 def _require(holds: bool) -> None:
@@ -64,7 +64,9 @@ class JournalState:
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> "JournalState":
-        """Return the state that `saved` described. Raises KeyError, ValueError or TypeError for anything else."""
+        """Return the state of a ledger from a JSON object that `saved` made. Raises KeyError, ValueError or TypeError
+        for any other object.
+        """
         state = cls(rows={name: {row[AT[name]]: tuple(row) for row in saved["rows"][name]} for name in COLUMNS})
         ((_, state._format),) = state.rows[LEDGERS].values()
         for event, noted in saved["recorded"].items():
@@ -90,8 +92,8 @@ class JournalState:
         }
 
     def add(self, event: str, subject: str, commitment: str | None, said: Mapping[str, Any]) -> None:
-        """Apply a line to the state. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for a line
-        that no ledger writes; the state is unusable afterwards.
+        """Apply a journal line to the state. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for a
+        line that no ledger writes; the state is unusable afterwards.
         """
         rows = [(each["table"], _cells(each["table"], each["row"])) for each in rows_of_detail(said)]
         self._check_detail(event, said, rows)
@@ -110,17 +112,21 @@ class JournalState:
             self.rows[name][cells[AT[name]]] = cells
 
     def other_digest(self, version: str, policy_digest: str) -> str | None:
-        """Return a charged release of this policy version (`name/version`) with another policy digest, or None."""
+        """Return the id of a release of this policy version (`name/version`) that was charged with a policy digest
+        other than `policy_digest`; None if there is none.
+        """
         found = self._digests[version].items() if version in self._digests else ()
         return next((min(charged) for digest, charged in found if digest != policy_digest and charged), None)
 
     def stated(self) -> list[dict[str, str]]:
-        """Return the rows of the running totals, for populations with a charge."""
+        """Return the rows of the table of running totals: one for each population with a charge."""
         lost = [self._total(each) for each in sorted(self._spent) if any(self._spent[each])]
         return [dict(zip(COLUMNS[TOTALS], each, strict=True)) for each in lost]
 
     def _check_detail(self, event: str, said: Mapping[str, Any], rows: Rows) -> None:
-        """Check the keys of a detail. Lines of format 1 hold one row at most, and no time and author."""
+        """Check that the detail of a journal line has exactly the required keys. Lines of format 1 hold one row at
+        most, and no time and author.
+        """
         if not self._format:
             self._format = rows[0][1][1]
         old = self._format == 1 and event != "ledger.upgraded"
@@ -235,13 +241,17 @@ class JournalState:
 
 @lru_cache
 def _detail_names(old: bool, rows: bool, reasoned: bool) -> frozenset[str]:
-    """Return the keys that the detail of a line must have."""
+    """Return the keys that the detail of a journal line must have: of format 1 if `old`, with rows, and with
+    a reason.
+    """
     held = ({"table", "row"} if old else {"rows"}) if rows else set()
     return frozenset(held | ({"reason"} if reasoned else set()) | (set() if old else {"at", "by"}))
 
 
 def _cells(name: str, row: dict[str, Any]) -> Cells:
-    """Return a row in the order of its table's columns; a ledger of format 1 did not have all of them."""
+    """Return the values of a row in the order of its table's columns; None for columns that a ledger of format 1
+    lacked.
+    """
     try:
         found: Cells = _VALUES[name](row)
     except KeyError:

@@ -25,14 +25,14 @@ class JournalWriter:
 
     @property
     def held(self) -> JournalState:
-        """The state of the ledger."""
+        """The state of the ledger after the last replayed line of its journal."""
         return self.seen.held
 
     def line(
         self, event: str, subject: str, commitment: str | None = None, rows: Sequence[Row] = (), **said: object
     ) -> JournalLine:
-        """Append a line about rows that were written to the journal. Raises JournalMismatch for a line that breaks the
-        replay rules.
+        """Append a line about the written `rows` to the journal, and return the line. Raises JournalMismatch for a line
+        that breaks the replay rules.
         """
         written = {**said, "at": self.at, "by": self.by}
         self.last = next_line((self.seen.number, self.seen.digest), event, subject, commitment, rows, written)
@@ -41,7 +41,8 @@ class JournalWriter:
         return self.last
 
     def put(self, table: str, **values: Any) -> Row:
-        """Write a new row, or these columns of the row whose key is among the values.
+        """Write a new row of a table, or update these columns of the row whose key is among the values; return the
+        whole row.
 
         Raises JournalMismatch if the row differs from the journal.
         """

@@ -129,9 +129,10 @@ def open_ledger(
 
 
 class _ThreadReplay(threading.local):
-    """The journal as this thread has followed it, and the attested position that it read.
+    """The replay of the journal by this thread, and the attested position that the thread read.
 
-    `position_number` is the line of the newest position with a state that it read or wrote, 0 without one.
+    `position_number` is the line number of the newest position with a state that the thread read or wrote, 0 without
+    one.
     """
 
     attested: JournalReplay | None = None
@@ -290,8 +291,8 @@ class Ledger:
         """Record that data are about to be read: from now on the reservation can't become void.
 
         Raises LedgerRefused if that was recorded before (a reservation reads once, even with two runs at the same
-        time), if the lease was given back in the meantime, or if the population is frozen. It is on disk when this
-        returns.
+        time), if the lease was given back in the meantime, or if the population is frozen. The record is on disk when
+        this returns.
         """
         self._move(release_id, number, (State.RESERVED,), False, "entry.reading", reading=True)
 
@@ -304,7 +305,9 @@ class Ledger:
         private_commitment: str | None,
         number: int | None = None,
     ) -> None:
-        """Decide a release whose reading has begun. COMMITTED needs the manifest's digest and the destination."""
+        """Record the outcome of a release whose reading has begun: COMMITTED, with the manifest's digest and the
+        destination, or WITHHELD.
+        """
         if state not in (State.COMMITTED, State.WITHHELD):
             raise ValueError("state must be committed or withheld")
         if state is State.COMMITTED and (manifest_digest is None or destination is None):
@@ -317,7 +320,7 @@ class Ledger:
         self._move(release_id, number, (State.RESERVED,), True, f"entry.{state}", state=state.value, **said)
 
     def published(self, release_id: str, number: int | None = None) -> None:
-        """Record that the committed bytes are at their destination."""
+        """Record that the committed files of a release are at their destination (state PUBLISHED)."""
         self._move(release_id, number, (State.COMMITTED,), True, "entry.published", state=State.PUBLISHED.value)
 
     def note_private(self, release_id: str, commitment: str, number: int | None = None) -> None:
@@ -429,20 +432,22 @@ class Ledger:
 
     @contextmanager
     def _reading(self) -> Iterator[Database]:
-        """Read transaction on a journal that was followed from line 1."""
+        """Begin a read transaction after replaying the journal from line 1; yield the database."""
         with self._transaction(writing=False) as database:
             self._matching_replay(database, whole=True)
             yield database
 
     @contextmanager
     def _state(self) -> Iterator[JournalState]:
-        """Read transaction that yields the state of the journal."""
+        """Begin a read transaction after replaying the journal; yield the state of the ledger."""
         with self._transaction(writing=False) as database:
             yield self._matching_replay(database, whole=False).held
 
     @contextmanager
     def _writing(self) -> Iterator[JournalWriter]:
-        """Write transaction. Everything is compared before the lock is taken, and new lines under it."""
+        """Begin a write transaction; yield its JournalWriter. The whole ledger is compared with its journal before the
+        lock is taken, and new lines under the lock.
+        """
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and no key that it trusts signs here")
         self.attest()
@@ -472,7 +477,9 @@ class Ledger:
         return LedgerRefused(f"{said}; name the key (signing_key)", "unsigned")
 
     def _trusted_replay(self, database: Database, whole: bool) -> JournalReplay:
-        """Return the replay of the journal. Raises LedgerRefused for a ledger whose last line no trusted key signed."""
+        """Return the replay of the journal, from line 1 if `whole`. Raises LedgerRefused for a ledger whose last line
+        no trusted key signed.
+        """
         seen = self._matching_replay(database, whole)
         if self.trusted:
             line = last_line(database)
@@ -492,8 +499,8 @@ class Ledger:
         return seen
 
     def _keep_position(self, seen: JournalReplay) -> None:
-        """Write the position of a journal whose last line a trusted key signed, if the stored position is far behind
-        it.
+        """Write an attested position at the end of a replayed journal whose last line a trusted key signed, if the
+        stored position is far behind that line.
         """
         if self.signer is None or self.signer.public not in self.trusted or not seen.whole:
             return
@@ -504,7 +511,9 @@ class Ledger:
             write_position(self.path, self.id, seen, self.signer)
 
     def _read_position(self) -> None:
-        """Read the position before a transaction begins, so that every ledger which is no older has its line."""
+        """Read the attested position before a transaction begins, so that the journal of every ledger which is no older
+        has its line.
+        """
         if self.trusted and not self._seen.position_read:
             from crowdgate.ledger.position import read_position
 
@@ -533,7 +542,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self, *, writing: bool) -> Iterator[Database]:
-        """Transaction on this very ledger."""
+        """Begin a transaction on the database, after checking that it still is the ledger with this id."""
         self._read_position()
         with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:

@@ -35,8 +35,10 @@ _END = b"\n}\n"
 
 
 class PositionStatement(SignedModel):
-    """The signed statement. `rules` is the SHA-256 of the source code that replayed the lines, `state` that of the
-    state.
+    """The signed statement of an attested position: its ledger, and the number and digest of its line.
+
+    `rules` is the SHA-256 of the source code that replayed the lines, `state` that of the ledger's state after the
+    line.
     """
 
     format: Literal[1]
@@ -49,24 +51,24 @@ class PositionStatement(SignedModel):
 
 @dataclass(frozen=True)
 class AttestedPosition:
-    """A position that a trusted key signed."""
+    """A position in a ledger's journal that a trusted key signed."""
 
     path: Path
     stated: PositionStatement
     state: bytes
 
     def is_line_of(self, database: Database) -> bool:
-        """Return whether the journal has this line."""
+        """Return whether the journal in `database` has the line of this position, with the same digest."""
         found = journal.line_at(database, self.stated.number)
         return found is not None and found.digest == self.stated.digest
 
     @cached_property
     def has_state(self) -> bool:
-        """True if the state is the signed one and was made by the replay rules of this program."""
+        """True if the stored state has the signed SHA-256 and was made by the replay rules of this program."""
         return self.stated.rules == _rules_digest() and self.stated.state == hashlib.sha256(self.state).hexdigest()
 
     def replay(self) -> JournalReplay | None:
-        """Return the replay at this line, or None without a valid state."""
+        """Return a journal replay that continues after the line of this position; None without a valid state."""
         if not self.has_state:
             return None
         try:
@@ -76,18 +78,20 @@ class AttestedPosition:
         return JournalReplay(self.stated.number, self.stated.digest, held)
 
     def contradiction(self) -> str:
-        """Return the error text for a journal that lacks this line."""
+        """Return the error text for a journal that lacks the line of this position."""
         said = f"its journal does not have line {self.stated.number} as a trusted key signed it in {self.path}"
         return f"{said}: it is an older copy, was cut off or computed anew; after restoring it, remove that file"
 
 
 def position_file(ledger_file: Path, ledger_id: str) -> Path:
-    """Return the path of a ledger's attested position."""
+    """Return the path of the file that holds a ledger's attested position."""
     return ledger_file.parent / FOLDER / f"{ledger_id}.position"
 
 
 def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> AttestedPosition | None:
-    """Return the position of this ledger that one of the trusted keys signed, or None for anything else."""
+    """Return the attested position of a ledger if one of the `trusted` keys signed it; None if it is missing or
+    invalid.
+    """
     path = position_file(ledger_file, ledger_id)
     try:
         head, end, state = read_plain(path, LARGEST_POSITION).partition(_END)
@@ -100,7 +104,9 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:
-    """Write the position of a journal that was followed from line 1. Does nothing where writing is not possible."""
+    """Write an attested position at the last line of a journal that was replayed from line 1. Does nothing where
+    writing is not possible.
+    """
     try:
         state = json.dumps(seen.held.saved(), separators=(",", ":")).encode()
         stated = PositionStatement(
@@ -121,8 +127,8 @@ def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signe
 
 @cache
 def _rules_digest() -> str:
-    """Return the SHA-256 of the source of all modules that replay a journal; "" if unreadable, which no statement
-    holds.
+    """Return the SHA-256 of the source of all modules that replay a journal; "", which no statement holds, if a module
+    is unreadable.
     """
     try:
         files = [Path(str(module.__file__)).read_bytes() for module in _RULES]

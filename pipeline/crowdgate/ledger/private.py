@@ -50,7 +50,9 @@ def private_folder(ledger_file: Path) -> Path:
 
 
 def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Mapping[str, Any]) -> str:
-    """Write the record and return its commitment: the SHA-256 of the file, which holds a secret salt."""
+    """Write the private record of a release, and return its commitment: the SHA-256 of the file, which holds a secret
+    salt.
+    """
     private_folder(ledger_file)
     salted = {"release": release_id, "salt": secrets.token_hex(32), **record}
     data = (json.dumps(salted, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()

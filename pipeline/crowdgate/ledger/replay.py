@@ -13,7 +13,7 @@ from crowdgate.ledger.store import Database
 
 
 class JournalMismatch(Exception):
-    """A difference between a ledger and its journal, in words."""
+    """An error: a difference between a ledger and its journal, described in words."""
 
 
 class JournalReplay:
@@ -27,7 +27,9 @@ class JournalReplay:
         self.whole = number == 0
 
     def follow(self, database: Database) -> None:
-        """Read the lines after the last one that was read. Raises JournalMismatch unless each follows."""
+        """Read and apply all journal lines after the last one that was read. Raises JournalMismatch unless each line
+        follows the one before.
+        """
         if self.number:
             last = line_at(database, self.number)
             if last is None or last.digest != self.digest:
@@ -38,7 +40,9 @@ class JournalReplay:
     def add(
         self, number: int, event: str, subject: str, commitment: str | None, detail: str | None, digest: str
     ) -> None:
-        """Apply the next line. Raises JournalMismatch; the replay is unusable afterwards."""
+        """Apply the next line of the journal to the state. Raises JournalMismatch for an invalid line; the replay is
+        unusable afterwards.
+        """
         at = self.number + 1
         try:
             if number != at or digest != digest_of(self.digest, number, event, subject, commitment, detail):
@@ -59,7 +63,9 @@ class JournalReplay:
         return {row[at]: row for row in database.rows(select(table))} == rows
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
-        """Compare one row, or its absence, with the journal's state. Raises JournalMismatch."""
+        """Compare the row of `table` with this key, or its absence, with the journal's state. Raises
+        JournalMismatch.
+        """
         found = list(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key))
         said = self.held.rows[table].get(key)
         if found != ([] if said is None else [said]):

@@ -27,10 +27,10 @@ RESERVED = "entry.reserved"
 
 @dataclass(frozen=True)
 class ChargeRequest:
-    """A request for a charge.
+    """A request to charge the privacy cost of a release to a population.
 
-    `sample` names an inherited sample, which one release uses up permanently; `version` the policy and its version,
-    which has one digest; `holder` the run, which may request its own lease again.
+    `sample` names an inherited sample, which one release uses up permanently; `version` is the policy and its version,
+    which has one digest; `holder` is the run, which may request its own lease again.
     """
 
     release_id: str
@@ -43,7 +43,7 @@ class ChargeRequest:
     holder: str | None = None
 
     def check(self) -> None:
-        """Raise ValueError for values that can't be stored."""
+        """Raise ValueError if the ledger can't store a value of this request."""
         label("release id", self.release_id)
         label("policy digest", self.policy_digest)
         label("contract id", self.contract)
@@ -52,7 +52,9 @@ class ChargeRequest:
         amounts(self.spend)
 
     def row(self, number: int, at: str) -> dict[str, Any]:
-        """Return the row of `entries`, with the number that identifies this charge."""
+        """Return the row of the table `entries` for this charge, with the `number` that identifies the charge and the
+        time `at`.
+        """
         return {
             "number": number,
             "release_id": self.release_id,
@@ -80,7 +82,9 @@ class Reservation:
 
 
 def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
-    """Charge a release, or take over the lease of the same run. Raises LedgerRefused; then nothing is charged."""
+    """Charge a release to its population, or take over the lease of the same run. Raises LedgerRefused; then nothing is
+    charged.
+    """
     check_rows(pen, asked.budget.population, asked.contract)
     lease = _lease(pen, asked)
     pen.seen.row(pen.database, FREEZES, asked.budget.population)
@@ -101,7 +105,9 @@ def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
 
 
 def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget:
-    """Return the budget in force for one as its file states it. Raises LedgerRefused."""
+    """Return the budget in force for a contract: the stricter of its registration and of the budget `stated` in the
+    file. Raises LedgerRefused.
+    """
     bound = contents.population_of(held, contract)
     if bound not in (None, stated.population):
         raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
@@ -116,7 +122,7 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
 
 
 def give_back(pen: JournalWriter, entry: Entry) -> None:
-    """Make a charge void whose reading has not begun."""
+    """Make the charge of an entry void, provided its reading has not begun."""
     row = pen.put(ENTRIES, number=entry.number, state=State.VOID.value)
     rest = contents.spent(pen.held, entry.population) - entry.spend
     pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
@@ -130,19 +136,23 @@ def refuse_frozen(held: JournalState, population: str) -> None:
 
 
 def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
-    """Compare the rows that decide a charge with the journal's state. Raises JournalMismatch."""
+    """Compare the rows that decide a charge to a population (budget, binding, total) with the journal's state. Raises
+    JournalMismatch.
+    """
     for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract)):
         pen.seen.row(pen.database, table, key)
 
 
 def live_charge(pen: JournalWriter, release_id: str) -> Entry | None:
-    """Return the charge of a release that is not void, after comparing it with the journal."""
+    """Return the charge of a release that is not void, after comparing it with the journal; None if there is none."""
     pen.seen.charge(pen.database, release_id)
     return contents.live_entry(pen.held, release_id)
 
 
 def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
-    """Return the lease of this run; an expired one is given back."""
+    """Return the lease that the requesting run already holds; None if it holds none. An expired lease of another run is
+    given back.
+    """
     found = live_charge(pen, asked.release_id)
     if found is None:
         return None
@@ -207,7 +217,7 @@ def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:
 
 
 def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
-    """Write and return the new running total."""
+    """Write the new running total of a population, and return its row."""
     return pen.put(TOTALS, population=population, **amounts(spent))
 
 

@@ -127,5 +127,7 @@ STATEMENTS = {
 
 
 def select(table: str, rest: str = "") -> str:
-    """Return the statement that reads the journaled columns of a table, with `rest` to restrict its rows."""
+    """Return the SQL statement that reads the journaled columns of a table; `rest`, such as a WHERE clause, restricts
+    its rows.
+    """
     return f"SELECT {', '.join(COLUMNS[table])} FROM {table} {rest}"

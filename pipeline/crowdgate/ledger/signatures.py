@@ -11,7 +11,7 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 
 
 def sign(database: Database, ledger_id: str, line: JournalLine, key: SigningKey) -> None:
-    """Store a signature of a line; the caller holds the ledger's lock."""
+    """Store the signature of a journal line with `key`; the caller holds the ledger's lock."""
     own = f"SELECT 1 FROM {SIGNATURES} WHERE number = ? AND key = ?"
     if not any(database.rows(own, line.number, key.public.id)):
         text = base64.b64encode(key.sign(_statement(ledger_id, line))).decode()
@@ -20,14 +20,14 @@ def sign(database: Database, ledger_id: str, line: JournalLine, key: SigningKey)
 
 
 def is_signed_by(database: Database, ledger_id: str, line: JournalLine, trusted: Sequence[PublicKey]) -> bool:
-    """Return whether one of these keys signed a line."""
+    """Return whether one of the `trusted` keys signed a journal line."""
     own = database.rows(f"SELECT key, signature FROM {SIGNATURES} WHERE number = ?", line.number)
     said, keys = _statement(ledger_id, line), {key.id: key for key in trusted}
     return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in own)
 
 
 def is_signed(database: Database, number: int) -> bool:
-    """Return whether any key signed the line with this number."""
+    """Return whether a signature of any key is stored for the journal line with this number."""
     return any(database.rows(f"SELECT 1 FROM {SIGNATURES} WHERE number = ?", number))
 
 

@@ -67,7 +67,7 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Database]:
-    """Transaction on a new, empty file for its owner or a team; a block that fails leaves no file."""
+    """Begin a transaction on a new, empty SQLite file for its owner or a team; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"the log of an earlier database lies next to {path}; move it away")
     try:
@@ -104,7 +104,7 @@ def connect(path: Path, busy_seconds: float, mode: str = "mode=rw") -> sqlite3.C
 
 @dataclass(frozen=True, eq=False)
 class SqliteDatabase:
-    """One transaction on a file."""
+    """One transaction on a SQLite file."""
 
     connection: sqlite3.Connection
 
@@ -113,7 +113,7 @@ class SqliteDatabase:
         return self.connection.execute(statement, values)
 
     def change(self, statement: str, *values: object) -> int:
-        """Execute a change and return the number of rows it wrote."""
+        """Execute a statement that changes the database, and return the number of rows that it wrote."""
         return self.connection.execute(statement, values).rowcount
 
     def commit(self) -> None:
@@ -123,7 +123,7 @@ class SqliteDatabase:
 
 @dataclass(frozen=True, eq=False)
 class SqliteStore:
-    """An opened file; transactions wait up to `busy_seconds` for other runs."""
+    """An opened SQLite file; its transactions wait up to `busy_seconds` for other runs."""
 
     path: Path
     busy_seconds: float
@@ -134,18 +134,18 @@ class SqliteStore:
         return _now(database)
 
     def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
-        """Return a damaged page (of `tables` only, if given), an index that differs from its table or another schema as
-        text, or None.
+        """Return a description of a damaged page (of `tables` only, if given), an index that differs from its table, or
+        another schema; None if sound.
         """
         return integrity_fault(database, tables)
 
     def active_objects(self, database: Database) -> str | None:
-        """Return a description of triggers or views, or None."""
+        """Return a description of the triggers and views in the database, or None."""
         return active_objects(database)
 
     @contextmanager
     def transaction(self, writing: bool) -> Iterator[Database]:
-        """Transaction: on disk when the block ends, rolled back when it raises."""
+        """Begin a transaction: on disk when the block ends, rolled back when the block raises."""
         with _translated(self.path), closing(connect(self.path, self.busy_seconds, self.mode)) as connection:
             connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             database = SqliteDatabase(connection)
@@ -189,7 +189,7 @@ def _now(database: Database) -> str:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Translate errors of the database, and of invalid values in it, into errors of Crowdgate."""
+    """Translate errors of SQLite, and of invalid values in the file, into errors of Crowdgate while the block runs."""
     try:
         yield
     except CrowdgateError:

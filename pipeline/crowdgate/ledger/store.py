@@ -10,13 +10,13 @@ DAMAGED = "is damaged or not a ledger of this version"
 
 
 class Database(Protocol):
-    """One transaction on a database. Statements have `?` in place of their values."""
+    """One transaction on a database. Its SQL statements have `?` in place of their values."""
 
     def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a statement's result."""
 
     def change(self, statement: str, *values: object) -> int:
-        """Execute a change and return the number of rows it wrote."""
+        """Execute a statement that changes the database, and return the number of rows that it wrote."""
 
 
 class Store(Protocol):
@@ -24,19 +24,21 @@ class Store(Protocol):
 
     @property
     def path(self) -> Path:
-        """The path that messages name; private records are in a folder next to it."""
+        """The path of the ledger that messages name; private records are in a folder next to it."""
 
     def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
         """Return a description of damage to the database, or only to its schema and `tables`, or None."""
 
     def active_objects(self, database: Database) -> str | None:
-        """Return a description of triggers or views, or None."""
+        """Return a description of the triggers and views in the database, or None."""
 
     def now(self, database: Database) -> str:
         """Return the time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
 
     def transaction(self, writing: bool) -> AbstractContextManager[Database]:
-        """Transaction: on disk when the block ends, rolled back when it raises. A writing one holds the lock."""
+        """Begin a transaction: on disk when the block ends, rolled back when the block raises. With `writing` it holds
+        the ledger's lock.
+        """
 
 
 @dataclass(frozen=True)

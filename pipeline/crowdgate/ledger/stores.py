@@ -19,5 +19,7 @@ def kind_of(url: str) -> StoreKind:
 
 
 def placed(url: str, folder: Path) -> str:
-    """Return a URL from a file in this folder, made absolute. Raises ValueError with the form of a URL."""
+    """Return a ledger URL whose relative path is made absolute below `folder`. Raises ValueError with the form of a
+    URL.
+    """
     return kind_of(url).placed(url, folder)

@@ -8,18 +8,20 @@ from crowdgate.ledger.values import amount
 
 @lru_cache(1000)
 def ratio(text: str) -> tuple[int, int]:
-    """Return numerator and denominator of an amount "p/q". Raises ValueError, ZeroDivisionError."""
+    """Return numerator and denominator of an amount of epsilon or delta, the text "p/q". Raises ValueError,
+    ZeroDivisionError.
+    """
     return amount(text).as_integer_ratio()
 
 
 class RunningTotal:
-    """An exact sum of amounts over one denominator, which grows as needed."""
+    """An exact sum of amounts of epsilon or delta over one common denominator, which grows as needed."""
 
     def __init__(self, text: str = "0/1") -> None:
         self._over, self._under = ratio(text)
 
     def add(self, text: str, times: int) -> None:
-        """Add an amount so many times (-1: subtract it). Raises ValueError, ZeroDivisionError."""
+        """Add the amount "p/q" `times` times (-1: subtract it). Raises ValueError, ZeroDivisionError."""
         over, under = ratio(text)
         if self._under % under:
             whole = lcm(self._under, under)
@@ -27,7 +29,7 @@ class RunningTotal:
         self._over += times * over * (self._under // under)
 
     def within(self, text: str) -> bool:
-        """Return whether the sum is at most this amount. Raises ValueError, ZeroDivisionError."""
+        """Return whether the sum is at most the amount "p/q". Raises ValueError, ZeroDivisionError."""
         over, under = ratio(text)
         return self._over * under <= over * self._under
 

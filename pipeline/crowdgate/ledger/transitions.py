@@ -8,7 +8,7 @@ from crowdgate.ledger.values import State
 
 
 class ChargeRow(NamedTuple):
-    """A row of `entries`, in the order of its columns."""
+    """A row of the table `entries`, i.e. one charge, in the order of the table's columns."""
 
     number: int
     release_id: str
@@ -28,8 +28,8 @@ class ChargeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Transition:
-    """The states (and reading flags) that a charge must be in, the values that are set, and the columns that may change
-    freely.
+    """A state transition of a charge: the states (and reading flags) that it must be in before, the values that are
+    set, and the columns that may change freely.
     """
 
     before: tuple[tuple[State, bool], ...]
@@ -56,12 +56,12 @@ _FRESH = (State.RESERVED.value, False, None, None, None)
 
 
 def is_new_charge(new: ChargeRow, at: str | None) -> bool:
-    """Return whether a charge has the state of one that is made at this time."""
+    """Return whether a row of `entries` has the state of a charge that is made at the time `at`."""
     return new[6:11] == _FRESH and new.since == at and type(new.number) is int
 
 
 def is_transition(event: str, was: ChargeRow, new: ChargeRow, commitment: str | None) -> bool:
-    """Return whether an event with this commitment leads from one row of a charge to the other."""
+    """Return whether the event with this commitment changes a charge's row of `entries` from `was` to `new`."""
     if event == PRIVATE:
         first = commitment if was.private_commitment is None else was.private_commitment
         return commitment is not None and new == was._replace(private_commitment=first)

@@ -48,15 +48,17 @@ class Spend:
         return f"epsilon {_amount_text(self.epsilon)} and delta {_amount_text(self.delta)}"
 
     def within(self, other: "Spend") -> bool:
-        """Return whether neither part is more than the other's."""
+        """Return whether epsilon and delta are each at most those of `other`."""
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
     def least(self, other: "Spend") -> "Spend":
-        """Return the smaller epsilon with the smaller delta."""
+        """Return the smaller epsilon and the smaller delta of this privacy cost and `other`."""
         return Spend(min(self.epsilon, other.epsilon), min(self.delta, other.delta))
 
     def left_of(self, cap: "Spend") -> "Spend":
-        """Return the rest of `cap` after this spend, part by part, never below 0."""
+        """Return what is left of the budget `cap` after this privacy cost: the differences in epsilon and in delta,
+        never below 0.
+        """
         return Spend(max(Fraction(0), cap.epsilon - self.epsilon), max(Fraction(0), cap.delta - self.delta))
 
 
@@ -89,11 +91,11 @@ class Budget:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release in the ledger.
+    """One charge of a release in the ledger.
 
     `reading`: data may have been read, so the charge can't become void any more. `sample` names the inherited sample
-    that it used up, if any. `number` identifies this charge among all, also of the same release. A charge whose reading
-    has not begun is a lease of `holder` from the time `since` on (UTC, ISO 8601).
+    that the release used up, if any. `number` identifies this charge among all, also among those of the same release. A
+    charge whose reading has not begun is a lease of the run `holder` from the time `since` on (UTC, ISO 8601).
     """
 
     release_id: str
@@ -112,13 +114,13 @@ class Entry:
 
     @property
     def lease(self) -> bool:
-        """True if the release is charged and has not begun to read."""
+        """True if the release is charged and its run has not begun to read data."""
         return self.state is State.RESERVED and not self.reading
 
 
 def label(name: str, text: str, most: int = 300) -> str:
-    """Return `text` if it is one printable line without leading or trailing blanks. Raises ValueError that calls it
-    `name`.
+    """Return `text` if it is one printable line without leading or trailing blanks, of at most `most` characters.
+    Raises ValueError that calls it `name`.
     """
     if not isinstance(text, str) or not 1 <= len(text) <= most or not text.isprintable() or text != text.strip():
         raise ValueError(f"{name} must be 1 to {most} printable characters without blank ends")
@@ -126,20 +128,20 @@ def label(name: str, text: str, most: int = 300) -> str:
 
 
 def bound(people: int) -> int:
-    """Return `people` if it can bound a population. Raises ValueError."""
+    """Return `people` if it can be a bound on the number of people in a population. Raises ValueError."""
     if isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= MOST_PEOPLE:
         raise ValueError(f"people must be a whole number from 1 to {MOST_PEOPLE}")
     return people
 
 
 def optional(name: str, text: str | None) -> str | None:
-    """Return None for None, otherwise the result of `label`."""
+    """Return None if `text` is None, otherwise the result of `label`."""
     return None if text is None else label(name, text)
 
 
 def place(text: str | None) -> str | None:
-    """Return a destination as its file system spells it, or None. Raises ValueError for text that no database can
-    store.
+    """Return the path of a destination as its file system spells it; None for None. Raises ValueError for text that no
+    database can store.
     """
     if text is None:
         return None
@@ -150,7 +152,9 @@ def place(text: str | None) -> str | None:
 
 
 def amounts(spend: Spend) -> dict[str, str]:
-    """Return the columns that hold `spend`, as exact text "p/q". Raises ValueError for more than 300 digits."""
+    """Return the database columns that hold the epsilon and delta of `spend`, as exact text "p/q". Raises ValueError
+    for more than 300 digits.
+    """
     values = {"epsilon": spend.epsilon, "delta": spend.delta}
     for name, value in values.items():
         if max(value.numerator, value.denominator) >= 10**MOST_DIGITS:
@@ -174,7 +178,9 @@ def budget_row(budget: Budget) -> dict[str, Any]:
 
 
 def _amount_text(value: Fraction) -> str:
-    """Return a decimal if that is exact, p/q if that is short, otherwise 17 digits and the word "about"."""
+    """Return an amount of epsilon or delta as text: a decimal if that is exact, p/q if that is short, otherwise 17
+    digits and the word "about".
+    """
     decimal = f"{float(value):.15g}"
     if Fraction(decimal) == value:
         return decimal

@@ -58,7 +58,9 @@ def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[s
 
 
 def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each release at these destinations that the ledger does not hold in this form."""
+    """Yield a sentence for each release at the destinations `roots` that the ledger does not hold with the same
+    manifest and journal line.
+    """
     releases = [
         each for root in dict.fromkeys(roots) for each in _releases_at(root, ledger)
     ]  # before the entries are read
@@ -76,7 +78,7 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
 
 
 def parse_anchor(text: str) -> tuple[int, str]:
-    """Return the line and the digest of an anchor. Raises ConfigurationError."""
+    """Return the line number and the digest of an anchor `LINE:DIGEST`. Raises ConfigurationError for other text."""
     found = _ANCHOR.fullmatch(text)
     if found is None:
         expected = "LINE:DIGEST, as `crowdgate ledger verify` prints it"

@@ -38,7 +38,7 @@ MOST_RELEASES = 1000
 
 @dataclass(frozen=True)
 class BudgetLeft:
-    """The number of further such releases.
+    """The budget left of a policy, and the number of further such releases.
 
     `spent` and `cap` are those of the ledger, or, if it is `unread` for a reason, those of a population without
     charges. `releases` fit into the budget; `passing` of them, one after the other, pass the gates that read no data
@@ -62,13 +62,13 @@ class BudgetLeft:
 
     @property
     def next_refusal(self) -> str | None:
-        """Why the very next release is impossible, if the ledger was read."""
+        """The reason why the very next release is impossible; None if it is possible, or the ledger was not read."""
         if not self.read or self.passing:
             return None
         return self._budget_text() if self.stops is None else f"{self.stops.gate}: {self.stops.reason}"
 
     def words(self) -> list[str]:
-        """Return the budget left in sentences."""
+        """Return the budget left, and the gates that would stop further releases, in sentences."""
         alone = "" if self.read else f" ({self.unread}; this assumes that nothing was spent)"
         said = [self._budget_text() + alone]
         if self.stops is not None:
@@ -120,12 +120,14 @@ def today() -> str:
 
 
 def ledger_of(plan: Plan) -> OpenedLedger:
-    """Return the ledger of a policy's budget, not yet opened."""
+    """Return the ledger that a policy's budget names, not yet opened."""
     return OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger)
 
 
 def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> LedgerStatus:
-    """Return a policy's status in the ledger of its budget, on a day (YYYY-MM-DD, by default today) for waivers."""
+    """Return a policy's status in the ledger of its budget. Waivers are judged as of `day` (YYYY-MM-DD, by default
+    today).
+    """
     day = today() if day is None else day
     try:
         ledger = opened.ledger()
@@ -142,7 +144,8 @@ def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> L
 
 
 def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
-    """Return the budget in force, and why the ledger refuses this version of the policy or its sample, if it does.
+    """Return the budget in force, and the reason why the ledger refuses this version of the policy or its sample (None:
+    it does not).
 
     Raises LedgerRefused if the ledger returns no budget either.
     """
@@ -156,8 +159,9 @@ def _budget(plan: Plan, ledger: Ledger) -> tuple[Budget, str | None]:
 
 
 def _left_of_refused(plan: Plan, ledger: Ledger, day: str) -> BudgetLeft:
-    """Return what is left by a ledger that refuses the next release, of a frozen population, say; as if nothing was
-    spent where it reports no budget."""
+    """Return the budget left in a ledger that refuses the next release, e.g. because the population is frozen. If the
+    ledger reports no budget, it is assumed that nothing was spent.
+    """
     try:
         budget = ledger.budget(plan.bundle.contract.population)
         if budget is not None:
@@ -172,7 +176,9 @@ def _left_of_unspent(plan: Plan, day: str, unread: str) -> BudgetLeft:
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
-    """Return whether a release of the policy would be marked as informed now; None if unknown."""
+    """Return whether a release of the policy now would be marked as informed by confidential data; None if the ledger
+    can't tell.
+    """
     try:
         return ledger.informed(plan.bundle.contract.population, plan.bundle.digest)
     except CrowdgateError:
@@ -197,27 +203,27 @@ def _left(
 
 
 def releases_in_budget(plan: Plan) -> int:
-    """Return how many such releases the population's lifetime budget allows."""
+    """Return the number of releases of this policy that the population's whole lifetime budget allows."""
     budget, once = plan.bundle.budget.spec, plan.guarantee
     return _of_table(plan, releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta)))
 
 
 def _of_table(plan: Plan, releases: int, used: bool = False) -> int:
-    """Return the number of releases that the budget allows; for a table that is a sample at most 1, or 0 once it is
-    used.
+    """Return `releases`, the number that the budget allows; for a table that is a sample at most 1, or 0 once the
+    sample is used.
     """
     return releases if plan.bundle.contract.sample is None else min(releases, 0 if used else 1)
 
 
 def releases_in(amount: Spend, once: Spend) -> int:
-    """Return the number of releases of this privacy cost that an amount allows."""
+    """Return the number of releases, each of privacy cost `once`, that the epsilon and delta of `amount` allow."""
     by_epsilon = int(amount.epsilon / once.epsilon)
     return min(by_epsilon, int(amount.delta / once.delta)) if once.delta else by_epsilon
 
 
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
-    """Return the number of successive releases that pass every blocking gate without data, and the verdict that stops
-    the next.
+    """Return the number of successive releases, at most `most`, that pass every blocking gate that reads no data, and
+    the verdict that stops the next one (None: none does).
 
     The first release is judged by all these gates, later ones by those whose measures accumulate. Such a measure never
     falls as more is spent. A gate that stops a later release stops all that follow, so the first is found by bisection.
@@ -233,10 +239,9 @@ def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, d
 
 
 def first_stopped(stops: Callable[[int], bool], most: int) -> int:
-    """Return the number of the first release that is stopped, from 0; `most` if none is.
+    """Return the number of the first release, from 0, for which `stops` returns True; `most` if there is none below it.
 
-    `stops` returns whether the release of a number is stopped. From number 1 on, every release after a stopped one must
-    be stopped, too.
+    From number 1 on, every release after a stopped one must be stopped, too.
     """
     if not most or stops(0):
         return 0
@@ -244,7 +249,9 @@ def first_stopped(stops: Callable[[int], bool], most: int) -> int:
 
 
 def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[Verdict]:
-    """Yield the verdicts that withhold: of all gates that read no data, or only of those whose measures accumulate."""
+    """Yield the verdicts that withhold a release: of all blocking gates that read no data if `every`, else only of
+    those whose measures accumulate.
+    """
     for rule, measure in plan.gates:
         asked = rule.severity == "block" and measure.asks is None and (every or measure.accumulates)
         if asked and measure.of_static is not None:
@@ -254,7 +261,7 @@ def _stopping(plan: Plan, static: Static, day: str, *, every: bool) -> Iterator[
 
 
 def facts_at_next(plan: Plan, left: BudgetLeft) -> Static:
-    """Return the public facts at the next release, even if the budget does not allow it.
+    """Return the public facts by which gates would judge the next release, even if the budget does not allow it.
 
     Epsilon is capped at the greatest one and delta at 1, where the guarantee is empty.
     """
@@ -269,10 +276,14 @@ def next_release_sentences(plan: Plan, left: BudgetLeft) -> tuple[str, ...]:
 
 
 def guarantee_sentences(plan: Plan, left: BudgetLeft) -> list[str]:
-    """Return the guarantee of the next release with all earlier charges, and of the release alone."""
+    """Return two statements in sentences: the guarantee of the next release together with all earlier charges, and that
+    of the next release only.
+    """
     return [*next_release_sentences(plan, left), *plan.guarantee_text()]
 
 
 def informed_text(found: bool | None) -> list[str]:
-    """Return the sentences about an informed policy; none for one that is not informed."""
+    """Return the sentence that a policy is informed by confidential data, or that this is unknown (`found` None); no
+    sentence if it is uninformed.
+    """
     return [UNKNOWN] if found is None else [INFORMED] if found else []

@@ -14,14 +14,14 @@ from crowdgate.policy.policy import ReleaseSpec
 
 
 def budget_of(bundle: Bundle) -> Budget:
-    """Return the budget as its file states it."""
+    """Return the lifetime budget as the policy's budget file states it."""
     stated = bundle.budget.spec
     cap = Spend(stated.epsilon, stated.delta)
     return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
 
 
 def charged_epsilon(spec: ReleaseSpec) -> Fraction:
-    """Return the total epsilon of charged gates."""
+    """Return the sum of the epsilon of all charged gates of a policy."""
     return sum((rule.charge.epsilon for rule in spec.gates if rule.charge), Fraction(0))
 
 

@@ -30,7 +30,9 @@ def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def budget_left_text(entry: Mapping[str, Any]) -> str:
-    """Return the budget left in words: as a percentage (rounded down), and in numbers."""
+    """Return the budget left of one entry of `budgets_json` in words: as a percentage (rounded down), and in
+    numbers.
+    """
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
     share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
     numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
@@ -40,7 +42,9 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
 def raise_budget(
     ledger: Ledger, population: str, epsilon: str | None, delta: str | None, people: int | None, reason: str | None
 ) -> None:
-    """Raise a registered budget; omitted amounts stay. Raises ConfigurationError for wrong numbers or no reason."""
+    """Raise the registered budget of a population; amounts that are None stay. Raises ConfigurationError for wrong
+    numbers or no reason.
+    """
     registered = ledger.budget(population)
     if not reason or (epsilon, delta, people) == (None, None, None):
         raise _wrong("--raise", "no reason, or nothing to raise", "--reason and one of --epsilon, --delta, --people")

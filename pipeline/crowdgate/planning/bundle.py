@@ -23,17 +23,19 @@ KNOWN = KnownNames(
 
 
 def kind_of(bundle: Bundle) -> AnyKind:
-    """Return the kind of the releases that a policy makes."""
+    """Return the release kind of a policy's mechanism, such as `dp_tables`."""
     return KINDS[bundle.policy.spec.mechanism.kind]
 
 
 def named_attributes(bundle: Bundle) -> list[str]:
-    """Return the attributes that gates may name."""
+    """Return the names of the attributes that a policy's gates may name."""
     return list(kind_of(bundle).gate_attributes(bundle.policy.spec.mechanism))
 
 
 def nearest_released(bundle: Bundle, word: str) -> str | None:
-    """Return the released attribute that is nearest to a word, if the word is no attribute itself."""
+    """Return the released attribute whose name is nearest to a misspelled word; None if the word is an attribute
+    itself.
+    """
     return nearest(word, [name for name in named_attributes(bundle) if name in bundle.contract.by_name])
 
 

@@ -79,13 +79,13 @@ def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueState
 
 
 def place_of(ledger: Ledger) -> LedgerPlace:
-    """Return the current last line of the ledger."""
+    """Return the current position of a ledger: its id, and the number and digest of its last journal line."""
     last = ledger.head()
     return LedgerPlace(id=ledger.id, line=last.number, digest=last.digest)
 
 
 def _published_digests(root: Path, home: Path, ledger: Ledger) -> dict[str, str]:
-    """Return the manifest's digest of each release that the ledger published there, by release id."""
+    """Return the SHA-256 of the manifest of each release that the ledger published at `root`, by release id."""
     return {
         entry.release_id: entry.manifest_digest
         for entry in ledger.entries()
@@ -141,8 +141,8 @@ def _changed_manifests(root: Path, releases: Mapping[str, str]) -> Iterator[str]
 
 
 def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
-    """Yield everything at a destination that does not belong to these releases. Links are not followed and do not
-    belong.
+    """Yield the path of everything at a destination that belongs to none of these releases. Links are not followed and
+    do not belong.
     """
     held = {root / name for name in releases}
     above = {parent for place in held for parent in place.parents}
@@ -179,6 +179,8 @@ def _printable_path(path: Path) -> str:
 
 
 def _replace(root: Path, staging: Path, envelope: bytes, releases: Mapping[str, str]) -> None:
-    """Replace the catalogue, dated by its last slot: no file time may reveal when a run ended."""
+    """Replace the catalogue file of a destination, dated by the last slot in it: no file time may reveal when a run
+    ended.
+    """
     day = max(name.rpartition("/")[2][:10] for name in releases)
     publisher.replace(root / NAME, envelope, datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp(), staging)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def charges(plan: Plan) -> tuple[str, ...]:
-    """Return the privacy cost of every charged gate, in words."""
+    """Return a sentence about the privacy cost of each charged gate of a policy."""
     found = ((rule, charge_text(plan, rule, measure)) for rule, measure in plan.gates)
     return tuple(f"Gate {gate_text(rule)} {words}" for rule, words in found if words is not None)
 
@@ -35,7 +35,9 @@ def charge_text(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
 
 
 def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """Return a warning if even a table without anything to count would be withheld with probability above .05."""
+    """Return a warning if the gate's noise would withhold even a table with a count of 0 with probability above .05;
+    else None.
+    """
     margin, limit = _margin(plan, rule, measure), rule.at_most
     if margin is None or limit is None:
         return None
@@ -49,7 +51,9 @@ def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str |
 
 
 def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
-    """Return a warning if hardly any table would be withheld: with probability below .05, whatever it holds."""
+    """Return a warning if the gate would withhold a table with probability below .05, whatever the table holds; else
+    None.
+    """
     margin, limit = _margin(plan, rule, measure), rule.at_most
     if margin is None or limit is None:
         return None
@@ -62,7 +66,9 @@ def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | 
 
 
 def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
-    """Return the greatest possible count, by public facts, and its noun."""
+    """Return the greatest count that a gate on this measure can measure, by public facts, and the noun of what is
+    counted.
+    """
     facts = plan.first_release_facts()
     if measure.shape is OutputType.INPUT:
         return facts.people, f"{plan.guarantee.unit}s"
@@ -71,7 +77,9 @@ def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:
 
 
 def _margin(plan: Plan, rule: GateRule, measure: Measure) -> Fraction | None:
-    """Return the noise's quantile of level .95. The gate is judged with its number moved that far towards its limit."""
+    """Return the .95 quantile of the noise of a charged gate; None for a free gate. The gate is judged with its number
+    moved that far towards its limit.
+    """
     if rule.charge is None or measure.of_noisy is None:
         return None
     told = measure.of_noisy(plan.first_release_facts(), rule, Fraction(0))
@@ -89,7 +97,7 @@ def _passing_share_text(plan: Plan, rule: GateRule, measure: Measure, margin: Fr
 
 
 def _passing_share(plan: Plan, measure: Measure, share: Fraction, margin: Fraction) -> Fraction:
-    """Return the greatest share that passes with probability .95.
+    """Return the greatest measured share that passes the gate's limit `share` with probability .95.
 
     It is two margins below the limit: one for the noise, one because the unfavourable confidence limit is judged.
     """
@@ -97,7 +105,9 @@ def _passing_share(plan: Plan, measure: Measure, share: Fraction, margin: Fracti
 
 
 def _share_denominator(plan: Plan, measure: Measure) -> int:
-    """Return the greatest denominator of a share: privacy units of the input, or rows of the table."""
+    """Return the greatest denominator of a measured share: the number of privacy units of the input, or of rows of the
+    released table.
+    """
     facts = plan.first_release_facts()
     return facts.people if measure.shape is OutputType.INPUT else facts.most_rows
 

@@ -20,7 +20,9 @@ Row = tuple[str, str]
 
 
 def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
-    """Yield what one release costs, what is left of the budget, and what an attacker can do with all releases."""
+    """Yield labelled lines: the privacy cost of one release, the budget left, and the bound on singling out over all
+    releases.
+    """
     once = plan.guarantee
     yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}"
     yield "Budget left", _budget_text(left)
@@ -30,7 +32,7 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
 
 
 def _budget_text(left: BudgetLeft) -> str:
-    """Return the budget that is left, and how many such releases it pays for."""
+    """Return the budget left, and the number of further such releases that it allows, as text."""
     gone = left.spent.left_of(left.cap)
     epsilon, delta = (decimal(getattr(gone, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
     enough = f"enough for {left.releases} such release{'' if left.releases == 1 else 's'}"
@@ -41,8 +43,10 @@ def _budget_text(left: BudgetLeft) -> str:
 
 
 def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
-    """Return the bound on predicate singling out at the next release, with all that was spent before, beside the
-    success of an attacker who sees no release. The weight is the greatest that a gate on the bound states."""
+    """Return the upper bound on the success of predicate singling out at the next release, with all that was spent
+    before, beside the success of an attacker without a release. The predicate weight is the greatest that a gate on the
+    bound states.
+    """
     static = facts_at_next(plan, left)
     weights = (bounded_weight(rule) for rule, _ in plan.gates)
     weight = max((each for each in weights if each is not None), default=DEFAULT_WEIGHT)

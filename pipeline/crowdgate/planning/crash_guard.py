@@ -14,7 +14,9 @@ Step = Callable[Concatenate[ReservedRun, P], T]
 
 
 def after_reading(step: Step[P, T]) -> Step[P, T]:
-    """Turn any exception of this step into a crash: one word in public, the reason for the curator."""
+    """Return the step of a run, such that any exception in it becomes a crash: one word in public, the reason in the
+    private record.
+    """
 
     def guarded(reserved: ReservedRun, /, *args: P.args, **kwargs: P.kwargs) -> T:
         def work() -> T:

@@ -23,7 +23,9 @@ DECIDED = "collection-decided"
 
 
 def decision_problems(bundle: Bundle) -> Iterator[Problem]:
-    """Yield attributes that a policy's contract collects against a decision, and unreadable decisions."""
+    """Yield a problem for each attribute that a policy's contract collects against a decision, and for each unreadable
+    decision file.
+    """
     if not _may_hold_decisions(bundle.root):
         return
     from crowdgate.policy.decisions import in_force, read_decisions
@@ -45,7 +47,7 @@ def _may_hold_decisions(root: Path) -> bool:
 
 
 def contract_problems(contract: Contract, decided: Iterable[Decision]) -> Iterator[Problem]:
-    """Yield the attributes that a contract collects against a decision."""
+    """Yield a problem for each attribute that a contract collects against one of the collection decisions `decided`."""
     for decision in decided:
         attribute, spec = contract.by_name.get(decision.spec.attribute), decision.spec
         if attribute is None or spec.decision == "collect":
@@ -63,7 +65,7 @@ def _coarser(decision: Decision) -> str:
 
 
 def _values(attribute: Attribute) -> int | None:
-    """Return the number of values of an attribute; None without a public domain."""
+    """Return the number of values in an attribute's public domain; None without one."""
     return None if attribute.domain is None else len(attribute.domain)
 
 
@@ -136,7 +138,9 @@ def _missing_decisions(root: Path, missing: Sequence[str], ledger: Ledger) -> It
 
 @dataclass(frozen=True)
 class DecisionCheck:
-    """The differences between readable decisions and the ledger, and why they were not compared (None: they were)."""
+    """The differences between readable collection decisions and the ledger, and the reason why they were not compared
+    (None: they were).
+    """
 
     problems: tuple[Problem, ...]
     why_not: str | None

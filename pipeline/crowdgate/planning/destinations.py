@@ -29,7 +29,9 @@ EXPECTED = "a folder of its own for what is published, such as releases"
 
 
 def destination_problems(bundle: Bundle) -> Iterator[Problem]:
-    """Yield the problems of the folder that a policy names, with the ledger of its working copy, if there is one."""
+    """Yield the conflicts of the destination folder that a policy names, including with the ledger of its working copy,
+    if there is one.
+    """
     with suppress(ValueError, OSError, RuntimeError):  # not a path: the plan reports that
         found = destination_conflict(
             bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None)
@@ -39,7 +41,7 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def ledger_file(root: Path, option: str | None) -> Path | None:
-    """Return the ledger that an option or the working copy names, if there is one."""
+    """Return the path of the ledger file that `option` or the working copy `root` names; None without one."""
     with suppress(CrowdgateError):
         url = ledger_url(root, option, absolute_url)
         return ledgers.open_ledger(url, None).path
@@ -60,8 +62,8 @@ def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> N
 
 
 def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | None:
-    """Return the conflict of the destination with another folder (equal, inside or around it) in words; None without
-    one.
+    """Return the reason why the destination `to` can't be used, in words: it overlaps another folder (equal, inside or
+    around it), is a staging folder, or its path is too long. None if it can.
     """
     target = to.resolve()
     if STAGING in (*to.parts, *target.parts):
@@ -75,7 +77,7 @@ def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | Non
 
 
 def _too_long(target: Path) -> bool:
-    """Return whether files below a folder would have a name or path that is too long."""
+    """Return whether files of a release below the folder `target` would have a name or path that is too long."""
     try:
         (target / LONGEST_BELOW).lstat()
     except OSError as error:
@@ -84,8 +86,8 @@ def _too_long(target: Path) -> bool:
 
 
 def _overlaps(target: Path, folder: Path, home: Path) -> bool:
-    """Return whether one folder is inside the other. Folders around the working copy do not count, as every destination
-    is inside.
+    """Return whether the destination `target` is inside `folder`, or `folder` inside it. Folders around the working
+    copy `home` do not count, as every destination is inside them.
     """
     inside = target.is_relative_to(folder) and not home.is_relative_to(folder)
     return inside or folder.is_relative_to(target)

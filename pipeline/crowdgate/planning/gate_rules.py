@@ -98,7 +98,9 @@ def _waiver_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Meas
 
 
 def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
-    """Yield problems of skew and recall of a gate: an audit of membership has one of each, set in the policy."""
+    """Yield problems of `skew` and `recall` of a gate that differ from the policy's: an audit of membership has one of
+    each.
+    """
     own = (bundle.policy.spec.audit or AuditSpec()).membership
     for option, stated in (("skew", own.skew), ("recall", own.recall)):
         if measure.asks is AuditQuestion.MEMBERSHIP and rule.options.get(option, stated) != stated:
@@ -161,7 +163,7 @@ def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
 
 
 def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
-    """Yield problems of gates on columns of the input that are not read."""
+    """Yield a problem for each gate on an input column that the release does not read."""
     read = columns_read(bundle.contract, protection)
     for i, rule in enumerate(bundle.policy.spec.gates):
         known = rule.measure in MEASURES and MEASURES[rule.measure].shape is OutputType.INPUT
@@ -178,7 +180,7 @@ def unread_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]
 
 
 def joint_problems(bundle: Bundle, protection: Protection) -> Iterator[Problem]:
-    """Yield problems of joint counts that gates read: their levels must be as fine as the released ones, and fit into a
+    """Yield problems of joint counts that gates read: levels coarser than the released ones, or too many counts for a
     manifest.
     """
     levels, numbers = protection.figures.levels, 0

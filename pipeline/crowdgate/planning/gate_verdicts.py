@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
-    """Return the verdicts of the gates that read no data, with the waivers that hold on that day."""
+    """Return the verdicts of the gates that read no data, with the waivers that hold on `day` (YYYY-MM-DD)."""
     return [
         verdict(rule, measure, measure.of_static(static, rule), static, day)
         for rule, measure in plan.gates
@@ -24,8 +24,8 @@ def judge_static(plan: Plan, static: Static, day: str) -> list[Verdict]:
 
 
 def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Register | None = None) -> GateReach:
-    """Return whether the gate can decide anything at the release with these facts. No gate passes on a register without
-    usable records.
+    """Return whether a gate can pass, fail, or both at a release with these public facts. No gate passes on a register
+    without usable records.
     """
     if measure.register and register is not None and not register.usable:
         return GateReach.CANNOT_PASS
@@ -33,7 +33,9 @@ def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Regis
 
 
 def decision_time(measure: Measure) -> str:
-    """Return when a gate on the measure is decided, in words."""
+    """Return the words that say when a gate on this measure is decided: before data are read, on the output, or on the
+    table.
+    """
     against = " and the public register" if measure.register else ""
     by = " by a recorded audit" if measure.asks is not None else ""
     return {
@@ -55,5 +57,5 @@ def audit_question(rule: GateRule) -> AuditQuestion | None:
 
 
 def audit_questions(plan: Plan) -> list[AuditQuestion]:
-    """Return the audit questions of a policy's gates."""
+    """Return the audit questions by which a policy's gates are judged, each once."""
     return list(dict.fromkeys(question for rule, _ in plan.gates if (question := audit_question(rule)) is not None))

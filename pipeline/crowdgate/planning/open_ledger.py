@@ -109,5 +109,5 @@ def free_reservation(root: Path, option: str | None, release_id: str) -> str:
 
 
 def _homes(ledger: Ledger, root: Path) -> list[Path]:
-    """Return the possible working copies of a ledger: this folder, and the parent of the ledger's folder."""
+    """Return the folders that may be working copies of a ledger: `root`, and the parent of the ledger's folder."""
     return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))

@@ -38,7 +38,7 @@ def plan_policy(policy: Path) -> Plan:
 
 
 def bundle_of(policy: Path) -> Bundle:
-    """Return a policy with all files it names, for the registered kinds, formats and sources.
+    """Return a policy with all files that it names, read with the registered kinds, formats and sources.
 
     Raises ConfigurationError that lists structural problems, and semantic problems that do not follow from them.
     """
@@ -49,7 +49,7 @@ def bundle_of(policy: Path) -> Bundle:
 
 
 def _remaining_problems(draft: Draft) -> list[Problem]:
-    """Return semantic problems that do not follow from structural ones."""
+    """Return the semantic problems of a policy's files that do not follow from their structural problems."""
     try:
         if draft.bundle is not None:
             plan_release(draft.bundle)
@@ -105,8 +105,8 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
 
 
 def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, instead: str | None) -> Problem:
-    """Return the problem of a mechanism. An unknown name has its own code; a number is corrected if another surely
-    protects no less.
+    """Return the problem that the mechanism has with a value of the policy at `at`. An unknown name has its own problem
+    code; a number is corrected only if the other number surely protects no less.
     """
     place: Location = ("spec", "mechanism", *at)
     code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM

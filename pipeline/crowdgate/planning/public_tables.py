@@ -13,7 +13,7 @@ from crowdgate.policy.files import KnownNames, contracts, working_copy
 
 
 def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Contract]:
-    """Return a contract, and all readable contracts of its working copy."""
+    """Return a contract, followed by all readable contracts of its working copy."""
     try:
         root = working_copy(contract.files[0])
     except ConfigurationError:
@@ -31,9 +31,9 @@ def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
 
 
 def why_private(contract: Contract, known: KnownNames) -> str | None:
-    """Return why a contract's table is not public, in words.
+    """Return the reason why a contract's table is not public, in words.
 
-    None if the contract states that it is, and no other contract describes its file otherwise.
+    Return None if the contract states that it is public, and no other contract describes its file otherwise.
     """
     if not contract.public:
         return f"contract {contract.id} does not say that it is public"
@@ -44,13 +44,13 @@ def why_private(contract: Contract, known: KnownNames) -> str | None:
 
 
 def contracts_describing(path: Path, among: Iterable[Contract]) -> list[Contract]:
-    """Return the contracts that describe some of the files of a table."""
+    """Return the contracts among `among` whose tables share at least one file with the table at `path`."""
     files = _files(path)
     return [each for each in among if "path" in each.server.settings and files & _files(each.server.path)]
 
 
 def _files(path: Path) -> set[object]:
-    """Return the identities of a file, or of a folder and its files: a file of two names is one."""
+    """Return the identities of a file, or of a folder and its files; two names of one file have the same identity."""
     return {_identity(each) for each in (path, *(path.iterdir() if path.is_dir() else ()))}
 
 

@@ -36,7 +36,8 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
 
 
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each unreadable policy of the working copies, and folder or manifest at the destinations.
+    """Yield a sentence for each policy of the working copies `homes` that is unreadable or names no destination, and
+    each unreadable folder or manifest at the destinations `roots`.
 
     A release may be hidden there.
     """
@@ -55,8 +56,8 @@ def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]
 
 
 def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, released: bool) -> None:
-    """Refuse a release id that is unread in the ledger although a run of it left files: the ledger is an older copy, or
-    was cut off.
+    """Refuse a release id whose reading the ledger does not know although a run of it left files: the ledger is an
+    older copy, or was cut off.
 
     Such files are staged files, a private record, or (`released`) a release. Raises LedgerRefused, and EnvironmentFault
     if that can't be checked.
@@ -95,7 +96,9 @@ def _is_forbidden(path: Path) -> bool:
 
 
 def _policies(home: Path) -> Iterator[tuple[Path, Path | None]]:
-    """Yield every policy of a working copy with its destination; None for a file that is unreadable or names none."""
+    """Yield every policy file of a working copy with its destination; None for a file that is unreadable or names no
+    destination.
+    """
     unread: list[OSError] = []
     for folder, _, names in os.walk(home / POLICIES, onerror=unread.append):
         for name in sorted(names):

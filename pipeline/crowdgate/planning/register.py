@@ -25,7 +25,7 @@ AT: Location = ("spec", "register", "contract")
 
 @dataclass(frozen=True, eq=False)
 class SharedAttribute:
-    """An attribute at the policy's level and the register's level with the same values.
+    """An attribute of the policy that the public register has too, at a level of each with the same values.
 
     `codes` maps the register's codes to the policy's (-1: the policy lacks the value, which can only be `(invalid)`).
     """
@@ -36,7 +36,7 @@ class SharedAttribute:
 
 
 def register_problems(bundle: Bundle, protection: Protection | None, known: KnownNames) -> Iterator[Problem]:
-    """Yield the problems of a policy's register, or of its absence."""
+    """Yield the problems of the public register that a policy's gates need, or of its absence."""
     at = bundle.document.problem
     asking = [i for i, rule in enumerate(bundle.policy.spec.gates) if _asks(rule.measure)]
     if bundle.register is None:
@@ -73,9 +73,10 @@ def _asks(measure: str) -> bool:
 
 
 def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Level]) -> Iterator[Problem]:
-    """Yield problems of the register's levels.
+    """Yield a problem for each attribute that the register shares without a level of the released values, and one if it
+    shares none.
 
-    A release without levels has none here: gates on matches do not suit it.
+    A release without levels has no such problem: gates on matches do not suit it.
     """
     shared = {name: level for name, level in levels.items() if is_shared(register, name, level)}
     for name, level in shared.items():
@@ -89,12 +90,16 @@ def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Lev
 
 
 def is_shared(register: Contract, name: str, level: Level) -> bool:
-    """Return whether the register has a countable column of this name; a level of a single value does not count."""
+    """Return whether the register has a releasable column called `name`; False if the policy's level has a single
+    value.
+    """
     return len(level) > 1 and name in register.by_name and register.by_name[name].releasable
 
 
 def comparable(register: Contract, name: str, level: Level) -> SharedAttribute | None:
-    """Return the register's level with the same values, in any order, with or without `(invalid)`."""
+    """Return the attribute at the register's level that has the same values as the policy's `level`, in any order, with
+    or without `(invalid)`; None without one.
+    """
     found = register.by_name[name].hierarchy
     place = {label: at for at, label in enumerate(level.labels)}
     for own in () if found is None else found.levels:

@@ -67,7 +67,9 @@ def register_if_readable(plan: Plan) -> Register | None:
 
 
 def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) -> Histogram:
-    """Return the register's records by the policy's codes, without those that have a value which the policy lacks."""
+    """Return the counts of the register's records in the policy's codes, without records with a value that the policy
+    lacks.
+    """
     codes = [each.codes[column] for each, column in zip(found.values(), counts.codes, strict=True)]
     known = np.all([column >= 0 for column in codes], axis=0)
     sizes = tuple(len(each.level) for each in found.values())
@@ -75,7 +77,7 @@ def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) ->
 
 
 def _digests(source: Source) -> tuple[str, ...]:
-    """Return the SHA-256 of a source's files, sorted; none for other sources."""
+    """Return the SHA-256 of each file of a source of files, sorted; an empty tuple for other sources."""
     found = []
     for path in source.paths if isinstance(source, FileSource) else ():
         with plain_file(path) as file:

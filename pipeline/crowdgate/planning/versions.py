@@ -24,8 +24,8 @@ Used = tuple[str, str]
 
 
 def release_with_other_files(plan: Plan, opened: OpenedLedger) -> str | None:
-    """Return a release of this policy version that was charged, or is published, with other files than the current
-    ones.
+    """Return the id of a release of this policy version that was charged, or is published, with other files than the
+    current ones; None without one.
     """
     own = version_of(plan.bundle.policy)
     used = _charged_releases(opened, own)
@@ -38,7 +38,9 @@ def _version(release_id: str) -> str:
 
 
 def _charged_releases(opened: OpenedLedger, version: str) -> list[Used] | None:
-    """Return the ledger's releases of a version; None if the ledger is unreadable."""
+    """Return the releases of a policy version that the ledger holds, each with its policy digest; None if the ledger is
+    unreadable.
+    """
     try:
         entries = opened.ledger().entries(version)
     except CrowdgateError:
@@ -47,7 +49,9 @@ def _charged_releases(opened: OpenedLedger, version: str) -> list[Used] | None:
 
 
 def _published_releases(plan: Plan) -> Iterator[Used]:
-    """Yield the releases of the version at the policy's destination. Files that are no manifest are ignored."""
+    """Yield the releases of the policy version at its destination, each with its policy digest. Files that are no
+    manifest are ignored.
+    """
     version = version_of(plan.bundle.policy)
     for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob("*/manifest.json")):
         digest = _digest(path)

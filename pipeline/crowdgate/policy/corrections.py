@@ -33,7 +33,9 @@ class CorrectedDocument(Generic[Model]):
 
 
 def corrected_document(model: type[Model], document: Document) -> CorrectedDocument[Model]:
-    """Return the document as a value of the model; only faulty locations are replaced."""
+    """Return the document's value as `model`, after replacing only its faulty locations, with its problems and these
+    locations.
+    """
     try:
         return CorrectedDocument(model.model_validate(document.data))
     except ValidationError as error:
@@ -49,12 +51,14 @@ def _located(document: Document, error: ValidationError) -> list[tuple[Location,
 
 
 def _place(at: Location) -> Location:
-    """Return the location to replace: a faulty gate is replaced whole."""
+    """Return the location to replace for a fault at `at`: that of the whole gate if the fault is in a gate,
+    else `at`.
+    """
     return at[:3] if at[:2] == GATES else at
 
 
 def _replacements(document: Document, at: Location, detail: Any) -> list[Any]:
-    """Return the values to try at a location, in order; None removes the key."""
+    """Return the values to try in place of a faulty one, in order; None removes the key."""
     if at[:2] == GATES and len(at) > 2:
         return [NO_GATE]
     stated = str(detail.get("ctx", {}).get("expected_tags", detail.get("ctx", {}).get("expected", "")))
@@ -101,7 +105,7 @@ def _at(data: Any, at: Location) -> Any:
 
 
 def follows(problem: Problem, places: Collection[Location]) -> bool:
-    """Return whether a semantic problem may exist only because these locations were replaced."""
+    """Return whether a semantic problem may exist only because the document was corrected at these `places`."""
     if any(_under(problem.where, place) for place in places):
         return True
     sections = {place[1] for place in places if len(place) > 1 and place[0] == "spec"}

@@ -94,7 +94,7 @@ class Decision:
 
     @property
     def path(self) -> Path:
-        """The file of the decision."""
+        """The path of the decision's file."""
         return self.document.path
 
     @property

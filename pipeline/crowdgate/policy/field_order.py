@@ -29,7 +29,7 @@ class Direction(StrEnum):
 
     @property
     def opposite(self) -> Direction:
-        """The direction of the reverse change."""
+        """Return the direction of the reverse change: tighter for looser and vice versa; the others stay."""
         swapped = {Direction.TIGHTER: Direction.LOOSER, Direction.LOOSER: Direction.TIGHTER}
         return swapped.get(self, self)
 
@@ -66,12 +66,16 @@ def later_is_looser(old: str, new: str) -> Direction:
 
 
 def class_size(old: Any, new: Any) -> Direction:
-    """Compare class sizes: the greater is tighter, and `least` (what the guarantee needs) is looser than any number."""
+    """Compare minimum class sizes: the greater is tighter, and `least` (the number that the guarantee needs) is looser
+    than any number.
+    """
     return more_is_tighter(*(0 if size == "least" else size for size in (old, new)))
 
 
 def rising(*words: Any) -> Order:
-    """Return an order in which each of these values is tighter than those before it; other values are unknown."""
+    """Return an order of `words` in which each is tighter than those before it; a value outside them changes the
+    meaning.
+    """
 
     def order(old: Any, new: Any) -> Direction:
         if old not in words or new not in words:
@@ -92,7 +96,9 @@ def more_groups_are_looser(old: Collection[Collection[Any]], new: Collection[Col
 
 
 def inclusion(within: bool, around: bool) -> Direction:
-    """Return the direction to a new value that lies `within` the old one, or `around` it."""
+    """Return the direction of a change of a set: tighter if the new set lies `within` the old one, looser if `around`
+    it.
+    """
     if within == around:
         return Direction.NOT_COMPARABLE
     return Direction.TIGHTER if within else Direction.LOOSER
@@ -130,9 +136,9 @@ class NestedField(FieldOrder):
 
 @dataclass(frozen=True, eq=False)
 class ListField(FieldOrder):
-    """A list whose sequence does not matter. Items of one `key` are compared field by field.
+    """A list whose sequence does not matter. Items with the same `key` are compared field by field.
 
-    `added` is the direction of an additional item. `there` is an item that holds whether or not it is stated.
+    `added` is the direction of an additional item. `there` is an item that holds whether or not the file states it.
     """
 
     added: Direction
@@ -142,7 +148,7 @@ class ListField(FieldOrder):
 
 
 class LevelsField(FieldOrder):
-    """Attributes at levels, or candidates for them: more of them, or finer ones, are looser."""
+    """Attributes at levels, or candidates for them: more attributes or finer levels are looser."""
 
 
 class NameField(FieldOrder):

@@ -128,7 +128,7 @@ class _PolicyReader:
         return Draft(tuple(self.problems), bundle, places | changed, frozenset(self.doubtful))
 
     def contract(self, at: Location, name: str) -> Contract | None:
-        """Return the contract of that id, or the readable part of it."""
+        """Return the contract with the id `name`, or the readable part of it; None if nothing is readable."""
         file = _file_by_id(self.document, at, name, contract_files(self.root), self.problems)
         if file is None:
             return None
@@ -143,7 +143,9 @@ class _PolicyReader:
             return None
 
     def budget(self, name: str) -> tuple[PrivacyBudget, Document, frozenset[Location]] | None:
-        """Return the budget of that name, with the locations that were replaced in it."""
+        """Return the budget called `name` with its document, and the locations that were corrected in it; None if it is
+        unreadable.
+        """
         file = _file_by_id(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
         document: Document | None = _collect(self.problems, read_document, file)
         if document is None:
@@ -153,7 +155,9 @@ class _PolicyReader:
         return None if read.value is None else (read.value, document, read.places)
 
     def named_file_problems(self, key: str, files: Iterator[tuple[Path, str]]) -> None:
-        """Collect the problems of a file named at `key` of a policy that can't be read itself."""
+        """Collect the problems of the file that an unreadable policy names at `key`, among these files with
+        their ids.
+        """
         data = self.document.data
         spec = data.get("spec") if isinstance(data, dict) else None
         name = spec.get(key) if isinstance(spec, dict) else None
@@ -224,7 +228,7 @@ def working_copy(path: Path) -> Path:
 
 
 def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
-    """Return the result of `read`, or None after adding its problems."""
+    """Return `read(argument)`; if that raises ConfigurationError, add its problems to `problems` and return None."""
     if argument is None:
         return None
     try:
@@ -235,17 +239,17 @@ def _collect(problems: list[Problem], read: Any, argument: Any) -> Any:
 
 
 def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the contracts of a working copy, each with its id."""
+    """Yield the file of every contract of a working copy, with the contract's id."""
     return _files_by_id(root / "data_contracts", lambda data: data["id"])
 
 
 def policy_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the policies of a working copy, each with its name."""
+    """Yield the file of every policy of a working copy, with the policy's name."""
     return _files_by_id(root / "policies", lambda data: data["metadata"]["name"])
 
 
 def budget_files(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the budgets of a working copy, each with its name."""
+    """Yield the file of every budget of a working copy, with the budget's name."""
     return _files_by_id(root / "policies" / "budgets", lambda data: data["metadata"]["name"])
 
 
@@ -280,7 +284,7 @@ def _readable_ids(files: Sequence[tuple[Path, str]], problems: list[Problem]) ->
 
 
 def _digest(root: Path, files: Sequence[Path]) -> str:
-    """Return the SHA-256 of the names (relative to the working copy) and contents of the files."""
+    """Return one SHA-256 over the names (relative to the working copy) and contents of all these files."""
     total = hashlib.sha256()
     for path in files:
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

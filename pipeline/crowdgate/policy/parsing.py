@@ -40,7 +40,7 @@ def problems_of(model: type[BaseModel], document: Document, error: ValidationErr
 
 
 def details_of(error: ValidationError) -> list[Any]:
-    """Return the mistakes in a validation error, at most one more than are shown."""
+    """Return Pydantic's error details of a validation error, at most one more than are shown."""
     return [*error.errors(include_url=False, include_input=False, include_context=True)[: MOST_PROBLEMS + 1]]
 
 
@@ -69,28 +69,30 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
 
 
 def _shape(model: type[BaseModel], document: Document, at: Location, mistake: str) -> str | None:
-    """Return the description of the expected value in place of one of the wrong type."""
+    """Return the description of the expected type for a mistake of type (e.g. `list_type`); None for other mistakes."""
     if mistake in ("model_type", "model_attributes_type"):
         return f"keys with values: {', '.join(_keys(model, at, document.data))}"
     return SHAPES.get(mistake)
 
 
 def _pattern_text(at: Location, context: Mapping[str, Any], expected: str) -> str:
-    """Return the description of the expected text for a key with a pattern."""
+    """Return the description of the expected text: of the pattern if the key has one, otherwise `expected`."""
     if "pattern" not in context:
         return expected
     return PATTERNS.get(str(at[-1]) if at else "", f"a text of the form {context['pattern']}")
 
 
 def _of_another_form(document: Document, at: Location, mistake: str) -> str | None:
-    """Return the line with a one-word list in place of the word, or the other way round."""
+    """Return the line with its word as a one-word list, or its one-word list as a word, if that is the mistake; else
+    None.
+    """
     if mistake == "list_type":
         return document.text.as_list(at)
     return document.text.as_single_word(at) if mistake in ("string_type", "literal_error", "value_error") else None
 
 
 def location(document: Document, loc: tuple[str | int, ...]) -> Location:
-    """Return Pydantic's location without the names of union members, which are no keys of the file."""
+    """Return Pydantic's error location `loc` without the names of union members, which are no keys of the file."""
     at: Location = ()
     for i, part in enumerate(loc):
         if (*at, part) in document.lines or i == len(loc) - 1:
@@ -120,7 +122,7 @@ def _found_text(document: Document, at: Location) -> str:
 
 
 def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:
-    """Return the keys that the model accepts at a location of the file."""
+    """Return the keys that the policy model accepts at a location of the file."""
     current: Any = model
     any_key = False
     for part in at:
@@ -143,7 +145,9 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _model_inside(annotation: Any, data: Any) -> Any:
-    """Return the model that a value is meant for: among several, the one of its `kind` or with most of its keys."""
+    """Return the model of an annotation that `data` is meant for: among several, the one of its `kind` or with most of
+    its keys; None without one.
+    """
     keys = set(data) if isinstance(data, dict) else set()
     kind = data.get("kind") if isinstance(data, dict) else None
 

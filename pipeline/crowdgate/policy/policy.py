@@ -47,7 +47,7 @@ API_VERSION = "crowdgate/v1"
 
 
 def whole_between(least: int, most: int) -> BeforeValidator:
-    """Read a whole number, then check its range."""
+    """Return a validator that reads a whole number from `least` to `most`."""
 
     def check(text: Any) -> int:
         number = whole_number(text)
@@ -334,7 +334,7 @@ class AuditSpec(Strict):
     """The audit of membership inference."""
 
     def largest(self, units: int) -> Fraction:
-        """Return the greatest predicate weight against tables of so many units."""
+        """Return the greatest predicate weight of attackers against tables of `units` privacy units."""
         return Fraction(1, 200 * units) if self.weight is None else self.weight
 
 
@@ -495,10 +495,12 @@ def parse_slot(text: str) -> str:
 
 
 def version_of(policy: ReleasePolicy) -> str:
-    """Return NAME/VERSION. The ledger accepts one policy digest for each."""
+    """Return NAME/VERSION of a policy. The ledger accepts one policy digest for each."""
     return f"{policy.metadata.name}/{policy.metadata.version}"
 
 
 def release_id(policy: ReleasePolicy, slot: str) -> str:
-    """Return NAME/VERSION/SLOT. One id never draws or publishes twice."""
+    """Return the release id, NAME/VERSION/SLOT, of a policy's release in a slot. One id never draws or
+    publishes twice.
+    """
     return f"{version_of(policy)}/{slot}"

@@ -103,7 +103,7 @@ class NumericAnswer(Strict):
     """The correlation of a Normal number with another question."""
 
     def parameter(self, name: str) -> Fraction:
-        """Return a parameter that the law has."""
+        """Return the value of the parameter `name` of the number's distribution, which must have it."""
         found = getattr(self, name)
         assert isinstance(found, Fraction), "the law is stated by it"
         return found

@@ -59,7 +59,9 @@ def _weight(number: Fraction) -> Fraction:
 
 
 def schema_of(kind: str, **limits: int) -> WithJsonSchema:
-    """Return the JSON Schema of a number for editors: it may be quoted, and its limits apply only where it is not."""
+    """Return the JSON Schema of a number (type `kind`) for editors: the number may be quoted, and its limits apply only
+    where it is not.
+    """
     return WithJsonSchema({"type": [kind, "string"], **limits})
 
 
@@ -67,7 +69,7 @@ NUMBER = schema_of("number")
 
 
 def exact_number_after(check: Any) -> BeforeValidator:
-    """Read a number exactly, then check its range."""
+    """Return a validator that reads a number exactly, then applies `check` to it."""
     return BeforeValidator(lambda value: check(exact_number(value)))
 
 

@@ -25,7 +25,7 @@ _LONGEST = 64
 
 
 def claim_file(root: Path, release_id: str) -> Path:
-    """Return the path of the claim on a release of the destination `root`."""
+    """Return the path of the claim file for a release of the destination `root`."""
     return root / STAGING / f"{release_id.replace('/', '~')}.claim"
 
 
@@ -52,7 +52,7 @@ def claim(root: Path, release_id: str, owner: str) -> None:
 
 
 def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool] = lambda: False) -> None:
-    """Remove the ledger's own claim unless it is `needed`, which is called under the lock.
+    """Remove the claim of the ledger `owner` on a release, unless `needed()`, called under the lock, returns True.
 
     Never raises a CrowdgateError: a remaining claim hinders no run of its own ledger.
     """
@@ -74,7 +74,7 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def _holder(path: Path) -> str | None:
-    """Return the ledger that a claim names; None for a file that names none."""
+    """Return the id of the ledger that a claim file names; None for a file that names none."""
     try:
         with plain_file(path) as file:
             named = _LEDGER.fullmatch(read_bounded(file, _LONGEST).decode(errors="replace"))

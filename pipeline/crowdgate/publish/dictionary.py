@@ -20,7 +20,7 @@ DICTIONARY_COLUMNS = ("column", "level", "code", "label", "description")
 
 @dataclass(frozen=True)
 class DictionaryEntry:
-    """A column at a level: its values in order, and its description in the contract."""
+    """A released column at a level: the level's values in order, and the column's description in the contract."""
 
     column: str
     level: str
@@ -29,18 +29,20 @@ class DictionaryEntry:
 
 
 def entries(attributes: Sequence[tuple[Attribute, Level]]) -> tuple[DictionaryEntry, ...]:
-    """Return one entry for each column at each of its levels."""
+    """Return one dictionary entry for each of these pairs of a column and one of its levels."""
     return tuple(DictionaryEntry(each.name, level.name, level.labels, each.description) for each, level in attributes)
 
 
 def write_dictionary(listed: Iterable[DictionaryEntry], into: BinaryIO) -> None:
-    """Write one line for each value of each column at each of its levels."""
+    """Write dictionary.csv: one line for each value of each column at each of its levels."""
     lines = ((e.column, e.level, at, label, e.description) for e in listed for at, label in enumerate(e.labels))
     write_lines(into, DICTIONARY_COLUMNS, lines)
 
 
 def read_dictionary(path: Path) -> tuple[DictionaryEntry, ...]:
-    """Return the entries in order. Raises VerificationFailed for a repeated value, or a repeated column at a level."""
+    """Return the entries of dictionary.csv in order. Raises VerificationFailed for a repeated value, or a repeated
+    column at a level.
+    """
     found: dict[tuple[str, str, str], list[str]] = {}
     for column, level, _, label, description in read_lines(path, DICTIONARY_COLUMNS):
         found.setdefault((column, level, description), []).append(label)

@@ -24,7 +24,7 @@ def make_folder(path: Path, access: permissions.Access = permissions.RELEASE) ->
 
 @contextmanager
 def faults(place: Path) -> Iterator[None]:
-    """Translate errors of the operating system into EnvironmentFault."""
+    """Translate errors of the operating system that the block raises into EnvironmentFault."""
     try:
         yield
     except OSError as error:

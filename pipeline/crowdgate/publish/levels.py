@@ -21,7 +21,9 @@ CoarserLine = tuple[str, str, str, str, str]
 
 
 def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
-    """Yield the coarser value of each value, for attributes that tables use at several levels."""
+    """Yield the lines of levels.csv: for each value of an attribute that tables use at several levels, its value at
+    each coarser level.
+    """
     for at, (attribute, finer) in enumerate(levels):
         for other, found in levels[at + 1 :]:
             if other.name == attribute.name:
@@ -32,17 +34,19 @@ def coarser(levels: Sequence[tuple[Attribute, Level]]) -> Iterator[CoarserLine]:
 
 @dataclass(frozen=True)
 class ReleasedDomains:
-    """Labels by (column, level) as in dictionary.csv, and their coarser labels as in levels.csv."""
+    """The values of each released (column, level) as in dictionary.csv, and their coarser values as in levels.csv."""
 
     listed: Mapping[tuple[str, str], Sequence[str]]
     above: Mapping[tuple[str, str, str], Mapping[str, str]]
 
     def labels(self, column: str, level: str) -> Sequence[str]:
-        """Return all values of a level. Raises KeyError for an unknown one."""
+        """Return all values of a column at a level, in order. Raises KeyError for an unknown column or level."""
         return self.listed[column, level]
 
     def complete(self, table: pa.Table, axes: Mapping[str, str], further: Sequence[str]) -> bool:
-        """Return whether the table holds every cell once, in order; `further` are the values of `probability`."""
+        """Return whether the table has one row for each combination of values, in order. `axes` maps its columns to
+        levels; `further` are the values of a last column, `probability` (empty: no such column).
+        """
         columns = [*((name, self.labels(*axis)) for name, axis in zip(axes, axes.items(), strict=True))]
         columns += [("probability", further)] if further else []
         shape = [len(labels) for _, labels in columns]
@@ -52,14 +56,18 @@ class ReleasedDomains:
         return held == expected and table.num_rows == prod(shape)
 
     def refines(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> bool:
-        """Return whether a table at the finer levels has the coarser one as a margin."""
+        """Return whether a table with the levels `finer` (by column) has the table with the levels `coarser` as a
+        margin.
+        """
         return all(
             name in finer and len(self.labels(name, finer[name])) >= len(self.labels(name, level))
             for name, level in coarser.items()
         )
 
     def cells(self, finer: Mapping[str, str], coarser: Mapping[str, str]) -> Integers:
-        """Return the cell of the margin for every cell of a table, in order."""
+        """Return, for each cell of the table with the levels `finer` in order, the index of its cell in the margin with
+        the levels `coarser`.
+        """
         shape = [len(self.labels(*axis)) for axis in finer.items()]
         codes = np.indices(shape).reshape(len(shape), prod(shape))
         out = np.zeros(prod(shape), dtype=np.int64)
@@ -70,7 +78,9 @@ class ReleasedDomains:
         return out
 
     def codes(self, name: str, finer: str, coarser: str) -> Integers:
-        """Return the index in a coarser level for every value of a level, in order."""
+        """Return, for each value of column `name` at level `finer` in order, the index of its value at level
+        `coarser`.
+        """
         labels = self.labels(name, finer)
         if finer == coarser:
             return np.arange(len(labels))
@@ -82,7 +92,9 @@ class ReleasedDomains:
 
 
 def levels_of(domains: ReleasedDomains) -> dict[tuple[str, str], Level]:
-    """Return every published level, as codes of the finest one of its column, which is listed first."""
+    """Return every published level by (column, level). Its codes are over the finest level of the column, which is
+    listed first.
+    """
     finest: dict[str, str] = {}
     found: dict[tuple[str, str], Level] = {}
     for (name, level), labels in domains.listed.items():
@@ -97,7 +109,9 @@ def read_coarser(path: Path) -> list[CoarserLine]:
 
 
 def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine]) -> ReleasedDomains:
-    """Return the domains in both listings. Raises VerificationFailed if they do not agree."""
+    """Return the released domains from the entries of dictionary.csv and the lines of levels.csv. Raises
+    VerificationFailed if they do not agree.
+    """
     listed: Mapping[tuple[str, str], Sequence[str]] = {(each.column, each.level): each.labels for each in columns}
     above: dict[tuple[str, str, str], dict[str, str]] = {}
     for column, finer, label, level, over in coarser:
@@ -113,7 +127,7 @@ def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine
 
 
 def _nested(listed: Iterable[tuple[str, str]], above: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:
-    """Return whether every value has the same coarser value of a level, directly or through a level between."""
+    """Return whether every value has the same value at a coarser level directly and through each level between."""
     three = ((a[0], a[1], b[1], c[1]) for a, b, c in combinations(listed, 3) if a[0] == b[0] == c[0])
     return all(
         all(above[column, level, top][over] == above[column, finer, top][label] for label, over in own.items())

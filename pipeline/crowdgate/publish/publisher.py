@@ -62,7 +62,9 @@ def stage(
     writers: Mapping[str, Writer],
     seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
 ) -> StagedRelease:
-    """Write the files, then the manifest that `seal` makes of their digests, and the files made from it; sync all."""
+    """Write the published files, then the manifest that `seal` makes from their digests, and the files made from it;
+    sync all. Return the staged release.
+    """
     with faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
@@ -128,7 +130,9 @@ def recover(folder: Path, manifest_digest: str) -> StagedRelease:
 
 
 def is_complete(folder: Path, manifest_digest: str) -> bool:
-    """Return whether a folder holds exactly the files of this manifest, with or without its signature."""
+    """Return whether a folder holds exactly the files that the manifest with this SHA-256 names, with or without its
+    signature.
+    """
     try:
         sealed = read_plain(folder / manifest.NAME, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != manifest_digest:
@@ -148,7 +152,7 @@ def _sealed_part(sealed: bytes) -> _SealedManifest:
 
 
 class _SealedManifest(ManifestFields):
-    """The fields of a manifest that publishing reads."""
+    """The part of a manifest that publishing reads."""
 
     model_config = ConfigDict(extra="ignore")
     files: dict[str, FileFields | str]  # text: releases before manifests of format 1
@@ -156,7 +160,9 @@ class _SealedManifest(ManifestFields):
 
 
 def staged_folder(root: Path, owner: str, release_id: str) -> Path:
-    """Return the staging folder of a release of the ledger `owner`: below the destination, private to its user."""
+    """Return the staging folder of a release that the ledger `owner` charged: below the destination, private to its
+    user.
+    """
     return root / STAGING / f"{owner}~{release_id.replace('/', '~')}"
 
 
@@ -167,7 +173,7 @@ def file_digest(path: Path) -> str:
 
 
 def file_fields(path: Path) -> FileFields:
-    """Return the manifest's fields about a file."""
+    """Return a file's entry in the manifest."""
     return FileFields(sha256=file_digest(path), bytes=path.stat().st_size)
 
 

@@ -49,14 +49,16 @@ class RegisterFields(ManifestFields):
 
     @property
     def words(self) -> str:
-        """The number of comparable records, in a sentence."""
+        """The number of the register's records that are comparable with the release, in a sentence."""
         return usable_text(
             f"{self.contract} {self.version}", self.usable, self.rows, [each.name for each in self.columns]
         )
 
 
 def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> str:
-    """Return the number of a register's records that are comparable in these attributes, of its rows, in a sentence."""
+    """Return a sentence: the number `usable` of a register's `rows` that have a value in each of the attributes
+    `names`.
+    """
     return (
         f"Of the {whole(rows)} rows of the public register {register}, {whole(usable)} have a value of"
         " every attribute that is "
@@ -66,7 +68,7 @@ def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Register:
-    """A public register by its contract, counted at the finest levels that can be released.
+    """A public register, with the counts of its records at the finest levels that can be released.
 
     `rows` is the number of rows of its table; cleaning and the bound on rows per person may leave fewer.
     """
@@ -80,16 +82,16 @@ class Register:
 
     @property
     def usable(self) -> int:
-        """The number of records with a value of every attribute."""
+        """The number of the register's records that have a value of every attribute."""
         return usable(self.counts, self.view.levels)
 
     @property
     def words(self) -> str:
-        """The number of comparable records, in a sentence."""
+        """The number of the register's records that are comparable with the release, in a sentence."""
         return usable_text(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
-        """Return the register at the levels that are released."""
+        """Return the counts of the register's records at the released levels."""
         view = View({name: levels[name] for name in self.view.names})
         return split(self.counts, self.view, {"": view})[""]
 
@@ -112,7 +114,7 @@ def _sealed(said: RegisterFields) -> bytes:
 
 
 def parse_register(data: bytes) -> RegisterFields:
-    """Return the register in `data`. Raises VerificationFailed for anything else."""
+    """Return the content of register.json from its bytes. Raises VerificationFailed for anything else."""
     try:
         said = RegisterFields.model_validate_json(data)
         if _sealed(said) == data:
@@ -123,8 +125,8 @@ def parse_register(data: bytes) -> RegisterFields:
 
 
 def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:
-    """Return the counts in `data`, of columns of a release at these levels. Raises VerificationFailed for anything
-    else.
+    """Return the counts of the register's records in the bytes of register.json, for a release at these levels. Raises
+    VerificationFailed for anything else.
     """
     said = parse_register(data)
     names = tuple(each.name for each in said.columns)

@@ -17,10 +17,10 @@ GREATEST_WEIGHT = 1e12
 
 @dataclass
 class RowRuns:
-    """Runs of equal rows, which are classes as rows are sorted.
+    """Equivalence classes of a released file, read as runs of equal rows, which is possible because rows are sorted.
 
-    If a column `weight` holds weights in parts of `units_of_one`, each class has one. Memory grows only with the number
-    of classes.
+    If a column `weight` holds design weights in multiples of 1/`units_of_one`, each class has one weight. Memory grows
+    only with the number of classes.
     """
 
     file: str
@@ -34,7 +34,9 @@ class RowRuns:
     found: int = 0
 
     def add(self, piece: pa.Table) -> None:
-        """Add the next rows. Raises VerificationFailed for unknown values, a wrong order, or too many classes."""
+        """Add the next rows of the file. Raises VerificationFailed for unknown values, a wrong order, or too many
+        classes.
+        """
         if not piece.num_rows:
             return
         codes, units = np.stack([self._codes(piece, each) for each in self.columns]), self._units(piece)
@@ -83,14 +85,16 @@ class RowRuns:
 
     @staticmethod
     def _numbers(chunk: pa.Array, column: DictionaryEntry) -> Codes:
-        """Return the indices of whole numbers among the labels, or -1."""
+        """Return, for each whole number, the index of the label that denotes it, or -1."""
         numbers, values = np.array([int(label) for label in column.labels]), chunk.to_numpy(zero_copy_only=False)
         order = np.argsort(numbers)
         at = order[np.minimum(np.searchsorted(numbers[order], values), len(order) - 1)]
         return np.where(numbers[at] == values, at, -1).astype(np.int32)
 
     def _units(self, piece: pa.Table) -> Integers:
-        """Return the weights of rows in units; zeros if rows have none."""
+        """Return the design weight of each row of a piece, in multiples of 1/`units_of_one`; zeros without a weight
+        column.
+        """
         if self.weight is None:
             return np.zeros(piece.num_rows, dtype=np.int64)
         values = piece[self.weight].to_numpy()
@@ -102,11 +106,11 @@ class RowRuns:
         return units
 
     def units(self) -> Integers:
-        """Return the weight of every class."""
+        """Return the design weight of every class, in multiples of 1/`units_of_one`."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *self.weights])
 
     def histogram(self) -> Histogram:
-        """Return the histogram of the classes."""
+        """Return the number of rows of every class, with the class's values, as a histogram."""
         names = tuple(each.column for each in self.columns)
         sizes = tuple(len(each.labels) for each in self.columns)
         if not self.found:
@@ -116,7 +120,9 @@ class RowRuns:
 
 
 def _is_sorted(tuples: Codes) -> bool:
-    """Return whether every tuple is above the previous one; the first column is the most significant."""
+    """Return whether the tuples strictly increase in lexicographic order; each line of `tuples` is a column, the most
+    significant first.
+    """
     equal = np.ones(tuples.shape[1] - 1, dtype=np.bool_)
     for column in tuples:
         if (equal & (column[1:] < column[:-1])).any():

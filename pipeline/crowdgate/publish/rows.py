@@ -19,23 +19,27 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
 def is_number(column: DictionaryEntry, ordered: bool) -> bool:
-    """Return whether the values of a column are whole numbers, and are written as such."""
+    """Return whether a column is written as whole numbers: its values are `ordered` and all are canonical whole
+    numbers.
+    """
     return ordered and all(_WHOLE.fullmatch(label) for label in column.labels)
 
 
 def schema(columns: Sequence[DictionaryEntry], ordered: Sequence[bool]) -> pa.Schema:
-    """Return the schema: whole numbers as numbers, other columns as labels."""
+    """Return the Arrow schema of released rows: columns of whole numbers as int64, other columns as labels."""
     pairs = zip(columns, ordered, strict=True)
     return pa.schema([(each.column, pa.int64() if is_number(each, known) else labels()) for each, known in pairs])
 
 
 def labels() -> pa.DataType:
-    """Return the type of a column of labels."""
+    """Return the Arrow type of a column of labels: a dictionary of texts."""
     return pa.dictionary(pa.int32(), pa.string())
 
 
 def parts(rows: Histogram) -> Iterator[tuple[Histogram, AnyIntegers]]:
-    """Yield the rows in pieces, so that memory does not grow with their number, and the class of every row."""
+    """Yield the released rows in pieces, so that memory does not grow with their number; with each piece, the class
+    index of each of its rows.
+    """
     place = np.arange(len(rows), dtype=np.int64)
     numbered = replace(rows, names=(*rows.names, ""), codes=(*rows.codes, place), sizes=(*rows.sizes, len(rows)))
     for part in cut(numbered, PIECE_ROWS):
@@ -43,7 +47,9 @@ def parts(rows: Histogram) -> Iterator[tuple[Histogram, AnyIntegers]]:
 
 
 def column(part: Histogram, entry: DictionaryEntry, kind: pa.DataType) -> pa.Array:
-    """Return a column of a piece: numbers, or labels whose dictionary holds the labels of the piece."""
+    """Return one column of a piece of rows as Arrow array: numbers, or labels whose dictionary holds the labels of the
+    piece.
+    """
     codes = expand(part, entry.column)
     if pa.types.is_integer(kind):
         return pa.array(np.array([int(label) for label in entry.labels], dtype=np.int64)[codes])

@@ -24,17 +24,23 @@ def claim_destination(run: Run) -> Run:
 
 
 def give_back_claim(run: Run) -> None:
-    """Give the claim back, unless the ledger has charged the release: then another run continues with it."""
+    """Give back the run's claim on its destination, unless the ledger has charged the release: then another run
+    continues with the claim.
+    """
     destination_claims.give_back(run.root, run.id, run.ledger.id, lambda: run.ledger.entry(run.id) is not None)
 
 
 def remove_claim(run: Run) -> None:
-    """Remove the claim of a release that the ledger has decided: it is published, or never will be."""
+    """Remove the claim on a release's destination after the ledger has decided: the release is published, or never will
+    be.
+    """
     destination_claims.give_back(run.root, run.id, run.ledger.id)
 
 
 def give_back_unless_charged(charge: Charging[T]) -> Charging[T]:
-    """Give the claim back if this step ends without a charge."""
+    """Return the step `charge`, such that the run's claim on its destination is given back if the step ends without a
+    charge.
+    """
 
     @wraps(charge)
     def charged(run: Run) -> T:

@@ -14,7 +14,7 @@ WORDS = "Dry run: the policy says enforcement: dry-run, so nothing is released, 
 
 
 def is_dry_run(bundle: Bundle) -> bool:
-    """Return whether nothing may be released of a policy."""
+    """Return whether the policy states `enforcement: dry-run`, so that nothing of it may be released."""
     return bundle.policy.spec.enforcement == DRY_RUN
 
 

@@ -39,7 +39,9 @@ def read(folder: Path, manifest: Manifest) -> tuple[Mapping[str, pd.DataFrame], 
 
 
 def _csv(path: Path, text: Sequence[str]) -> pd.DataFrame:
-    """Return a CSV file with these columns as text, if it has them; elsewhere an empty cell is no number."""
+    """Return a CSV file as data frame. The columns named in `text` hold text; elsewhere an empty cell is a missing
+    number.
+    """
     import pandas as pd
 
     columns = pd.read_csv(path, nrows=0).columns

@@ -76,7 +76,9 @@ def release(
 def conclude(
     reserved: ReservedRun, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
 ) -> CommittedRelease | Result:
-    """Run all steps from reading to the ledger's commitment; return a staged release, or a withheld one's result."""
+    """Run all steps from reading to the ledger's commitment. Return the staged release, or the result of a withheld
+    one.
+    """
     if announce is not None:
         announce(reserved.run.id)
     randomness = KeyedRandomness(key)
@@ -87,7 +89,9 @@ def conclude(
 
 
 def prepare(request: Request) -> Run | Result:
-    """Check policy, ledger, destination and the input's form; return the recorded result of an earlier run."""
+    """Check policy, ledger, destination and the input's form. Return the run, or the recorded result of an
+    earlier run.
+    """
     need(RELEASE, "release")
     bundle = bundle_of(request.policy)
     refuse_dry_run(bundle)
@@ -129,7 +133,9 @@ def _refuse_urls(request: Request) -> None:
 
 @give_back_unless_charged
 def reserve(run: Run) -> ReservedRun | Result:
-    """Charge the whole release to its population, and judge the gates that read no data."""
+    """Charge the privacy cost of the release to its population, and judge the gates that read no data. Return the
+    reserved run, or the result of a withheld release.
+    """
     bundle, guarantee = run.plan.bundle, run.plan.guarantee
     stated = budget_of(bundle)
     spend = Spend(guarantee.epsilon, guarantee.delta)
@@ -170,7 +176,9 @@ def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTa
 
 @after_reading
 def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -> CountedTable:
-    """Count the table once in the views of its kind; bad rows are invalid or dropped, and never stop the run."""
+    """Count the table once in the views of the release's kind; invalid rows are coded as invalid or dropped, and never
+    stop the run.
+    """
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     task = CountingTask(contract, run.plan.columns, run.plan.protection.views, run.plan.watched)
     total = count_table(run.source, task, executor)
@@ -192,7 +200,7 @@ def protect(reserved: ReservedRun, found: CountedTable, randomness: Randomness) 
 
 @after_reading
 def judge(reserved: ReservedRun, found: CountedTable, made: Candidate, randomness: KeyedRandomness) -> JudgedCandidate:
-    """Measure and judge the remaining gates."""
+    """Measure and judge the gates that remain after the release was made."""
     of = reserved.run.register
     register = None if of is None else of.at(made.static.levels)
     day = waiver_day(reserved.run.slot, reserved.charge.line)
@@ -207,7 +215,7 @@ def judge(reserved: ReservedRun, found: CountedTable, made: Candidate, randomnes
 
 @after_reading
 def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> Result:
-    """Record that nothing is published."""
+    """Record in the ledger that the release is withheld, and return the result."""
     run = reserved.run
     record = staging.private_record("withheld", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)

@@ -26,7 +26,7 @@ from crowdgate.signing.keys import SigningKey
 
 
 class ReleaseContents:
-    """The published contents of a judged release."""
+    """The published contents of a judged release: its manifest and files."""
 
     def __init__(self, reserved: ReservedRun, judged: JudgedCandidate, signer: SigningKey | None) -> None:
         self.reserved, self.judged, self.signer = reserved, judged, signer
@@ -36,7 +36,7 @@ class ReleaseContents:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """The manifest before the files are written."""
+        """The manifest without the digests of the files, which are not written yet."""
         plan, run = self.reserved.run.plan, self.reserved.run
         place = self.reserved.charge.line
         made: Manifest = self.kind.manifest_class().model_validate({
@@ -69,7 +69,9 @@ class ReleaseContents:
         return {**self.kind.files(self.manifest, self.contents, formats), **attached}
 
     def seal(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
-        """Return the manifest with the files, and the files made from it."""
+        """Return the bytes, by file name, of the manifest with these `files`, and of the files that are made
+        from it.
+        """
         said = self.manifest.model_copy(update={"files": dict(files)})
         context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
@@ -140,7 +142,7 @@ def _writer(data: bytes) -> Writer:
 
 
 def private_record(outcome: str, plan: Plan, found: CountedTable, judged: JudgedCandidate) -> dict[str, Any]:
-    """Return the private record."""
+    """Return the content of a release's private record: the outcome, and confidential measurements and reasons."""
     candidate, protection = judged.candidate, plan.protection
     figures = protection.kind.private(protection.mechanism, candidate, found.views)
     return {
@@ -156,7 +158,9 @@ def private_record(outcome: str, plan: Plan, found: CountedTable, judged: Judged
 
 
 def guarded(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return figures for the curator; a fault in them is recorded, and must not change the public outcome."""
+    """Return the confidential figures that `make` makes; a fault in them is recorded, and must not change the public
+    outcome.
+    """
     try:
         return make()
     except Exception as fault:

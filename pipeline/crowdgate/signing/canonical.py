@@ -41,5 +41,7 @@ def parse_canonical(data: bytes, model: type[Model]) -> Model:
 
 
 def _why(error: ErrorDetails) -> str:
-    """Return an error's text: a rule of the model in its own words, which quote nothing of the input, or its type."""
+    """Return the text of a Pydantic error: for a rule of the model its own words, which quote nothing of the input;
+    else the error's type.
+    """
     return error["msg"].removeprefix("Value error, ") if error["type"] == "value_error" else error["type"]

@@ -29,7 +29,7 @@ class Signature(SignedModel):
 
 
 class Envelope(SignedModel):
-    """An envelope as in its JSON; only its form is checked."""
+    """A DSSE envelope as in its JSON; only its form is checked, not its signatures."""
 
     payload: Base64
     payload_type: Annotated[str, Field(alias="payloadType", pattern=r"^[!-~]{1,200}$")]
@@ -136,7 +136,7 @@ def _text(data: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    """Return the bytes with exactly this base64; decoders also accept texts with unused bits set."""
+    """Return the bytes whose base64 is exactly `text`; decoders also accept texts with unused bits set."""
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:

@@ -73,7 +73,7 @@ def create(path: Path) -> PublicKey:
 
 
 def signing_key(pem: bytes, place: str) -> SigningKey:
-    """Return the private key in `pem`. Raises ConfigurationError that calls it `place`."""
+    """Return the private key in the PEM bytes. Raises ConfigurationError that calls their origin `place`."""
     blocks = _blocks(pem)
     if blocks != ["PRIVATE KEY"]:
         found = " and ".join(map(_block_text, blocks[:3])) or NO_PEM

@@ -158,7 +158,7 @@ def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
 
 def sign_statement(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
-    """Return the envelope of a statement."""
+    """Return the DSSE envelope of a statement, signed with each of the keys."""
     return seal(PAYLOAD_TYPE, canonical(statement), keys)
 
 

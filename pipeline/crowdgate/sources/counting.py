@@ -24,9 +24,9 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class CountingTask:
-    """A counting task: these columns, cleaned by the contract's rules, in these views.
+    """A task: count the table's rows in these views, from these columns, cleaned by the contract's rules.
 
-    If the privacy unit is a person, it also marks the people with an invalid cell in the `watched` columns.
+    If the privacy unit is a person, the task also marks the people with an invalid cell in the `watched` columns.
     """
 
     contract: Contract
@@ -37,7 +37,7 @@ class CountingTask:
 
 @dataclass(frozen=True, eq=False)
 class PartialCounts:
-    """The counts of some rows: the views' histograms, or the rows by person if the privacy unit is a person."""
+    """The counts of some rows: one histogram for each view, or the rows by person if the privacy unit is a person."""
 
     facts: TableFacts
     histograms: Mapping[str, Histogram]
@@ -79,7 +79,9 @@ def count_table(source: Source, task: CountingTask, executor: Executor) -> Parti
 
 
 def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapping[str, Histogram]:
-    """Return the views' histograms; for persons, of at most as many rows of each as the contract allows."""
+    """Return the histogram of each view; if the privacy unit is a person, of at most as many rows of each person as the
+    contract allows.
+    """
     if total.people is None:
         return total.histograms
     rows = bounded_histogram(total.people, task.contract.unit.rows, key)
@@ -88,7 +90,7 @@ def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapp
 
 @dataclass(frozen=True, eq=False)
 class _Counter:
-    """`count` with its task: a value, so that it can be sent to another process."""
+    """The function `count` with its task, as a value that can be sent to another process."""
 
     task: CountingTask
 
@@ -97,7 +99,7 @@ class _Counter:
 
 
 def count(part: TablePart, task: CountingTask, progress: Progress | None = None) -> PartialCounts:
-    """Return the counts of one part."""
+    """Return the counts of one part of the table."""
     facts, person = TableFacts(), task.contract.unit.person
     batches = records(part, task, facts, progress)
     if person is None:
@@ -108,8 +110,8 @@ def count(part: TablePart, task: CountingTask, progress: Progress | None = None)
 
 
 def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCounts:
-    """Return the sum of PartialCounts. Pending ones are added once they outnumber the total, so each is sorted only a
-    few times.
+    """Return the sum of PartialCounts. Those not added yet are added once they outnumber the total, so each is sorted
+    only a few times.
     """
     held = [_empty_partial(task)]
     for each in partials:
@@ -142,7 +144,7 @@ def _sum(partials: Sequence[PartialCounts]) -> PartialCounts:
 def records(
     part: TablePart, task: CountingTask, facts: TableFacts, progress: Progress | None = None
 ) -> Iterator[tuple[Batch, Records]]:
-    """Yield the batches of a part with their codes, and add them to `facts`."""
+    """Yield each batch of a part with the domain codes of its cells, and add its facts to `facts`."""
     person = task.contract.unit.person
     unique = [] if person is None else [person]
     attributes = [task.contract.by_name[name] for name in task.columns]
@@ -155,7 +157,9 @@ def records(
 
 
 def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, facts: TableFacts) -> Records:
-    """Return the codes of a batch's cells; `keep` is False for rows that the contract drops."""
+    """Return the domain codes of a batch's cells; `keep` is False for rows that the contract drops. Add the batch's
+    facts to `facts`.
+    """
     columns: dict[str, Column] = {}
     invalid: dict[str, Bools] = {}
     broken: Bools | None = None

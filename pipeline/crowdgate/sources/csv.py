@@ -28,7 +28,7 @@ _QUOTE = b'"'
 
 @dataclass(frozen=True)
 class Header:
-    """Column names of a CSV file and the byte at which its rows begin."""
+    """The column names of a CSV file, and the byte at which its rows begin."""
 
     names: tuple[str, ...]
     body: int
@@ -48,7 +48,7 @@ class Block:
 
 
 def read_header(path: Path, delimiter: str) -> Header:
-    """Return the first record, which may hold quoted line ends.
+    """Return the header, i.e. the file's first record, which may hold quoted line ends.
 
     Raises FileFault if there is none or it is unreadable.
     """
@@ -95,7 +95,9 @@ def _closed(rest: bytearray, chunk: bytes) -> bytes:
 
 
 def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """Return the wanted columns of a block's rows. Never raises, whatever the bytes are."""
+    """Return the cells of the `wanted` columns (by index) of a block's rows, which have `width` cells. Never raises,
+    whatever the bytes are.
+    """
     if len(delimiter.encode()) != 1 or len(block) > LONGEST_LINE:
         return _by_lines(block.splitlines(), delimiter, width, wanted)
     if _QUOTE not in block:
@@ -126,8 +128,8 @@ def _every_quote_closes(block: bytes, delimiter: str) -> bool:
 
 
 def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """Return the cells of lines without a quote: by Arrow's parser, after a ragged line again without it, else line by
-    line.
+    """Return the cells of lines without a quote. Arrow's parser reads them, after a failure without the ragged lines;
+    if it fails again, they are read line by line.
     """
     cells = _by_arrow(block, delimiter, width, wanted)
     if cells is not None:
@@ -143,7 +145,9 @@ def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> B
 def _by_arrow(
     block: bytes, delimiter: str, width: int, wanted: Sequence[int], *, quote: bool = False
 ) -> tuple[Any, ...] | None:
-    """Return columns of bytes, or None if Arrow refuses the block: its message quotes the line, so it is dropped."""
+    """Return one array of bytes per wanted column, or None if Arrow refuses the block; Arrow's message is dropped,
+    since it quotes the line.
+    """
     if block.startswith(_BOM[:1]):
         block = b"\n" + block  # Arrow takes a byte order mark at a block's start for no part of the first cell
     if not block.strip(b"\r\n"):
@@ -176,7 +180,7 @@ def _one_chunk(column: Any) -> Any:
 
 
 def _by_lines(lines: Sequence[bytes], delimiter: str, width: int, wanted: Sequence[int]) -> Block:
-    """Return the cells of lines one by one, with Python's csv module: an open quote closes at its line's end."""
+    """Return the cells of lines that Python's csv module reads one by one: an open quote closes at its line's end."""
     csv.field_size_limit(LONGEST_LINE)
     rows = [_split(line, delimiter) for line in lines if line]
     whole = [row for row in rows if row is not None and len(row) == width]
@@ -197,12 +201,12 @@ def _split(line: bytes, delimiter: str) -> list[bytes] | None:
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV with this delimiter. A file is one slice: only its header is read when it is opened."""
+    """The format CSV with this delimiter. A file is one slice: only its header is read when it is opened."""
 
     delimiter: str
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the names in the header."""
+        """Return the column names in the file's header."""
         del needed  # every cell of CSV is plain
         return read_header(path, self.delimiter).names
 
@@ -211,7 +215,7 @@ class CsvFiles:
         yield Slice(path, size, stamp)
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Yield blocks of lines as batches."""
+        """Yield the rows of a file in batches, one for each block of whole lines."""
         del unique  # cells are bytes; those of attributes are looked up by distinct values
         header = read_header(part.path, self.delimiter)
         wanted = [header.names.index(name) for name in columns]
@@ -222,5 +226,5 @@ class CsvFiles:
 
 
 def files(settings: Mapping[str, str]) -> CsvFiles:
-    """Return the format by a contract's server settings."""
+    """Return the format CSV with the delimiter that a contract's server settings state."""
     return CsvFiles(settings["delimiter"])

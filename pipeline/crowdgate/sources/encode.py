@@ -42,7 +42,7 @@ Reasons = Mapping[Reason, int]
 
 @dataclass(frozen=True, eq=False)
 class EncodedColumn:
-    """A column of codes, and the rows whose cell is invalid (None: no row), with the reasons.
+    """A column of domain codes, and marks of the rows whose cell is invalid (None: no row), with the reasons.
 
     An invalid cell has code `domain.size` if the attribute has an invalid level. Otherwise its row is to be dropped,
     and its code is 0 so that every code is one of the hierarchy's. `held` are the codes that valid cells may have: for
@@ -56,12 +56,16 @@ class EncodedColumn:
 
 
 def invalid_code(attribute: Attribute, domain: Domain) -> int:
-    """Return the code of an invalid cell."""
+    """Return the code of an attribute's invalid cells: `domain.size` if it has an invalid level, otherwise 0, as the
+    row is dropped.
+    """
     return domain.size if attribute.invalid == "level" else 0
 
 
 def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
-    """Return the codes of one Arrow array. Raises ValueError if the attribute has no domain, but not for any cell."""
+    """Return an attribute's cells (one Arrow array) as domain codes. Raises ValueError if the attribute has no domain,
+    but not for any cell.
+    """
     if attribute.domain is None:
         raise ValueError(f"attribute {attribute.name!r} has no domain: it cannot be read as codes")
     cells = plain(cells)
@@ -72,7 +76,9 @@ def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
 
 
 def plain(cells: Any) -> Any:
-    """Return the array without types that Arrow's kernels do not know: extensions, views, half floats, nulls."""
+    """Return the Arrow array with types that Arrow's kernels know, in place of extensions, views, half floats and
+    nulls.
+    """
     kind = cells.type
     if kind == pa.uuid():
         return _uuid_texts(cells.storage)
@@ -111,18 +117,18 @@ def texts(values: Any) -> list[str | None]:
 
 
 def shortened(cells: Any, longest: int, instead: bytes | None) -> Any:
-    """Return bytes of at most this length each, with `instead` in place of longer ones."""
+    """Return the cells (bytes), with `instead` in place of those of more than `longest` bytes."""
     long = too_long(cells, longest)
     return pc.if_else(long, pa.scalar(instead, cells.type), cells) if long.true_count else cells
 
 
 def too_long(cells: Any, longest: int) -> Any:
-    """Return marks of texts with more bytes."""
+    """Return marks of the cells of more than `longest` bytes."""
     return pc.greater(pc.binary_length(cells), longest)
 
 
 def is_text(kind: Any) -> bool:
-    """Return whether cells of this type are text or bytes already."""
+    """Return whether cells of this Arrow type are text or bytes already."""
     return any(
         test(kind)
         for test in (
@@ -154,7 +160,7 @@ def _float_text(value: float | None, text: str | None) -> str | None:
 
 
 def _unit_steps(domain: Domain) -> bool:
-    """Return whether the domain's codes are consecutive integers that fit 32 bits."""
+    """Return whether the values of the domain are consecutive integers that fit 32 bits."""
     grid = domain.grid
     if grid is None or grid.unit != 1 or grid.first.denominator != 1:
         return False
@@ -162,7 +168,9 @@ def _unit_steps(domain: Domain) -> bool:
 
 
 def _whole_numbers(cells: Any) -> tuple[Array, Bools | None] | None:
-    """Return the numbers and marks of cells that hold one (None: all do); None for a column without whole numbers."""
+    """Return a column's whole numbers, and marks of the cells that hold one (None: all do); None for a column that is
+    not of whole numbers.
+    """
     kind = cells.type
     if pa.types.is_floating(kind):
         return _whole_floats(cells)
@@ -189,7 +197,9 @@ def _valid(cells: Any) -> Bools | None:
 
 
 def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
-    """Return codes by subtraction, without hashing and text, for a domain of consecutive integers."""
+    """Return the codes of whole numbers in a domain of consecutive integers, by subtracting the least one, without
+    hashing and text.
+    """
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
     invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
@@ -215,7 +225,7 @@ def _distinct(codes: Codes) -> Codes:
 
 
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedColumn:
-    """Return codes by a lookup from the batch's distinct values, each mapped once."""
+    """Return the codes of cells by a lookup from their distinct values, each of which is mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     held = texts(plain(encoded.dictionary))
     indices, codes = _indices(encoded, _accepted(domain.codes(held), attribute))
@@ -230,7 +240,7 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedC
 
 
 def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reasons:
-    """Return the reasons of the invalid cells, which are at these places of `held`."""
+    """Return the number of invalid cells by reason; `places` are the indices of their texts in `held`."""
     found: Counter[Reason] = Counter()
     for place, count in zip(*np.unique(places, return_counts=True), strict=True):
         found[_reason(held[place], domain)] += int(count)
@@ -238,7 +248,7 @@ def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reaso
 
 
 def _reason(text: str | None, domain: Domain) -> Reason:
-    """Return why a text that a column does not accept is invalid."""
+    """Return the reason why a cell with this text (None: missing), which the column does not accept, is invalid."""
     if text is None or not text.strip():
         return Reason.MISSING
     if domain.code(text) != INVALID:
@@ -249,12 +259,14 @@ def _reason(text: str | None, domain: Domain) -> Reason:
 
 
 def _is_utf8(text: str) -> bool:
-    """Return whether a text is valid UTF-8: invalid bytes are lone surrogates here."""
+    """Return whether a text came from valid UTF-8: invalid bytes are lone surrogates in it."""
     return text.encode(errors="replace").decode() == text
 
 
 def _indices(encoded: Any, codes: Codes) -> tuple[Array, Codes]:
-    """Return indices, without copying if no cell is null; otherwise nulls point at an additional, invalid entry."""
+    """Return the index of each cell among the dictionary's values, and their codes. Nulls get an additional, invalid
+    code; without any, nothing is copied.
+    """
     valid = _valid(encoded.indices)
     if valid is None:
         return encoded.indices.to_numpy(zero_copy_only=False), codes

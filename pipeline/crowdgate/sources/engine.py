@@ -23,8 +23,8 @@ _PATIENCE = 300
 
 @contextmanager
 def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
-    """Yield a function that asks once which of the rules hold. Its process ends with the block. Without rules none
-    starts.
+    """Yield a function that asks Great Expectations once which of the rules hold. Its process ends with the block;
+    without rules none starts.
     """
     if not rules:
         yield lambda _: {}
@@ -37,7 +37,7 @@ def engine(rules: Sequence[TableRule]) -> Iterator[Ask]:
 
 
 def _engine_answers(process: Popen[bytes], rules: Sequence[TableRule], facts: Mapping[str, float]) -> Answers:
-    """Return the answers; a rule whose fact is absent has none.
+    """Return for each rule whether it holds; a rule whose fact is absent has no answer.
 
     Raises EnvironmentFault if there is no answer to all others, as after a crash or a hang they are unknown. No fact of
     the table can cause that.

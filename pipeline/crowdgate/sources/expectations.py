@@ -28,7 +28,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Answer the question on standard input."""
+    """Read the question (facts and limits) from standard input, and write the answers."""
     disable_core_dumps()
     _exit_with_parent()
     gc.disable()  # the process ends before garbage matters
@@ -49,7 +49,9 @@ def _exit_with_parent() -> None:
 
 
 def import_engine() -> Any:
-    """Great Expectations, which is told to send nothing before it is imported; without libraries of no use here."""
+    """Return the module Great Expectations, which is told to send nothing before it is imported, without libraries of
+    no use here.
+    """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     with imports_filtered(_ABSENT, _DEFERRED):
         import great_expectations
@@ -58,7 +60,9 @@ def import_engine() -> Any:
 
 
 def expectation_results(questions: Sequence[Question]) -> list[bool | None]:
-    """Return whether each fact is within its limits; None if Great Expectations could not decide it."""
+    """Return for each question whether its fact is within its limits; None if Great Expectations could not
+    decide it.
+    """
     if not questions:
         return []
     import pandas as pd
@@ -81,7 +85,7 @@ def _expectation(gx: Any, at: int, question: Question) -> Any:
 
 
 def _has_exception(result: Any) -> bool:
-    """Return whether a result has an exception: one entry, or one per metric."""
+    """Return whether an expectation's result reports an exception: one entry, or one per metric."""
     info = result.exception_info or {}
     entries = [info, *(entry for entry in info.values() if isinstance(entry, dict))]
     return any(entry.get("raised_exception") for entry in entries)

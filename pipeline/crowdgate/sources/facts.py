@@ -13,7 +13,7 @@ from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
 
 
 class TableFacts:
-    """Accumulates facts while a part of a table is read; those of parts add up.
+    """Accumulator of facts about a table while a part of it is read; the facts of parts add up.
 
     They describe the table in its files, before the bound on rows per person. `rows` counts every line or row, `ragged`
     those without the right number of cells (none of their cells is valid), `broken` those with an invalid cell, ragged
@@ -31,22 +31,22 @@ class TableFacts:
         self._counts: Counter[str] = Counter()
 
     def add_ragged(self, rows: int) -> None:
-        """Add lines with too few or too many cells."""
+        """Add this number of lines with too few or too many cells."""
         self.rows += rows
         self.ragged += rows
         self.broken += rows
         self.dropped += rows
 
     def add_rows(self, rows: int, broken: Bools | None, dropped: Bools | None) -> None:
-        """Add rows of a batch, with marks of those that hold an invalid cell and of those that cleaning drops (None: no
-        row).
+        """Add this number of rows, with marks of those that hold an invalid cell and of those that cleaning drops
+        (None: no row).
         """
         self.rows += rows
         self.broken += 0 if broken is None else int(np.count_nonzero(broken))
         self.dropped += 0 if dropped is None else int(np.count_nonzero(dropped))
 
     def add_cells(self, attribute: Attribute, encoded: EncodedColumn, contract: Contract) -> None:
-        """Add cells of one attribute of a batch."""
+        """Add the encoded cells of one attribute in a batch."""
         invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
         self.invalid[attribute.name] += invalid
         self.reasons.update({(attribute.name, reason): count for reason, count in encoded.reasons.items()})
@@ -55,8 +55,8 @@ class TableFacts:
             self._add_sum(attribute, encoded, invalid)
 
     def add_people(self, named: int, people: int) -> None:
-        """Add the number of rows with a person id, and of distinct ids, in the whole table; parts do not know the
-        latter.
+        """Set the number of rows with a person id, and the number of distinct ids, in the whole table; parts do not
+        know the latter.
         """
         self.named, self.people = named, people
 
@@ -115,7 +115,7 @@ class TableFacts:
 
 
 def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:
-    """Return the positions among the labels of the values that valid cells may have."""
+    """Return the indices, among the domain's labels, of the values that an attribute's valid cells may have."""
     values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
     return np.unique(values).tolist() if len(values) else []
 

@@ -34,18 +34,18 @@ class Slice:
 
 
 class FileFormat(Protocol):
-    """A format: it reads files."""
+    """A file format of tables: it reads one file."""
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the columns. Raises FileFault if they are unreadable, or a needed column has no plain
-        cells.
+        """Return the names of the file's columns. Raises FileFault if they are unreadable, or a needed column has no
+        plain cells.
         """
 
     def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
         """Yield the file in slices, in order."""
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Yield the rows of a slice. `done` counts its bytes."""
+        """Yield the rows of a slice in batches. `Batch.done` counts the bytes of the slice read so far."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class FilePart:
 
 @dataclass(frozen=True)
 class FileSource:
-    """Opened files."""
+    """A table in opened files."""
 
     parts: tuple[FilePart, ...]
     paths: tuple[Path, ...]
 
     def fingerprint(self) -> object:
-        """Return the stamp of every file."""
+        """Return the stamp of every file, which changes with the file."""
         return tuple(_stamp(path) for path in self.paths)
 
 
@@ -104,7 +104,7 @@ def file_reader(
 
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
-    """Open files: read headers and footers only."""
+    """Open a file, or a folder of files, as a table: only headers and footers are read."""
     paths = _find(place, suffixes)
     first: tuple[str, ...] | None = None
     slices: list[Slice] = []
@@ -144,8 +144,8 @@ def _open_file(path: Path, reading: FileFormat, needed: Sequence[str]) -> tuple[
 def _check_columns(
     path: Path, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
 ) -> None:
-    """Check the needed columns. Messages never show columns unknown to the contract: without a header line they are
-    cells.
+    """Check that a file has the needed columns, like the first file. Messages never show columns unknown to the
+    contract: without a header line they are cells.
     """
     for name in needed:
         if name not in names:

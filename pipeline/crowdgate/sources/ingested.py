@@ -13,7 +13,9 @@ from crowdgate.sources.facts import TableFacts
 
 
 def units(total: PartialCounts, task: CountingTask) -> Input:
-    """Return the table in privacy units. In a ragged row every cell is invalid, and no person is identified."""
+    """Return the table's input for gates, in privacy units. In a ragged row every cell is invalid, and no person is
+    identified.
+    """
     facts, people = total.facts, total.people
     if people is None:
         invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}

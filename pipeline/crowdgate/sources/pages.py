@@ -34,7 +34,7 @@ _GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4
 
 
 class ParquetPage(NamedTuple):
-    """The bytes of a decompressed page, the number of its values, its type and its encoding."""
+    """A page of a Parquet file: its bytes when decompressed, the number of its values, its type and its encoding."""
 
     bytes: int
     values: int
@@ -44,7 +44,7 @@ class ParquetPage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ColumnChunk:
-    """The pages of one column in one row group. `width` is the size of a cell of fixed width, else 0."""
+    """The pages of one column in one row group. `width` is the size in bytes of a cell of fixed width, else 0."""
 
     name: str
     codec: int
@@ -53,12 +53,12 @@ class ColumnChunk:
 
     @property
     def data(self) -> list[ParquetPage]:
-        """The data pages."""
+        """The pages that hold values, i.e. all except the dictionary."""
         return [page for page in self.pages if page.kind != _DICTIONARY]
 
     @property
     def dictionary(self) -> int:
-        """The bytes of the dictionary, 0 without one."""
+        """The bytes of the decompressed dictionary page, 0 without one."""
         return max((page.bytes for page in self.pages if page.kind == _DICTIONARY), default=0)
 
     @property
@@ -68,7 +68,7 @@ class ColumnChunk:
 
 
 def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
-    """Return why these columns can't be read in bounded memory, without quoting the file; None if they can.
+    """Return the reason why these columns can't be read in bounded memory, without quoting the file; None if they can.
 
     Raises OSError if the file can't be opened.
     """
@@ -102,8 +102,8 @@ def _chunk_problem(chunk: ColumnChunk) -> str | None:
 
 
 def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
-    """Return the number of rows of a batch, at least 1: the cells of any so many successive rows have at most
-    MOST_BYTES.
+    """Return the number of rows of a batch, at least 1, such that the cells of any so many successive rows have at most
+    MOST_BYTES (unless it is 1).
 
     Cells of `loose` columns may each be as long as the column's dictionary.
     """
@@ -114,7 +114,7 @@ def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
 
 
 def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
-    """Return the most bytes of all pages that so many successive rows can touch."""
+    """Return the most bytes of decompressed pages that any `rows` successive rows of a column can touch."""
     ends = np.cumsum([page.values for page in pages])
     held = np.cumsum([0, *(page.bytes for page in pages)])
     # a run that begins at the last row of a page touches all pages up to that of its own last row
@@ -137,7 +137,9 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
 
 
 def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
-    """Return these columns in one row group. Raises ValueError if a page has no header, OSError if there is no file."""
+    """Return the pages of these columns in one row group. Raises ValueError if a page has no header, OSError if there
+    is no file.
+    """
     said = _structs(group.get(_COLUMNS))
     if len(said) != len(schema):
         raise ValueError("a row group of other columns than the schema's")
@@ -163,7 +165,7 @@ def _chunk(file: int, said: Any, column: Any) -> ColumnChunk:
 
 
 def _pages(file: int, at: int, values: int) -> Iterator[ParquetPage]:
-    """Yield pages from a byte on, until they hold so many values: where Arrow stops as well."""
+    """Yield a column's pages from byte `at` on, until they hold `values` values: where Arrow stops as well."""
     while values > 0:
         header = _header(file, at)
         page = _page(header.fields)

@@ -21,9 +21,9 @@ from crowdgate.system.regular_files import plain_file
 
 
 def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names from the footer.
+    """Return the column names in the file's footer.
 
-    Raises FileFault if it is unreadable, or a wanted column holds no plain cells or pages that are too large.
+    Raises FileFault if the footer is unreadable, or a wanted column holds no plain cells or pages that are too large.
     """
     _check_footer(path)
     schema = _schema(path)
@@ -49,10 +49,10 @@ def _check_footer(path: Path) -> None:
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet: a slice is a run of row groups."""
+    """The format Parquet: a slice is a run of row groups."""
 
     def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the names in the footer."""
+        """Return the column names in the file's footer."""
         return names_of(path, needed)
 
     def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
@@ -88,8 +88,8 @@ class ParquetFiles:
 
 @contextmanager
 def _system_memory_pool() -> Iterator[None]:
-    """Allocate through the system: Arrow's own pool retains freed memory, which costs a fifth more CPU and 100 MB at
-    10M rows.
+    """Have Arrow allocate from the system while the block runs: its own pool retains freed memory, which costs a fifth
+    more CPU and 100 MB at 10M rows.
     """
     before = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
@@ -116,13 +116,15 @@ def _is_text(kind: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _groups(path: Path, stamp: Stamp) -> Sequence[thrift.Fields]:
-    """Return the row groups of a file, cached while its stamp is unchanged."""
+    """Return the row groups in a file's footer, cached while its stamp is unchanged."""
     del stamp
     return pages.groups_of(path)
 
 
 def _has_long(part: Slice, name: str) -> bool:
-    """Return whether a dictionary of this column holds texts longer than an id, as each row would be as long."""
+    """Return whether the first dictionary of a column in some row group holds texts longer than an id may be; without a
+    dictionary each row would be as long.
+    """
     with pyarrow.parquet.ParquetFile(part.path, read_dictionary=[name]) as file:
         for group in range(part.first, part.last):
             for batch in file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False):
@@ -134,6 +136,6 @@ def _has_long(part: Slice, name: str) -> bool:
 
 
 def files(settings: Mapping[str, str]) -> ParquetFiles:
-    """Return the format, which has no settings."""
+    """Return the format Parquet, which has no settings."""
     del settings
     return ParquetFiles()

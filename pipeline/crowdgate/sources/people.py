@@ -50,7 +50,8 @@ class RowsByPerson:
 
 
 def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
-    """Count the rows of some batches, each with the cells of its person column.
+    """Return the rows of some batches, counted by person and tuple; each batch comes with the cells of its person
+    column.
 
     Rows without a usable id are left out.
     """
@@ -79,7 +80,9 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
 
 
 def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people: int) -> Bools:
-    """Return a line of marks for each list of rows: the people of these rows."""
+    """Return one line of marks, one for each person, for each list of row numbers: True for the people who have one of
+    these rows.
+    """
     # the additional last place is for rows without a usable id (NOBODY)
     marks = np.zeros((len(lines), people + 1), dtype=np.bool_)
     for line, rows in zip(marks, lines, strict=True):
@@ -95,7 +98,7 @@ def _codes(view: View, records: Records) -> Iterator[Codes]:
 
 
 def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
-    """Return the rows of all parts (at least one)."""
+    """Return the rows of all parts (at least one), counted by person and tuple over the whole table."""
     if len(parts) == 1:
         return parts[0]
     # ids of all parts in one dictionary; `numbers` leads from a part's id to its place there
@@ -116,13 +119,17 @@ def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
 
 
 def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histogram:
-    """Return the histogram of at most so many rows of each person, every choice of them equally likely."""
+    """Return the histogram of a random subset of the rows: at most `most` rows of each person, every choice of them
+    equally likely.
+    """
     # person ids are dropped
     return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
 
 
 def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
-    """Return the entries with at most so many rows of each person: their people, tuples and numbers of rows."""
+    """Return a random choice of at most `most` rows of each person, as entries: their people, their tuples (one array
+    per column) and their numbers of rows.
+    """
     # how many rows each person has, and which entries are of a person with too many
     over = (people.rows > most)[people.of]
     counts = people.counts.copy()
@@ -134,7 +141,9 @@ def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[An
 
 
 def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
-    """Return the number of retained rows of these entries: each person's rows with the smallest draws."""
+    """Return the number of retained rows of each of these entries: each person retains the `most` rows with the
+    smallest draws.
+    """
     if not len(entries):
         return people.counts[:0]
     counts = people.counts[entries]
@@ -151,7 +160,7 @@ def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKe
 
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
-    """Return marks of the `most` smallest draws of each owner; among equal ones the first."""
+    """Return marks of each owner's `most` smallest draws; among equal draws, the first ones."""
     # by owner, then by draw
     order = np.lexsort((draws, owner))
     sorted_owner = owner[order]
@@ -173,7 +182,7 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
 
 
 def _as_bytes(cells: Any) -> Any:
-    """Return ids as bytes: a number by its text, as one null turns integers into floats and must not change ids.
+    """Return person ids as bytes: a number by its text, as one null turns integers into floats and must not change ids.
 
     An id that is too long is null. A dictionary's ids are shortened before they are written out for every row.
     """
@@ -191,7 +200,9 @@ def _as_bytes(cells: Any) -> Any:
 
 
 def _encoded(text: str | None, number: bool) -> bytes | None:
-    """Return the text without exponent and trailing zeros, so that a person has one id in all types of a column."""
+    """Return the text of a person id as bytes, without exponent and trailing zeros, so that a person has one id in all
+    types of a column.
+    """
     if text is None:
         return None
     plain_text = format(Decimal(text), "f") if number else text
@@ -200,7 +211,7 @@ def _encoded(text: str | None, number: bool) -> bytes | None:
 
 
 def _names_person(ids: Any) -> Bools:
-    """Return marks of the distinct ids that can identify a person."""
+    """Return marks of the distinct ids that can identify a person: those that are neither empty nor invalid UTF-8."""
     slices = (ids.slice(start, _SLICE) for start in range(0, len(ids), _SLICE))
     named = [_all_name_persons(part) if _valid_utf8(part) else _each_names_person(part) for part in slices]
     return np.concatenate([np.zeros(0, dtype=np.bool_), *named])

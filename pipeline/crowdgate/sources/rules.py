@@ -19,7 +19,7 @@ Ask = Callable[[Mapping[str, float]], Answers]
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """The result of a rule; `passed` is None if it could not be determined, which is no pass."""
+    """The result of a contract's rule; `passed` is None if it could not be determined, which is no pass."""
 
     name: str
     kind: Literal["row", "table"]
@@ -28,7 +28,8 @@ class RuleOutcome:
 
 def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: Mapping[str, float],
               ask: Ask) -> tuple[RuleOutcome, ...]:  # fmt: skip
-    """Check the labels that remain after cleaning, and the facts about the table, against the contract's rules.
+    """Return the outcomes of the contract's rules on the labels that remain after cleaning, and on the facts about the
+    table.
 
     Row rules of attributes that `distinct` lacks are left out, as these were not read. A table rule whose fact is
     absent or not finite has no outcome.
@@ -40,7 +41,7 @@ def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: 
 
 
 def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
-    """Return whether there are row rules and every one of them passed."""
+    """Return whether the outcomes include row rules and every one of these passed."""
     rows = [outcome for outcome in outcomes if outcome.kind == "row"]
     return bool(rows) and all(outcome.passed is True for outcome in rows)
 
@@ -52,7 +53,7 @@ def _rule_passes(rule: TableRule, known: Mapping[str, float], answers: Answers) 
 
 
 def is_within_limits(rule: TableRule, fact: float) -> bool:
-    """Return whether a fact is within the limits of a rule."""
+    """Return whether the value of a fact is within the limits of a table rule."""
     return (rule.low is None or rule.low <= fact) and (rule.high is None or fact <= rule.high)
 
 

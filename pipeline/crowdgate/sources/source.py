@@ -17,8 +17,8 @@ Cells = Any
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows of a part: an array per column, the number of lines that were no rows, and the bytes of the part read
-    so far.
+    """Some rows of a part: an Arrow array of cells per column, the number of lines that were no rows, and the bytes of
+    the part read so far.
     """
 
     rows: int
@@ -28,11 +28,11 @@ class Batch:
 
 
 class TablePart(Protocol):
-    """Rows of the table that are read separately. Picklable, so that another process may read it."""
+    """Part of a table that is read separately. Picklable, so that another process may read it."""
 
     @property
     def size(self) -> int:
-        """The size in bytes, for showing progress."""
+        """The size of the part in bytes, for showing progress."""
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches, of these columns only. Values of `unique` columns hardly recur, so they get no
@@ -47,7 +47,7 @@ class Source(Protocol):
 
     @property
     def parts(self) -> Sequence[TablePart]:
-        """All rows, each in one part."""
+        """The parts of the table, which hold each row once."""
 
     def fingerprint(self) -> object:
         """Return the state of the table: a different value after any change."""
@@ -67,5 +67,5 @@ class Reader:
 
 
 def table_changed() -> FileFault:
-    """Return the error that the table has changed since it was opened."""
+    """Return the error to raise if the table has changed since it was opened."""
     return FileFault("the input changed while it was read")

@@ -15,7 +15,7 @@ Fields = Mapping[int, Any]
 
 
 class ParsedStruct(NamedTuple):
-    """A struct, and its size in bytes."""
+    """A parsed Thrift struct, and its size in bytes."""
 
     fields: Fields
     size: int
@@ -26,7 +26,7 @@ class TruncatedStruct(ValueError):
 
 
 def parse(data: bytes) -> ParsedStruct:
-    """Return the struct at the start of `data`.
+    """Return the Thrift struct at the start of `data`.
 
     Raises TruncatedStruct if it ends too early, ValueError if it is none.
     """

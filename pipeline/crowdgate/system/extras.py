@@ -24,7 +24,9 @@ AUDIT = Extra("audit", "sklearn", "scikit-learn")
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:
-    """Raise ConfigurationError if the extra, which `where` needs, is not installed. Imports nothing."""
+    """Raise ConfigurationError if an optional extra of the package, which the feature `where` needs, is not installed.
+    Imports nothing.
+    """
     if find_spec(extra.module) is None:
         install = f"pip install 'crowdgate[{extra.name}]'"
         raise ConfigurationError(

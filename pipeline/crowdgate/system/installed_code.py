@@ -12,7 +12,7 @@ LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
 
 @cache
 def code_digest() -> str:
-    """SHA-256 of the installed package: its version and every Python file."""
+    """Return the SHA-256 of the installed package: its version and every Python file."""
     package = Path(__file__).parents[1]
     total = hashlib.sha256(version("crowdgate").encode())
     for path in sorted(package.rglob("*.py")):
@@ -23,6 +23,8 @@ def code_digest() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """The versions of what draws and computes; OpenDP's only where it is installed, as `check` does without it."""
+    """Return the versions of the libraries that draw and compute, by name; OpenDP's only where it is installed, as
+    `check` does without it.
+    """
     found = {name: version(name) for name in LIBRARIES if find_spec(name) is not None}
     return {"python": platform.python_version(), **found}

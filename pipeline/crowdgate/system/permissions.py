@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Access:
-    """Permission bits of folders and files, outside and inside the folder of a team."""
+    """Permission bits of new folders and files: outside a team's folder, and inside one."""
 
     folder: int
     file: int
@@ -90,7 +90,7 @@ def open_file(path: Path, flags: int, access: Access) -> int:
 
 
 def apply_modes(folder: Path, access: Access) -> None:
-    """Set the mode of a folder, and of everything below it. Raises OSError."""
+    """Set the modes of a folder and of everything below it to those of `access`. Raises OSError."""
     make_folder(folder, access)
     for path in folder.iterdir():
         if path.is_dir():

@@ -72,7 +72,9 @@ def read_bounded(file: BufferedReader, most: int) -> bytes:
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """Return all of the regular file at `path`, of at most `most` bytes. Raises OSError as the two above."""
+    """Return all bytes of the regular file at `path`. Raises OSError for another kind of file, or one of more than
+    `most` bytes.
+    """
     with plain_file(path) as file:
         return read_bounded(file, most)
 

@@ -133,7 +133,7 @@ def _write(made: SimulatedTable, path: Path) -> None:
 
 
 def _prior(plan: Plan, people: int, source: Path | None) -> Any:
-    """Return the prior of every attribute that rows need, for so many people."""
+    """Return the prior distribution, scaled to `people`, of every attribute that simulated rows need."""
     contract = plan.bundle.contract
     levels = {
         each.name: each.hierarchy.levels[0]

@@ -30,16 +30,17 @@ EVENLY = "every value as often: nothing is known"
 
 @dataclass(frozen=True, eq=False)
 class SimulatedTable:
-    """A table, and the source of each column's values in words."""
+    """A table of simulated rows, and in words the source of each column's values."""
 
     table: pa.Table
     drawn_from: Mapping[str, str]
 
 
 def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> SimulatedTable:
-    """Return rows of so many people: one each, or a random number up to the contract's bound.
+    """Return a table of simulated rows of `people` people: one row each, or a random number of rows up to the
+    contract's bound.
 
-    Of an inherited sample only the people in it have rows, by Bernoulli sampling.
+    If the table is an inherited sample, only the people in it have rows, by Bernoulli sampling.
     """
     import pyarrow as pa
 
@@ -68,7 +69,8 @@ def _persons(contract: Contract, people: int, random: np.random.Generator) -> Co
 
 
 def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
-    """Yield groups of attributes with a domain, each at the finest level with known counts.
+    """Yield groups of attributes that are drawn jointly, each attribute at the finest level with known counts;
+    attributes without a domain are left out.
 
     Attributes that are counted together are in one group while its cells are few enough.
     """
@@ -94,7 +96,9 @@ def _level(name: str, prior: Prior) -> Level:
 
 
 def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Floats:
-    """Return the share of every combination: 0 for those that the contract's own rules refuse."""
+    """Return the probability of every combination of the group's values: 0 for those that the contract's row rules
+    refuse.
+    """
     joint = prior.joint(group)
     found = np.ones(tuple(map(len, group.values()))) if joint is None else joint.people
     allowed = np.asarray(1.0)
@@ -107,7 +111,7 @@ def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Fl
 
 
 def _allowed(attribute: Attribute) -> Floats:
-    """Return 1 for each value, or 0 for one that a row rule refuses."""
+    """Return, for each value of the attribute's domain, 1 if the row rules accept it, otherwise 0."""
     domain = attribute.domain
     assert domain is not None, "asked before"
     if attribute.accepted is None:
@@ -116,7 +120,9 @@ def _allowed(attribute: Attribute) -> Floats:
 
 
 def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.Generator) -> object:
-    """Return cells as text, each a uniformly drawn value of its code: a label is read as its own value."""
+    """Return one cell of text for each code of a level: a value with that code that the row rules accept, drawn
+    uniformly.
+    """
     import pyarrow as pa
 
     domain, values = attribute.domain, np.empty(len(codes), dtype=np.int32)
