@@ -34,7 +34,8 @@ ERROR = (
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A kind of release with its policy that is shown, and the policy's expected errors of every table."""
+    """A kind of release with the forecast of one policy of that kind, and this policy's expected errors of every table
+    (None: unknown)."""
 
     kind: str
     forecast: Forecast
@@ -67,7 +68,8 @@ class KindComparison:
         return f"{rival.kind}: for {'; '.join(part for part in parts if part)}"
 
     def _mean(self, rival: Rival, ways: int) -> str:
-        """Return the root mean square error over the cells of all tables of that many attributes."""
+        """Return the root mean square error of a cell, in people, over all tables of `ways` attributes, as text;
+        "unknown" if the errors of some table are unknown."""
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
@@ -108,7 +110,7 @@ class KindComparison:
 
 
 def _exact_value(value: Value) -> Value:
-    """Return a figure exactly: fractions as text."""
+    """Return the value of a figure for JSON: fractions exactly, as text; anything else unchanged."""
     return str(value) if isinstance(value, Fraction) else value
 
 
@@ -151,7 +153,8 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
 
 
 def _tables(levels: Axes) -> list[dict[str, Level]]:
-    """Return all sets of one and two attributes."""
+    """Return all tables of one and two attributes, each as its attributes at levels. Raises ConfigurationError for too
+    many cells."""
     tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
     cells = sum(prod(map(len, table.values())) for table in tables)
     if cells > MOST_CELLS_COMPARED:
@@ -161,7 +164,8 @@ def _tables(levels: Axes) -> list[dict[str, Level]]:
 
 
 def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
-    """Return the proposal of the kind with the least error; None if no proposal keeps the guarantee."""
+    """Return the policy of least error among those that a kind of release proposes; None if no proposal keeps the
+    guarantee."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     found = []
     for spec in kind.propose(levels):
@@ -176,7 +180,8 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
 
 
 def _total(rival: Rival) -> tuple[float, float]:
-    """Return the sort key of a proposal: the sum of mean errors (infinite if unknown), then minus what is released."""
+    """Return the sort key of a proposal: the sum over tables of the mean error of a cell (infinite if unknown), then
+    minus the share that is retained."""
     errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
     return errors, -rival.forecast.retained().share
 

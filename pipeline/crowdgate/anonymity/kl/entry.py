@@ -173,7 +173,7 @@ class KlEntry(DatedStatement):
 
 
 def _faults(entry: KlEntry) -> Iterator[str]:
-    """Yield what makes an entry impossible."""
+    """Yield, in words, each reason why an entry is impossible."""
     bins = entry.bins
     if bins != prod(each.values for each in entry.vocabulary.attributes):
         yield "bins must be the product of the attributes' numbers of values"

@@ -152,7 +152,7 @@ def _questionnaire_item(
 
 
 def _question_levels(document: Document, form: Questionnaire, contract: Contract) -> dict[str, str]:
-    """Return the requested attributes at their levels."""
+    """Return the level at which a questionnaire asks for each attribute of its contract, by attribute."""
     levels, problems = dict[str, str](), list[Problem]()
     for at, each in enumerate(form.spec.questions):
         if each.attribute is None:
@@ -195,8 +195,8 @@ def _lines(
 def _entries_for_all(
     contract: Contract, levels: Mapping[str, str], key: Sequence[str], entries: Sequence[SignedEntry]
 ) -> MatchingEntries | None:
-    """Return the entries for these attributes of the contract's population together; None if none of them has a public
-    domain."""
+    """Return the entries that match all the attributes `key` together, at their levels, for the contract's population;
+    None if none of the attributes has a public domain."""
     sizes = {name: size for name in key if (size := _level_size(contract, name, levels[name])) is not None}
     return match_entries(RepositoryQuestion(contract.id, sizes, contract.population, {}), entries) if sizes else None
 

@@ -20,7 +20,7 @@ from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
 
 Values = Mapping[tuple[str, str], int]
-"""Number of values by (attribute, level)."""
+"""Number of values of a level, by attribute and level."""
 
 
 def open_repository(place: str, keys: Sequence[Path], today: date) -> Repository:
@@ -124,7 +124,7 @@ def _restriction(contract: Contract | None, entries: Sequence[KlEntry], word: st
 
 
 def entry_json(each: SignedEntry) -> dict[str, Any]:
-    """Return an entry with its digest and its signers."""
+    """Return an entry as an object of JSON, with its digest and the ids of the keys that signed it."""
     return {"digest": each.digest, "signed_by": list(each.signers), **each.entry.model_dump(mode="json", by_alias=True)}
 
 

@@ -29,7 +29,8 @@ class ValueRestriction:
 
 @dataclass(frozen=True, eq=False)
 class EntrySubject:
-    """Attributes at levels, in the order of their names, and restrictions of the population."""
+    """Subject of an entry: attributes of a contract at levels, in the order of their names (`view`), and restrictions
+    of the population to people with given values of other attributes (`where`)."""
 
     contract: Contract
     view: View
@@ -37,7 +38,7 @@ class EntrySubject:
 
     @property
     def counted(self) -> View:
-        """All attributes that are read, the restricted ones last."""
+        """View of all attributes that are read: those of the entry, then the restricted ones."""
         return View({**self.view.levels, **{name: only.level for name, only in self.where.items()}})
 
     def vocabulary(self) -> Vocabulary:
@@ -85,7 +86,7 @@ def levels_option(view: View) -> str:
 
 
 def split_options(words: Sequence[str]) -> list[str]:
-    """Return the parts of options that may be repeated, with commas in each."""
+    """Return the single parts of options that may be repeated, each of which may list several, separated by commas."""
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 

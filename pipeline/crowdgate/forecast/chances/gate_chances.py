@@ -41,7 +41,8 @@ ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[PassProbability, st
 
 @dataclass(frozen=True)
 class GateChance:
-    """The probability that one gate passes (None: unknown) and its basis, or why it is unknown.
+    """The probability `odds` that one gate passes in the next release (None: unknown), and its basis, or why it is
+    unknown.
 
     A gate that `stops` withholds the release unless it passes: it blocks, and its failure is not waived.
     """
@@ -57,12 +58,13 @@ class GateChance:
         return gate_text(self.rule)
 
     def words(self) -> str:
-        """Return the probability as a clause."""
+        """Return the probability of passing with its basis as a clause, beginning with "probability of passing"."""
         known = f"{odds_text(self.odds)}, {self.basis}" if self.odds else self.basis
         return f"probability of passing: {known}"
 
     def probability(self) -> str:
-        """Return the probability as a clause, for a gate that can pass and fail."""
+        """Return the probability of passing with its basis, or "unknown" with the reason, for a gate that can pass and
+        fail."""
         reason = self.basis.removeprefix("unknown: ")
         return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
@@ -73,7 +75,8 @@ class GateChance:
 
 @dataclass(frozen=True)
 class Chances:
-    """The probability of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
+    """The probability of each gate in the next release, except gates on confidential figures. `refused`: the ledger
+    would refuse the release."""
 
     gates: tuple[GateChance, ...]
     refused: bool
@@ -85,8 +88,8 @@ class Chances:
 
     @property
     def all(self) -> PassProbability | None:
-        """The probability that nothing stops the next release; None if a gate's probability is unknown, unless another
-        gate can't pass.
+        """The probability that the next release is published; None if it is unknown for a gate that can withhold the
+        release, unless another such gate can't pass.
 
         The value assumes independent gates; the limits hold for any dependence (Frechet 1935).
         """
@@ -98,7 +101,8 @@ class Chances:
 
     @property
     def at_most(self) -> float:
-        """Upper bound on the probability of the release, from the gates with a known probability."""
+        """Upper bound on the probability that the next release is published: the least upper limit among gates of known
+        probability that can withhold it, 0 if the ledger refuses it."""
         told = [each.odds.high for each in self._stopping if each.odds is not None]
         return 0.0 if self.refused else min(told, default=1.0)
 
@@ -152,7 +156,7 @@ class NextRelease:
     counts: ByCounts
 
     def reach(self, rule: GateRule, measure: Measure) -> GateReach:
-        """Return whether a gate can decide anything from the next release on."""
+        """Return the reach of a gate from the next release on: it can't fail, can't pass, or is open."""
         return gate_reach(self.static, rule, measure, self.register)
 
     def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
@@ -179,7 +183,8 @@ def next_release(
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
-    """Return the probabilities of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    """Return the probability of each gate in the next release; `day` (YYYY-MM-DD) is the day up to which waivers must
+    hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
     return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
 
@@ -220,7 +225,8 @@ def _audits(plan: Plan) -> Audits:
 
 
 def odds_json(odds: PassProbability | None) -> dict[str, Any]:
-    """Return a probability and its limits as a dictionary."""
+    """Return a probability and its limits as a dictionary with the keys `chance`, `low` and `high`, all None if it is
+    unknown."""
     return {name: None if odds is None else getattr(odds, of) for name, of in
             (("chance", "value"), ("low", "low"), ("high", "high"))}  # fmt: skip
 
