@@ -148,7 +148,8 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
 
 
 def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
-    """Return the values that the sentence of a measure may use: the options in words, `of` and `over`."""
+    """Return the values that the sentence on a gate's measure may use, by name: the measure's options in words, `of`
+    and `over`."""
     options = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     over = rule.over or tuple(plan.protection.figures.levels)
     return {

@@ -23,7 +23,7 @@ from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
 
 LEVELS = "levels"
-"""The kind of CSV files that contracts name: levels, margins, counts."""
+"""Name of the kind of CSV files that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"
 
 
@@ -45,7 +45,7 @@ class Remark:
     corrected: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return one of the `remarks` of `--format json`."""
+        """Return the remark as `--format json` lists it under `remarks`."""
         return asdict(self)
 
 
@@ -200,9 +200,8 @@ def _levels(path: Path) -> None:
 
 @dataclass(frozen=True)
 class FileKind:
-    """How files of a kind are read: for problems, and policies for their check. `marks` are keys that only this kind
-    has.
-    """
+    """A kind of file: `read`, the function that reads such a file, raises its problems and returns a policy's check;
+    `marks`, keys that only this kind has."""
 
     read: Callable[[Path], PolicyCheck | None]
     marks: tuple[Location, ...] = ()
@@ -232,7 +231,8 @@ def _warning_remarks(checked: PolicyCheck) -> Iterator[Remark]:
 
 
 def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:
-    """Yield why a policy is not allowed, except for gates that can't pass, as warnings cover these."""
+    """Yield the reasons why a policy is not allowed as remarks of severity `withheld`, except gates that can't pass,
+    which warnings cover."""
     document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
     withheld = [found for found in checked.verdicts if found.withholds]
     said: list[tuple[Location, str]] = [

@@ -93,7 +93,8 @@ class AnonymityResult:
 
 
 def summary_json(summary: SizeSummary) -> dict[str, Any]:
-    """Return a summary in which people are counted by greatest set size."""
+    """Return a summary of anonymity sets as an object of JSON; `people_within` has the number of people in sets of at
+    most each size."""
     stated = asdict(summary)
     within = dict(zip(map(str, SIZES), stated.pop("within"), strict=True))
     return {**stated, "people_within": within}

@@ -39,13 +39,14 @@ class PolicyComparison:
 
     @property
     def effects(self) -> list[tuple[str, str, str]]:
-        """The effects of both policies, line by line: name, before and after."""
+        """Figures of both policies' effects, each as (name, before, after)."""
         was, now = ({} if each is None else each.lines for each in (self.before, self.after))
         lines = ((name, was.get(name, NOTHING), now.get(name, NOTHING)) for name in dict.fromkeys([*was, *now]))
         return [*(line for line in lines if line[1:] != (NOTHING, NOTHING)), *self._chances()]
 
     def _chances(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the probabilities that differ, of gates that both policies have."""
+        """Yield (name, before, after) of each probability of passing that differs, for gates that both policies
+        have."""
         was, now = ({} if each is None else each.chances for each in (self.before, self.after))
         yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
 
@@ -64,7 +65,7 @@ class PolicyComparison:
 
 @dataclass(frozen=True)
 class PolicyDifference:
-    """All differences between two sides."""
+    """All differences between two sides (policies, or folders of policies), policy by policy."""
 
     old: str
     new: str
@@ -72,7 +73,7 @@ class PolicyDifference:
 
     @property
     def stricter(self) -> bool:
-        """True if nothing changed, or only towards tighter."""
+        """True if every policy is unchanged, or changed only towards tighter."""
         return all(each.stricter for each in self.policies)
 
     def to_json(self) -> dict[str, Any]:

@@ -20,7 +20,8 @@ CRASHED = "crashed"
 
 @dataclass(frozen=True)
 class PastRelease:
-    """A past release: its id, its outcome, and the verdicts of the current gates, or why it was refused.
+    """A past release: its id, its outcome then (`ended`), and the verdicts of the current gates on it, or why it was
+    refused.
 
     `opened`: its private record was opened, which the ledger records.
     """
@@ -33,7 +34,7 @@ class PastRelease:
 
     @property
     def now(self) -> str:
-        """The outcome of the release under the current policy."""
+        """The outcome of the release under the current policy: withheld, published, or not known."""
         blocking = [each.withholds for each in self.gates if each.rule.severity == "block"]
         if True in blocking:
             return "withheld"
@@ -47,7 +48,8 @@ class PastRelease:
 
 @dataclass(frozen=True)
 class GateTally:
-    """How many past releases a gate would have withheld or advised against, among those where that is known."""
+    """How many past releases a gate would have withheld or advised against (`against`), of the number `judged`, while
+    its verdict is unknown for `unknown` others."""
 
     rule: GateRule
     against: int
@@ -56,12 +58,12 @@ class GateTally:
 
     @property
     def words(self) -> str:
-        """The tally in a sentence."""
+        """The gate and its tally in a sentence."""
         return f"{gate_text(self.rule)}: {self.short_text}"
 
     @property
     def short_text(self) -> str:
-        """The tally in words, without those of the gate."""
+        """The tally in words, without the gate's name."""
         verb = "withheld" if self.rule.severity == "block" else "advised against"
         rest = f"; unknown for {self.unknown}" if self.unknown else ""
         if not self.judged:
@@ -96,7 +98,8 @@ class PolicyReplay:
 
 
 def tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
-    """Return the tally of each gate of the policy, in order."""
+    """Return, for each gate of the policy in order, how many past releases it would have withheld or advised
+    against."""
     made = []
     for at, (rule, _) in enumerate(plan.gates):
         said = [each.gates[at].withholds for each in past if each.gates]
