@@ -28,8 +28,8 @@ class Packing:
 
     @classmethod
     def of(cls, sizes: Sequence[int]) -> "Packing":
-        """Return the packing of columns of these sizes (numbers of codes) into as few words as fit; at least one
-        word."""
+        """Return the packing of columns of these sizes (numbers of codes), which fills one word after another; at least
+        one word."""
         spans: list[list[int]] = [[]]
         for size in sizes:
             if prod(spans[-1]) * max(size, 1) > WORD_LIMIT:

@@ -54,12 +54,12 @@ class KindComparison:
 
     @property
     def assumed(self) -> str:
-        """The definition of the errors, and their basis."""
+        """The basis of the expected errors and their definition, in words."""
         return f"{self.basis}; {ERROR}"
 
     @property
     def which(self) -> tuple[str, ...]:
-        """The purpose of each kind and its expected error of a cell, in sentences."""
+        """A sentence for each kind of release: its purpose and its expected error of a cell."""
         return tuple(self._kind_text(each) for each in (self.own, *self.rivals))
 
     def _kind_text(self, rival: Rival) -> str:
@@ -76,7 +76,8 @@ class KindComparison:
         return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` adds."""
+        """Return the comparison: figures of each kind, and the errors of every cell of every table as an object of
+        JSON."""
         stated = {
             rival.kind: {figure.name: _exact_value(figure.value) for figure in rival.forecast.figures}
             for rival in self.rivals

@@ -107,13 +107,14 @@ class Outlook:
 
     @cached_property
     def singling_out(self) -> Picture:
-        """The bound on singling out as a picture, with the policy's gates on it."""
+        """Picture of the bound on the success of predicate singling out by predicate weight, with the limits of the
+        policy's gates."""
         once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
         spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
         return singling_out(self.plan.first_release_facts().most_rows, spent, [rule for rule, _ in self.plan.gates])
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the outlook as an object of JSON."""
         return {
             "guarantee": manifest.guarantee_json(self.plan.guarantee),
             "mechanism": self.plan.protection.kind.parameters(self.plan.protection.mechanism),

@@ -66,7 +66,7 @@ class MechanismProposal:
     met: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` holds."""
+        """Return the proposal as an object of JSON."""
         return {"mechanism": dict(self.mechanism), "rows": self.rows, "reached": self.reached, "met": self.met}
 
 
@@ -79,7 +79,7 @@ class TargetAnswer:
     advice: str
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` adds."""
+        """Return the target, the proposals and the advice as an object of JSON."""
         return {"wish": self.wish, "proposals": [each.to_json() for each in self.proposals], "advice": self.advice}
 
 
@@ -306,7 +306,7 @@ def _plain(value: object) -> Any:
 
 
 def _check_shares(option: str, prior: Prior, levels: Axes) -> None:
-    """Raise ConfigurationError for attributes with unknown shares."""
+    """Raise ConfigurationError for attributes whose shares of people by value are unknown at these levels."""
     unknown = [*unknown_shares(prior, levels)]
     if unknown:
         raise ConfigurationError([Problem("command line", None, option, each.found, each.expected) for each in unknown])

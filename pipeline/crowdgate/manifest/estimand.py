@@ -64,13 +64,13 @@ class EstimandFields(ManifestFields):
             yield "the estimand names a column that is not read"
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
-        """Return whether the labels of a published column agree with its treatment of invalid cells."""
+        """Return True if the labels of a published column agree with its treatment of invalid cells."""
         if labels == (ANY_LABEL,):
             return column in (*self.dropped, *self.invalid)
         return column in (self.invalid if labels[-1] == INVALID_LABEL else self.dropped)
 
     def words(self) -> list[str]:
-        """Return the rules in sentences."""
+        """Return the rules for counted rows in sentences."""
         return [*self._units(), *self._cells()]
 
     def _units(self) -> Iterator[str]:

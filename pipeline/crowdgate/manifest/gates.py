@@ -97,7 +97,7 @@ class GateFields(ManifestFields):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that these fields state."""
+        """The verdict that the gate's fields state."""
         known = self.value is not None and self.low is not None and self.high is not None
         shown = WrittenMeasurement(self.value or "", self.low or "", self.high or "") if known else None
         reads, outcome = MeasureClass(self.reads), Outcome(self.outcome)

@@ -297,7 +297,7 @@ class Manifest(ManifestFields):
         return self
 
     def sealed(self) -> bytes:
-        """Return the manifest's bytes as they are published."""
+        """Return the bytes of the manifest's file as they are published: canonical JSON."""
         return canonical(self.to_json())
 
     def to_json(self) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _grid_cell(row: Any, chart: Chart) -> str:
 
 
 def _wish(answer: TargetAnswer) -> Section:
-    """Return the section of a target: the nearest proposals, and advice."""
+    """Return the section on a target: the target, advice, and the nearest proposals."""
     return Section(f"Wish: {answer.wish}", [answer.advice], list(map(_proposal, answer.proposals)))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of a run's private record, for its curator: confidential. The access is recorded first."""
+"""Pictures of a run's private record, for its custodian: confidential. The access is recorded first."""
 
 from __future__ import annotations
 

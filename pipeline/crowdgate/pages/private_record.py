@@ -1,4 +1,4 @@
-"""A private record as a page for its curator. Text of a record can hold anything, so it is made printable first."""
+"""A private record as a page for its custodian. Text of a record can hold anything, so it is made printable first."""
 
 import json
 from collections.abc import Iterator

@@ -65,7 +65,7 @@ class ReleasePage:
 
     @property
     def title(self) -> str:
-        """The title of the page: the id and the outcome."""
+        """The title of the page: the run's id and its outcome."""
         return f"{self.told.release_id}: {self.told.outcome}"
 
     def markdown(self) -> str:

@@ -48,7 +48,7 @@ def alternatives(*ways: str) -> str:
 
 
 def unknown_shares(prior: Prior, levels: Axes) -> Iterator[UnknownShares]:
-    """Yield every attribute whose shares are unknown at its level."""
+    """Yield every attribute whose shares of people by value are unknown at its level in `levels`."""
     for name, level in levels.items():
         if prior.shares(name, level) is None:
             yield UnknownShares(name, level, prior.known_level(name, level))

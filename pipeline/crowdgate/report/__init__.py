@@ -22,7 +22,7 @@ def markdown(template: str, values: Mapping[str, object]) -> str:
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
-    """Return a template rendered with the values, without escaping."""
+    """Return the text of a template filled with the values, without escaping."""
     return _environment().get_template(template).render(values)
 
 

@@ -51,7 +51,7 @@ class CaseResult:
         return not self.differences
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the result of the case as an object of JSON."""
         gates = {found.gate: str(found.outcome) for found in self.verdicts}
         return {
             "file": str(self.file),

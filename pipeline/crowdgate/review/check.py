@@ -61,7 +61,7 @@ class GateNote:
 
 
 class GateState(StrEnum):
-    """State of a gate before data are read."""
+    """State of a gate before data are read: decided (passes, fails, ...), open (could fail), or private."""
 
     PASSES = "passes"
     FAILS = "fails"
@@ -119,7 +119,7 @@ class PolicyCheck:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the check of a policy as an object of JSON."""
         return {
             "policy": str(self.policy),
             "allowed": self.allowed,

@@ -60,7 +60,7 @@ class LintedFile:
 
     @property
     def remarks(self) -> list[Remark]:
-        """All remarks about the file."""
+        """All remarks about the file: its problems, or what its check found."""
         told = [_problem_remark(problem) for problem in self.problems]
         if self.checked is not None:
             told += [*_refusal_remarks(self.checked), *_warning_remarks(self.checked)]
@@ -68,7 +68,7 @@ class LintedFile:
 
 
 def lint_files(paths: Iterable[Path]) -> list[LintedFile]:
-    """Return every file among `paths` and in folders among them, each once."""
+    """Return the lint result of every file among `paths` and in folders among them, each once."""
     return [lint(path) for path in dict.fromkeys(file for stated in paths for file in files_in(stated))]
 
 
@@ -154,7 +154,8 @@ def _contract(path: Path) -> None:
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
-    """Raise ConfigurationError if another file of the working copy has the name."""
+    """Raise ConfigurationError if one of `files` (path and name), other than the document's own file, has the same
+    name."""
     own = document.path.resolve()
     others = [path.name for path, stated in files if stated == name and path.resolve() != own]
     if others:
@@ -181,7 +182,8 @@ def _decision(path: Path) -> None:
 
 
 def _levels(path: Path) -> None:
-    """Check a CSV file as the contracts that name it do."""
+    """Check a CSV file of levels, margins or counts in the way of each contract that names it. Raises
+    ConfigurationError."""
     own, named = path.resolve(), False
     for file, _ in contract_files(working_copy(path)):
         problems: Sequence[Problem] = ()

@@ -56,14 +56,14 @@ class InventoryItem:
     unheld: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the item, its attributes and the matching entries as an object of JSON."""
         said = {"kind": self.kind, "name": self.name, "contract": self.contract, "population": self.population}
         lines = [{**vars(line), "entries": list(line.entries)} for line in self.lines]
         together = None if self.together is None else _entries_json(self.together)
         return {**said, "attributes": lines, "together": together, "decisions_not_held": self.unheld}
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the lines of a table under TITLES."""
+        """Yield the item's rows of a table under TITLES, one for each attribute."""
         for at, line in enumerate(self.lines):
             head = [f"{self.kind} {self.name}", self.population] if at == 0 else ["", ""]
             entries = ", ".join(digest[:12] for digest in line.entries) or "none"

@@ -23,7 +23,7 @@ class ValueRestriction:
 
     @property
     def value(self) -> str:
-        """Label of the value at its level."""
+        """Label of the required value at its level."""
         return self.level.labels[self.code]
 
 
@@ -42,14 +42,14 @@ class EntrySubject:
         return View({**self.view.levels, **{name: only.level for name, only in self.where.items()}})
 
     def vocabulary(self) -> Vocabulary:
-        """Return the attributes in the form of an entry."""
+        """Return the subject's attributes and levels as fields of an entry."""
         said = (
             AttributeFields(name=name, level=level.name, values=len(level)) for name, level in self.view.levels.items()
         )
         return Vocabulary(contract=self.contract.id, version=self.contract.version, attributes=tuple(said))
 
     def restrictions(self) -> tuple[Restriction, ...]:
-        """Return the restrictions in the form of an entry."""
+        """Return the subject's restrictions to given values as fields of an entry."""
         return tuple(
             Restriction(name=name, level=only.level.name, value=only.value) for name, only in self.where.items()
         )
@@ -81,7 +81,7 @@ def read_entry_subject(path: Path, attributes: Sequence[str], where: Sequence[st
 
 
 def levels_option(view: View) -> str:
-    """Return the attributes with their levels, in the form of `--of`."""
+    """Return the attributes of a view with their levels as the text of the option `--of`."""
     return ",".join(f"{name}={level.name}" for name, level in view.levels.items())
 
 

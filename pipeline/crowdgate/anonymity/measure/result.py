@@ -68,7 +68,7 @@ class AnonymityResult:
         return counting_text(self.chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the findings as an object of JSON."""
         chosen, by = self.chosen, self.measured.by
         found: dict[str, Any] = {"outcome": "measured", "contract": chosen.contract.id, "counted": self.words}
         found |= {"ingested": self.measured.ingested, "people": self.measured.people, "up_to": chosen.up_to}

@@ -264,7 +264,7 @@ def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
 
 
 def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
-    """Yield notes on the expansions and their errors."""
+    """Yield notes on the second-order expansions from which the figures follow, and on their errors."""
     yield FORMULAS
     yield EXPANSION_ERRORS
     if refused:

@@ -140,6 +140,6 @@ def _difference_row(people: int, first: Row, second: Row) -> Row:
 
 
 def number(value: Value) -> float:
-    """Return the figure of a row as a float."""
+    """Return a number in a cell of a row as a float."""
     assert isinstance(value, int | float), "a figure"
     return float(value)

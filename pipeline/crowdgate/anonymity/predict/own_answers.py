@@ -42,7 +42,7 @@ class OwnAnswers:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the counts as an object of JSON."""
         counts = [{"question": each.question, "people": each.people} for each in self.steps]
         about = {"questionnaire": self.form, "population": self.population, "notes": list(self.notes)}
         return {"outcome": "counted", **about, "people": counts}

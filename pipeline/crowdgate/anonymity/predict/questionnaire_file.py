@@ -49,7 +49,7 @@ class QuestionnaireModel:
 
     @property
     def people(self) -> int:
-        """Number of people that the questionnaire is for."""
+        """Number of people in the population of the questionnaire."""
         return self.file.spec.population.people
 
     @property

@@ -99,5 +99,5 @@ def _level(contract: Contract, name: str, level: str, problems: list[Problem]) -
 
 
 def level_names(attribute: Attribute) -> tuple[str, ...]:
-    """Return the names of an attribute's levels, finest first."""
+    """Return the names of the levels that an attribute has, finest first."""
     return () if attribute.hierarchy is None else attribute.hierarchy.names

@@ -54,7 +54,7 @@ class GateChance:
 
     @property
     def gate(self) -> str:
-        """The name of the gate."""
+        """The gate in one phrase, e.g. `released_rows at least 100000`."""
         return gate_text(self.rule)
 
     def words(self) -> str:
@@ -69,7 +69,7 @@ class GateChance:
         return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate's probability, its basis, and its effect as an object of JSON."""
         return {"gate": self.gate, **odds_json(self.odds), "basis": self.basis, "stops": self.stops}
 
 
@@ -111,7 +111,7 @@ class Chances:
         return [each for each in self.gates if each.stops]
 
     def words(self) -> str:
-        """Return the probability as a sentence."""
+        """Return the probability that the next release is published, as a sentence, or why it is 0 or unknown."""
         said, found = "Probability of publication", self.all
         hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
         if self.refused or hopeless is not None:
@@ -136,7 +136,7 @@ class Chances:
         return f"probability unknown ({gates}){bound}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the probability of publication and that of each gate as an object of JSON."""
         whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
         return {"release": whole, "gates": [each.to_json() for each in self.gates]}
 
@@ -160,13 +160,13 @@ class NextRelease:
         return gate_reach(self.static, rule, measure, self.register)
 
     def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
-        """Return the outcome of a gate that reads no data; None for other gates."""
+        """Return the outcome of a gate that reads public facts only; None for gates that read data."""
         if measure.of_static is None:
             return None
         return verdict(rule, measure, measure.of_static(self.static, rule)).outcome
 
     def waived(self, rule: GateRule, measure: Measure, day: str) -> bool:
-        """Return whether the failure of a gate is waived on that day. A failed measurement never is."""
+        """Return True if a failure of the gate is waived on this day (YYYY-MM-DD). A failed measurement never is."""
         if not is_waived(rule, measure, Outcome.FAIL, day):
             return False
         unusable = measure.register and self.register is not None and not self.register.usable

@@ -34,7 +34,7 @@ class PolicyComparison:
 
     @property
     def stricter(self) -> bool:
-        """True if nothing changed, or only towards tighter."""
+        """True if no field changed, or each change is towards tighter."""
         return all(each.direction is Direction.TIGHTER for each in self.changes)
 
     @property
@@ -51,7 +51,7 @@ class PolicyComparison:
         yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the comparison of the two policies as an object of JSON."""
         return {
             "policy": self.name,
             "direction": str(overall_direction(self.changes)),
@@ -77,7 +77,7 @@ class PolicyDifference:
         return all(each.stricter for each in self.policies)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the differences of the two sides as an object of JSON."""
         found = [change for each in self.policies for change in each.changes]
         stated = {"outcome": "compared", "old": self.old, "new": self.new, "direction": str(overall_direction(found))}
         return {**stated, "policies": [each.to_json() for each in self.policies]}

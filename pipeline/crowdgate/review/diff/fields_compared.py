@@ -45,7 +45,7 @@ class FieldChange:
     means: str
 
     def to_json(self) -> dict[str, str]:
-        """The object that `--json` prints."""
+        """Return the change as an object of JSON."""
         return {
             "field": self.place, "direction": str(self.direction), "old": self.old, "new": self.new, "means": self.means
         }  # fmt: skip
@@ -205,7 +205,7 @@ def _change(at: str, direction: Direction, was: Any, now: Any, field: ValueField
 
 
 def text(value: Any) -> str:
-    """Return a value as a policy would state it."""
+    """Return a value of a policy's field as text, as a policy would state it."""
     made = next((write for kind, write in _WRITTEN if isinstance(value, kind)), str)
     return made(value)
 

@@ -108,7 +108,7 @@ def _working_copy_around(path: Path) -> Path | None:
 
 
 def side_problem(named: str, found: str, expected: str) -> ConfigurationError:
-    """Return the error about a side as it was named."""
+    """Return the error about one side of a comparison, under its name on the command line."""
     return ConfigurationError(Problem("command line", None, named, found, expected))
 
 

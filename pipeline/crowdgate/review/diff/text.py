@@ -75,7 +75,7 @@ def _plain(each: PolicyComparison) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Return arbitrary text of a file, escaped for a cell of a table."""
+    """Return text of a file as Markdown code, escaped for a cell of a table."""
     return code(text).replace("|", "\\|")
 
 

@@ -55,7 +55,7 @@ class PolicyWarning:
         return f"{self.code} {self.file}:{self.line}:{self.column}: {self.words}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the warning as an object of JSON."""
         return asdict(self)
 
 
@@ -79,7 +79,7 @@ Rule = Callable[[ReviewedPolicy], Iterator[Objection]]
 
 
 def policy_warnings(judged: ReviewedPolicy) -> Iterator[PolicyWarning]:
-    """Yield all warnings about a policy."""
+    """Yield each warning about a reviewed policy, rule by rule of RULES."""
     for code, rule in RULES.items():
         for document, at, words in rule(judged):
             yield PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)

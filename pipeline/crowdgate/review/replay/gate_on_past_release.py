@@ -50,7 +50,7 @@ class ReplayedGate:
         return self.verdict.reason if self.reads is not MeasureClass.CONFIDENTIAL else "its figures are not shown"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate with its outcome on the past release as an object of JSON."""
         stated = {"gate": gate_text(self.rule), "class": str(self.reads), "severity": self.rule.severity}
         shown = None if self.verdict is None or self.reads is MeasureClass.CONFIDENTIAL else self.verdict.shown
         figures = {name: None if shown is None else getattr(shown, name) for name in ("value", "low", "high")}
@@ -76,7 +76,8 @@ class ReleaseEvidence:
 
 
 def gate_on_published(rule: GateRule, measure: Measure, shown: ReleaseEvidence, day: str) -> ReplayedGate:
-    """Judge the gate on a published release, on the day of its own verdicts."""
+    """Judge a current gate on a published release, with the figures of that release; `day` is the day of its own
+    verdicts."""
     own = recorded_verdict(rule, shown.said.verdicts)
     why = None if own and _same_measurement(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:

@@ -41,7 +41,7 @@ class PastRelease:
         return "published" if blocking and None not in blocking else "not known"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the past release with its outcome then and now as an object of JSON."""
         stated = {"release_id": self.release_id, "ended": self.ended, "now": self.now, "opened": self.opened}
         return {**stated, "gates": [each.to_json() for each in self.gates], "refused": list(self.refused)}
 
@@ -71,7 +71,7 @@ class GateTally:
         return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate with its tally as an object of JSON."""
         stated = {"gate": gate_text(self.rule), "severity": self.rule.severity}
         return {**stated, "against": self.against, "of_the_last": self.judged, "not_known": self.unknown}
 
@@ -87,11 +87,11 @@ class PolicyReplay:
 
     @property
     def all_readable(self) -> bool:
-        """True if all published releases could be read."""
+        """True if no past release was refused, i.e. all published releases could be read."""
         return not any(each.refused for each in self.past)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the past releases and the tallies as an object of JSON."""
         stated = {"outcome": "replayed", "policy": self.policy, "ledger": self.ledger}
         gates = [each.to_json() for each in self.tallies]
         return {**stated, "releases": [each.to_json() for each in self.past], "gates": gates}

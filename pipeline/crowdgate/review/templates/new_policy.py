@@ -51,7 +51,7 @@ class NewPolicyRequest:
 
 @dataclass(frozen=True)
 class NewPolicy:
-    """The files that were written, the policy first, and the result of `check`."""
+    """Result of writing a new policy: the paths of the written files, the policy first, and its check."""
 
     files: tuple[Path, ...]
     checked: PolicyCheck
