@@ -88,7 +88,7 @@ class Verification:
 
     @property
     def contents(self) -> Any:
-        """What the release's data files contain, in the release kind's own type; available from step 6 on."""
+        """The contents of the release's data files, in the release kind's own type; available from step 6 on."""
         assert self._contents is not None, "step 6 comes first"
         return self._contents
 

@@ -61,7 +61,7 @@ class ReplayedGate:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseEvidence:
-    """What gates read of a published, verified release: its manifest, kind, candidate and public facts."""
+    """Evidence for gates in a published, verified release: its manifest, kind, candidate and public facts."""
 
     said: Manifest
     kind: AnyKind
