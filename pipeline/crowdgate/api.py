@@ -48,8 +48,8 @@ class ReleasedData:
 
     @property
     def weights(self) -> pd.Series[float] | None:
-        """For each released row the number of people of the table that it represents; None if rows have no weights, or
-        there are no rows."""
+        """For each released row, the number of people of the source table that it represents; None if rows have no
+        weights, or the release has no rows."""
         data = self.frames.get("data")
         return None if data is None or "weight" not in data.columns else data["weight"]
 

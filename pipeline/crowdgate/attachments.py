@@ -67,7 +67,8 @@ def _signature(context: Context) -> bytes | None:
 
 
 def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    """Yield the problems of the signature. Without trusted keys its statement is still compared with the files."""
+    """Yield the problems of a release's signature `found` (None: missing). Without trusted keys its statement is still
+    compared with the files."""
     if found is None:
         if context.trusted:
             yield "missing: keys are given, and nobody signed the release"
@@ -88,7 +89,8 @@ def _statement(context: Context) -> ReleaseStatement:
 
 
 def _audit(question: AuditQuestion) -> Attachment:
-    """The record of an audit that gates are judged by. The audit is imported where there is a record."""
+    """Return the attachment of an audit that answers `question`: the record of attacks by which gates are judged. The
+    audit is imported where there is a record."""
 
     def problems(context: Context, found: bytes | None) -> Iterator[str]:
         if found is not None:
@@ -123,7 +125,8 @@ def _audit_problems(audit: "Audit[Any, Any]", said: Manifest, found: bytes) -> I
 
 
 def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
-    """Yield a problem for a register that no gate reads; its counts are checked with the gates."""
+    """Yield a problem if the release holds counts of a register that no gate reads; the counts themselves are checked
+    with the gates."""
     measures = (MEASURES.get(gate.measure) for gate in context.manifest.verdicts)
     if found is not None and not any(measure is not None and measure.register for measure in measures):
         yield "no gate is judged by it"
@@ -142,4 +145,4 @@ ATTACHMENTS = {
     REGISTER: REGISTERED,
     SIGNED: SIGNATURE,
 }
-"""Attachments by the name of the file."""
+"""Attachments (files of a release besides manifest and data) by the name of the file."""

@@ -64,7 +64,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """path:line:column, as far as they are known."""
+        """The place as `path:line:column`, as far as line and column are known."""
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
     def __str__(self) -> str:
@@ -79,8 +79,8 @@ nearest valid word)."""
 
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
-    """Return the word that was probably meant, or None: with other capitals, with its letters in another order, or
-    similar."""
+    """Return the word of `words` that was probably meant by `word`: the one with other capitals, with its letters in
+    another order, or else the most similar. None if there is none."""
     folded = [known for known in words if known.casefold() == word.casefold()]
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
     found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
@@ -88,7 +88,8 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
 
 
 def expected_names(words: Sequence[str], word: str, what: str, where: str) -> str:
-    """Return "one of" the words; if they are many, up to NEAREST_NAMES that are similar to `word`, and where all are.
+    """Return "one of" the words; if they are more than MOST_NAMES, up to NEAREST_NAMES that are similar to `word`, and
+    `where` all words are found.
 
     `what` names a word of this sort, with its article.
     """
@@ -130,7 +131,8 @@ class ConfigurationError(CrowdgateError):
 
 
 class FileFault(CrowdgateError):
-    """An input file cannot serve as the contract's table, whatever its rows hold."""
+    """An input file can't serve as the contract's table, whatever its rows hold: missing, unreadable or of another
+    shape."""
 
     exit_code = 4
     code = "file-fault"

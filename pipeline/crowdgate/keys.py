@@ -21,13 +21,15 @@ _STRETCH = 1 << 18
 
 @dataclass(frozen=True)
 class Packing:
-    """The division of columns into words: `spans` holds the sizes of the columns of each word, in their order."""
+    """The division of columns of codes into 64-bit words: `spans` holds, for each word, the sizes (numbers of codes) of
+    its columns."""
 
     spans: tuple[tuple[int, ...], ...]
 
     @classmethod
     def of(cls, sizes: Sequence[int]) -> "Packing":
-        """Return the packing of columns of these sizes; at least one word."""
+        """Return the packing of columns of these sizes (numbers of codes), which fills one word after another; at least
+        one word."""
         spans: list[list[int]] = [[]]
         for size in sizes:
             if prod(spans[-1]) * max(size, 1) > WORD_LIMIT:
@@ -36,11 +38,11 @@ class Packing:
         return cls(tuple(map(tuple, spans)))
 
     def empty(self) -> tuple[Word, ...]:
-        """Return the words of no tuples."""
+        """Return the words of a table without rows: empty arrays."""
         return self.pack(iter([np.zeros(0, dtype=np.int64)] * sum(map(len, self.spans))), 0)
 
     def pack(self, columns: Iterator[AnyIntegers], rows: int) -> tuple[Word, ...]:
-        """Return the words of the tuples, given column by column."""
+        """Return the words of `rows` tuples of codes, which are given column by column: one array for each word."""
         return tuple(self._word(span, columns, rows) for span in self.spans)
 
     def _word(self, span: tuple[int, ...], columns: Iterator[AnyIntegers], rows: int) -> Word:
@@ -52,18 +54,19 @@ class Packing:
         return word.astype(_type_for(prod(span)), copy=False)
 
     def unpack(self, words: Iterable[Word]) -> tuple[AnyIntegers, ...]:
-        """Return the columns of the words, each in the smallest integers that hold its codes."""
+        """Return the columns of codes that these words hold, each in the smallest type of integers for its codes."""
         return tuple(column for span, word in zip(self.spans, words, strict=True) for column in _columns(span, word))
 
 
 def _type_for(size: int) -> np.dtype[Any]:
-    """Return the smallest signed integers that hold the codes 0 to size - 1, and `size` itself, by which codes are
+    """Return the smallest type of signed integers for the codes 0 to size - 1 and for `size` itself, by which codes are
     divided."""
     return np.min_scalar_type(-size - 1)
 
 
 def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
-    """Return the columns of a word, computed by stretches, as intermediate arrays are as large as their input."""
+    """Return the columns of codes that a word holds. They are computed in stretches of rows, as intermediate arrays are
+    as large as their input."""
     found = [np.empty(len(word), dtype=_type_for(size)) for size in span]
     for start in range(0, len(word), _STRETCH):
         # digits from the least significant one
@@ -76,7 +79,7 @@ def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
 
 
 def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...], Integers]:
-    """Return distinct tuples in order, with the counts of equal ones added. Quick if the tuples are a few sorted
+    """Return the distinct tuples in order, and for each the sum of its counts. Quick if the tuples are a few sorted
     runs."""
     words = list(tuples)
     if not len(counts):
@@ -99,9 +102,9 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
 
 
 def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:
-    """Return the places of the tuples in lexicographic order; equal ones are adjacent in any order.
+    """Return the indices that sort the tuples lexicographically by their words; equal tuples are adjacent in any order.
 
-    Most tuples differ in their first word already: the further ones order the ties only. The stable sort is a merge of
+    Most tuples differ in their first word already: the further words order the ties only. The stable sort is a merge of
     the runs that it finds, so sorted input costs little.
     """
     order = np.argsort(words[0], kind="stable")

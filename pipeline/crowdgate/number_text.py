@@ -43,7 +43,7 @@ _THIN_SPACE = "\u202f"
 
 
 class Rounding(StrEnum):
-    """The direction in which a number is rounded: an upper bound `UP`, a lower bound `DOWN`."""
+    """The direction in which a number is rounded: `UP` for an upper bound, `DOWN` for a lower bound, or `NEAREST`."""
 
     NEAREST = ROUND_HALF_EVEN
     UP = ROUND_CEILING
@@ -61,7 +61,7 @@ def decimal_mark(mark: str) -> Iterator[None]:
 
 
 def mark() -> str:
-    """Return the decimal mark that holds here."""
+    """Return the decimal mark in force for text for people."""
     return _MARK.get()
 
 
@@ -71,7 +71,8 @@ def _marked(text: str) -> str:
 
 
 def format_value(value: Value, style: str = ".4g") -> str:
-    """Return a value in a style of this module, or one of Python's; levels as `name: level`; None as "none"."""
+    """Return a value as text for people, in a style of this module or a format of Python's; a mapping to levels as
+    `name: level`; None as "none"."""
     if value is None:
         return "none"
     if isinstance(value, Mapping):
@@ -86,39 +87,41 @@ def format_value(value: Value, style: str = ".4g") -> str:
 
 
 def decimal(number: Fraction | float, digits: int = 6, rounding: Rounding = Rounding.UP) -> str:
-    """Return a bound in at most `digits` significant digits; `infinite` and `undefined` for values that are not
-    finite."""
+    """Return a bound as text for people, rounded in a direction to at most `digits` significant digits; `infinite` and
+    `undefined` for values that are not finite."""
     return _marked(_decimal(number, digits, rounding))
 
 
 def stated_number(number: Fraction) -> str:
-    """Return a number that a policy states: whole ones in full, others exactly."""
+    """Return a number that a policy states, as text for people: whole numbers in full, others exactly."""
     text = str(number) if _in_full(number) else _decimal(number, 15, Rounding.UP)
     return _marked(text if Fraction(text) == number else exact_text(number))
 
 
 def bound_number(number: Fraction, rounding: Rounding = Rounding.UP) -> str:
-    """Return a bound: whole ones in full, others in four digits."""
+    """Return a bound as text for people: whole numbers in full, others rounded in a direction to four significant
+    digits."""
     return _marked(str(number)) if _in_full(number) else decimal(number, 4, rounding)
 
 
 def nearest_number(number: Fraction) -> str:
-    """Return a number that is no bound: whole ones in full, others in four digits."""
+    """Return a number that is no bound, as text for people: whole numbers in full, others in four significant
+    digits."""
     return _marked(str(number) if _in_full(number) else f"{float(number):.4g}")
 
 
 def rounded(number: float | Fraction, digits: int = 4) -> str:
-    """Return a measured number in `digits` significant digits, to the nearest."""
+    """Return a measured number as text for people, rounded to the nearest in `digits` significant digits."""
     return _marked(f"{float(number):.{digits}g}")
 
 
 def whole(number: int) -> str:
-    """Return a whole number in full, thousands separated."""
+    """Return a whole number in full, as text for people with thousands separated."""
     return _marked(f"{number:,}")
 
 
 def percent(share: float | Fraction) -> str:
-    """Return a stated share in percent, in up to six digits."""
+    """Return a share that a policy states, in percent with up to six significant digits."""
     return _marked(f"{float(100 * share):.6g} %")
 
 
@@ -131,7 +134,8 @@ def exact_text(number: Fraction) -> str:
 
 
 def rounded_text(number: float, digits: int, rounding: Rounding) -> str:
-    """Return a number of a file in at most `digits` significant digits; `infinite`, `undefined`."""
+    """Return a number as text for files, rounded in a direction to at most `digits` significant digits; `infinite` and
+    `undefined` for values that are not finite."""
     if not math.isfinite(number):
         return "undefined" if number != number else "infinite" if number > 0 else "-infinite"
     value = Context(prec=digits, rounding=rounding).create_decimal(Decimal(number)).normalize()

@@ -30,11 +30,13 @@ LONGEST_NAME = 20
 NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
-"""Completes the URL of a ledger that a file in a folder states; raises ValueError that describes a valid URL."""
+"""Function of (URL of a ledger as a setting states it, folder of that setting) that returns the completed URL; raises
+ValueError that describes a valid URL."""
 
 
 def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
-    """Return the ledger's URL; a relative path in crowdgate.toml is relative to that file.
+    """Return the URL of the ledger: that of the option, of CROWDGATE_LEDGER, or of crowdgate.toml, where a relative
+    path is relative to this file.
 
     Raises ConfigurationError if no ledger is named, or the file is invalid.
     """
@@ -78,7 +80,7 @@ def signing_key_file(root: Path) -> Path | None:
 
 
 def configured_key(root: Path) -> SigningKey:
-    """Return the key that signs, where one is necessary. Raises ConfigurationError without one."""
+    """Return the key that signs here, for commands that need one. Raises ConfigurationError if none is configured."""
     key = signing_key(root)
     if key is None:
         expected = f'signing_key = "FILE", or {KEY_VARIABLE} with the key itself'
@@ -128,8 +130,8 @@ def page_style(root: Path) -> PageStyle:
 
 
 def _secret(path: Path, place: str) -> bytes:
-    """Return the content of a file that only its owner can read. The message never quotes the file's name, as a key may
-    be written in its place."""
+    """Return the bytes of a file that only its owner can read. The message of an error never quotes the file's name, as
+    a key may be written in its place."""
     try:
         with plain_file(path) as file:
             if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -145,7 +147,7 @@ def _unusable(place: str, found: str) -> ConfigurationError:
 
 
 def _absolute_url(place: str, url: str, folder: Path, placed: Placed) -> str:
-    """Return the completed URL. The message never quotes it, as it may hold a password."""
+    """Return the completed URL of a ledger. The message of an error never quotes it, as it may hold a password."""
     try:
         return placed(url, folder)
     except ValueError as error:
@@ -155,7 +157,7 @@ def _absolute_url(place: str, url: str, folder: Path, placed: Placed) -> str:
 
 
 def _settings(path: Path) -> dict[str, object]:
-    """Return the settings in crowdgate.toml, or nothing if there is no such file. Raises ConfigurationError for an
+    """Return the settings in crowdgate.toml by name; none if there is no such file. Raises ConfigurationError for an
     invalid file."""
     if not os.path.lexists(path):
         return {}

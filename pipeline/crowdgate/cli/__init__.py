@@ -36,8 +36,8 @@ def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
 
 
 def _collect_seldom() -> None:
-    """Cycles are looked for seldom, and not once more at the end, when the process gives all memory back anyway. Files
-    and databases are closed where they were opened: none waits for that."""
+    """Make the garbage collector look for cycles seldom, and not at the end, when the process gives all memory back
+    anyway. Files and databases are closed where they were opened: none waits for the collector."""
     gc.set_threshold(SELDOM)
     atexit.register(gc.freeze)
 

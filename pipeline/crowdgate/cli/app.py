@@ -100,9 +100,8 @@ COMMANDS = {
 
 
 def load_command(name: str) -> Any:
-    """Return the command of this name after importing its module: a group is the module's `app`, a command a function
-    of it.
-    """
+    """Return the command or group of this name after importing its module. A group is the module's `app`, a command is
+    a function of the module."""
     module = import_module(f"crowdgate.cli.{COMMANDS[name].module}")
     if isinstance(getattr(module, "app", None), typer.Typer):
         command = get_command(module.app)
@@ -114,7 +113,7 @@ def load_command(name: str) -> Any:
 
 
 class CommandGroup(TyperGroup):
-    """Commands that are listed by the table, and imported when one of them is run."""
+    """A group of commands that are listed from the table COMMANDS, and imported when one of them is run."""
 
     def __init__(self, **rest: Any) -> None:
         super().__init__(
@@ -124,7 +123,7 @@ class CommandGroup(TyperGroup):
     def resolve_command(
         self, ctx: "_click.Context", args: list[str]
     ) -> tuple[str | None, "_click.Command | None", list[str]]:
-        """Return the command that the line names, imported."""
+        """Return the command that the command line names, after importing it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name else command, rest
 

@@ -93,7 +93,8 @@ def _print(
 
 
 def _failures_and_notes(found: LintedFile, strict: bool) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the remarks that fail a file, with their lines, and the lines of all other remarks."""
+    """Return the remarks that make a file fail, each as (message, line of the terminal), and the terminal lines of all
+    other remarks. With `strict`, warnings fail, too."""
     counts = [remark for remark in found.remarks if strict or remark.severity != WARNING]
     rest = [remark for remark in found.remarks if remark not in counts]
     return [(remark.message, _line(remark)) for remark in counts], [_line(remark) for remark in rest]

@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 @dataclass(frozen=True)
 class TestCase:
-    """One line of the report.
+    """One test case of a JUnit report.
 
-    `failures` gives short and long texts of each failure (none: the case passes), `said` further output.
+    `failures` are pairs of a short and a long text, one for each failure (none: the case passes); `said` is further
+    output.
     """
 
     __test__ = False
@@ -21,7 +22,7 @@ class TestCase:
 
 
 def junit(cases: Sequence[TestCase]) -> bytes:
-    """Return the report, in UTF-8."""
+    """Return the test cases as JUnit's XML, in UTF-8."""
     failed = sum(bool(case.failures) for case in cases)
     suite = ElementTree.Element("testsuite", name="crowdgate", tests=str(len(cases)), failures=str(failed))
     for case in cases:

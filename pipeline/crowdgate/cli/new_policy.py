@@ -45,7 +45,7 @@ def write_policy(
 
 
 def show(made: NewPolicy, as_json: bool) -> None:
-    """Print the files, and every remaining warning and failure."""
+    """Print the written files of a new policy, and every remaining warning and failure of its check."""
     found = made.checked
     if as_json:
         files = [str(path) for path in made.files]
@@ -109,7 +109,8 @@ def _ask(option: str, choices: Sequence[str]) -> str:
 
 
 def _valid_answer(option: str, value: str, choices: Sequence[str]) -> str:
-    """Return the answer. Raises BadParameter for an invalid one, so that the question is repeated."""
+    """Return the answer to a question about an option. Raises BadParameter for an invalid answer, so that the question
+    is repeated."""
     problem = _wrong(option, value, choices)
     if problem is not None:
         raise typer.BadParameter(f"expected {problem.expected}")

@@ -24,7 +24,7 @@ LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="
 
 
 def slot(as_of: str | None) -> str:
-    """Return the requested slot, by default today (UTC): the only clock reading of a release."""
+    """Return the requested slot, by default the day (UTC): the only clock reading of a release."""
     from crowdgate.policy.policy import parse_slot
 
     try:

@@ -24,7 +24,7 @@ QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
 VERBOSE: ContextVar[bool] = ContextVar("verbose", default=False)
 """True if a fault lists the functions of its traceback."""
 WIDE = 200
-"""The width in characters, if no terminal states one."""
+"""The width of printed tables in characters, where standard output is no terminal."""
 
 
 def print_json(value: Any) -> None:
@@ -33,7 +33,7 @@ def print_json(value: Any) -> None:
 
 
 def announce(release_id: str) -> None:
-    """Print on standard error where the curator finds the private record; a closed terminal stops no run."""
+    """Print on standard error where the custodian finds the private record of a run; a closed terminal stops no run."""
     if QUIET.get():
         return
     from crowdgate.releases.private_record import record_line
@@ -49,7 +49,7 @@ def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> Non
 
 
 def verdict_lines(verdicts: Iterable["Verdict"], *, every: bool = False) -> Iterator[str]:
-    """Yield the lines of `print_verdicts`."""
+    """Yield one line for each public verdict (for `every`, of any verdict), and one more for a waived failure."""
     for found in verdicts:
         if found.public or every:
             role = "" if found.blocks else " (advice)"
@@ -60,7 +60,8 @@ def verdict_lines(verdicts: Iterable["Verdict"], *, every: bool = False) -> Iter
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = ()) -> None:
-    """Print rows under titles, numbers aligned right; the columns in `left` hold text."""
+    """Print a table of rows under titles. Columns whose numbers (from 0) are in `left` hold text, all others numbers
+    aligned right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -81,7 +82,7 @@ def print_listing(listing: "Listing", heading: str | None = None) -> None:
 
 
 def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
-    """Print a report at the terminal, or as JSON; and write its page."""
+    """Print a report at the terminal, or its object of JSON; with `page` also write it to this file."""
     if page is not None:
         found.write(page)
     if as_json:

@@ -1,4 +1,4 @@
-"""Commands on private records, only for the curator."""
+"""Commands on private records, only for the custodian."""
 
 from pathlib import Path
 from typing import Annotated

@@ -73,7 +73,7 @@ def index(
 
 
 class PrintablePage(Protocol):
-    """A page that can be printed and written."""
+    """A page that can be printed as Markdown and written to a file."""
 
     def markdown(self) -> str: ...
 

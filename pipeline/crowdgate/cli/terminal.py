@@ -35,7 +35,8 @@ def show(lines: Iterable[str], *, err: bool = False) -> None:
 
 
 def error_lines(error: CrowdgateError) -> Iterator[str]:
-    """Yield the lines of an error, with the corrected lines of its problems."""
+    """Yield the lines of an error's message, each problem followed by the corrected line of its file, if that is
+    known."""
     corrected = {str(problem): problem.corrected for problem in getattr(error, "problems", ())}
     for at, line in enumerate(str(error).splitlines()):
         yield line if at else f"crowdgate: {line}"
@@ -56,7 +57,8 @@ def _at_terminal(lines: Iterable[str], err: bool) -> None:
 
 
 def wrap_line(line: str, width: int) -> str:
-    """Return a line wrapped at words, with further indent for the rest. Longer words stay whole."""
+    """Return a line wrapped at words to `width` characters, its further lines indented more. Longer words stay
+    whole."""
     further = " " * (len(line) - len(line.lstrip())) + 2 * INDENT
     return "\n".join(
         textwrap.wrap(

@@ -34,7 +34,8 @@ ERROR = (
 
 @dataclass(frozen=True, eq=False)
 class Rival:
-    """A kind of release with its policy that is shown, and the policy's expected errors of every table."""
+    """A kind of release with the forecast of one policy of that kind, and this policy's expected errors of every table
+    (None: unknown)."""
 
     kind: str
     forecast: Forecast
@@ -53,12 +54,12 @@ class KindComparison:
 
     @property
     def assumed(self) -> str:
-        """The definition of the errors, and their basis."""
+        """The basis of the expected errors and their definition, in words."""
         return f"{self.basis}; {ERROR}"
 
     @property
     def which(self) -> tuple[str, ...]:
-        """The purpose of each kind and its expected error of a cell, in sentences."""
+        """A sentence for each kind of release: its purpose and its expected error of a cell."""
         return tuple(self._kind_text(each) for each in (self.own, *self.rivals))
 
     def _kind_text(self, rival: Rival) -> str:
@@ -67,14 +68,16 @@ class KindComparison:
         return f"{rival.kind}: for {'; '.join(part for part in parts if part)}"
 
     def _mean(self, rival: Rival, ways: int) -> str:
-        """Return the root mean square error over the cells of all tables of that many attributes."""
+        """Return the root mean square error of a cell, in people, over all tables of `ways` attributes, as text;
+        "unknown" if the errors of some table are unknown."""
         told = [each for levels, each in zip(self.tables, rival.errors, strict=True) if len(levels) == ways]
         squares = [np.square(each.error) for each in told if each is not None]
         known = len(squares) == len(told) > 0
         return rounded(np.sqrt(np.concatenate(squares).mean())) if known else "unknown"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` adds."""
+        """Return the comparison: figures of each kind, and the errors of every cell of every table as an object of
+        JSON."""
         stated = {
             rival.kind: {figure.name: _exact_value(figure.value) for figure in rival.forecast.figures}
             for rival in self.rivals
@@ -108,7 +111,7 @@ class KindComparison:
 
 
 def _exact_value(value: Value) -> Value:
-    """Return a figure exactly: fractions as text."""
+    """Return the value of a figure for JSON: fractions exactly, as text; anything else unchanged."""
     return str(value) if isinstance(value, Fraction) else value
 
 
@@ -151,7 +154,8 @@ def _levels(forecast: Forecast, prior: Prior) -> Axes:
 
 
 def _tables(levels: Axes) -> list[dict[str, Level]]:
-    """Return all sets of one and two attributes."""
+    """Return all tables of one and two attributes, each as its attributes at levels. Raises ConfigurationError for too
+    many cells."""
     tables = [{name: levels[name] for name in way} for size in (1, 2) for way in combinations(levels, size)]
     cells = sum(prod(map(len, table.values())) for table in tables)
     if cells > MOST_CELLS_COMPARED:
@@ -161,7 +165,8 @@ def _tables(levels: Axes) -> list[dict[str, Level]]:
 
 
 def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
-    """Return the proposal of the kind with the least error; None if no proposal keeps the guarantee."""
+    """Return the policy of least error among those that a kind of release proposes; None if no proposal keeps the
+    guarantee."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     found = []
     for spec in kind.propose(levels):
@@ -176,7 +181,8 @@ def _rival(kind: str, forecast: Forecast, tables: Sequence[Axes]) -> Rival:
 
 
 def _total(rival: Rival) -> tuple[float, float]:
-    """Return the sort key of a proposal: the sum of mean errors (infinite if unknown), then minus what is released."""
+    """Return the sort key of a proposal: the sum over tables of the mean error of a cell (infinite if unknown), then
+    minus the share that is retained."""
     errors = sum(float("inf") if each is None else float(np.mean(each.error)) for each in rival.errors)
     return errors, -rival.forecast.retained().share
 

@@ -23,17 +23,19 @@ from crowdgate.system.regular_files import plain_file, read_bounded
 
 SUFFIX = ".json"
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
-"""Permissions with which a file is not only its owner's to write."""
+"""Permission bits that let the group or all users write a file."""
 
 
 @dataclass(frozen=True)
 class FigureFolder:
-    """At most MOST_STORED_FIGURES files of at most MOST_STORED_BYTES together; the oldest leave first."""
+    """A folder of at most MOST_STORED_FIGURES files, of at most MOST_STORED_BYTES bytes together; the oldest are
+    deleted first."""
 
     path: Path
 
     def read(self, key: str) -> Any:
-        """The value that was stored under a key (a SHA-256 digest, in hexadecimal); None where there is none to use."""
+        """Return the value that was stored under a key (a SHA-256 digest, in hexadecimal); None if its file is missing,
+        damaged, or not this user's alone."""
         try:
             if not _is_own(self.path.lstat()):
                 return None
@@ -47,7 +49,8 @@ class FigureFolder:
             return None
 
     def write(self, key: str, value: Any) -> None:
-        """Store a value (as JSON holds it) under a key, whole or not at all; none that is too large."""
+        """Store a value (in the types of JSON) under a key, completely or not at all. A value of more than
+        LARGEST_STORED_FIGURES bytes is not stored."""
         data = json.dumps({"seal": _seal(key, value), "value": value}).encode()
         if len(data) > LARGEST_STORED_FIGURES:
             return
@@ -60,7 +63,8 @@ class FigureFolder:
         return self.path / f"{key}{SUFFIX}"
 
     def _make(self) -> bool:
-        """Return whether the folder exists and is its owner's alone. It is made where nobody else may write."""
+        """Make the folder if it is missing, and return True if it is this user's alone. Where others may write the
+        parent folder, it is not made."""
         if not _is_own(self.path.parent.lstat()):
             return False
         if not os.path.lexists(self.path):
@@ -85,10 +89,10 @@ class FigureFolder:
 
 
 def _is_own(state: os.stat_result) -> bool:
-    """Return whether a file or folder (no link) is this user's and nobody else may write it."""
+    """Return True if a file or folder is no link, belongs to this user, and nobody else may write it."""
     return not stat.S_ISLNK(state.st_mode) and state.st_uid == os.geteuid() and not state.st_mode & OTHERS
 
 
 def _seal(key: str, value: Any) -> str:
-    """A digest of the key and the value: a damaged or renamed file does not have it."""
+    """Return the SHA-256 of the key and the value, in hexadecimal: a damaged or renamed file does not match it."""
     return hashlib.sha256(f"{key}{json.dumps(value, sort_keys=True)}".encode()).hexdigest()

@@ -51,9 +51,8 @@ CURVE = (
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """A plan with its forecast and the forecast's basis, the number of such releases in the budget with their bounds,
-    and the probabilities of its gates.
-    """
+    """A plan with its forecast and the public figures behind it, the number of such releases in the budget, the bound
+    on singling out after each of them (`pso_bounds`), and the probabilities of its gates."""
 
     __repr__ = short_repr
 
@@ -88,12 +87,14 @@ class Outlook:
 
     @property
     def people_times_delta(self) -> Fraction:
-        """The bound on people times delta. Near 1, the bound on singling out is empty."""
+        """The bound on the number of people in the population, times delta of one release. Near 1, the bound on
+        singling out is empty."""
         return people_times_delta(self.plan)
 
     @cached_property
     def pso_curve(self) -> Listing:
-        """The bound on singling out by weight, after the first such release and after all that the budget allows."""
+        """Listing of the bound on the success of predicate singling out by predicate weight, after the first such
+        release and after all that the budget allows."""
         counts = sorted({1, max(1, self.releases)})
         note = "at most, by predicates up to a weight; no one weight is the right one"
         rows = tuple(row for count in counts for row in _curve(self.plan, count))
@@ -101,18 +102,19 @@ class Outlook:
 
     @cached_property
     def prediction(self) -> Listing:
-        """The people who are unique in the combination of everything that is counted."""
+        """Listing of the expected number of people who are unique in the combination of all counted attributes."""
         return self.stored.listing("prediction", lambda: prediction(self.plan, self.figures))
 
     @cached_property
     def singling_out(self) -> Picture:
-        """The bound on singling out as a picture, with the policy's gates on it."""
+        """Picture of the bound on the success of predicate singling out by predicate weight, with the limits of the
+        policy's gates."""
         once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
         spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
         return singling_out(self.plan.first_release_facts().most_rows, spent, [rule for rule, _ in self.plan.gates])
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the outlook as an object of JSON."""
         return {
             "guarantee": manifest.guarantee_json(self.plan.guarantee),
             "mechanism": self.plan.protection.kind.parameters(self.plan.protection.mechanism),
@@ -157,7 +159,7 @@ def _by_counts(
 
 
 def people_times_delta(plan: Plan) -> Fraction:
-    """Return the bound on the people of the population, times delta of one release."""
+    """Return the bound on the number of people in the population, times delta of one release."""
     return plan.bundle.budget.spec.people * plan.guarantee.delta
 
 
@@ -171,6 +173,7 @@ def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
 
 
 def pso_bound(plan: Plan, count: int) -> float:
-    """Return the bound on the success of predicate singling out after that many such releases."""
+    """Return the bound on the success probability of predicate singling out, at the default predicate weight, after
+    `count` such releases."""
     once = plan.guarantee
     return pso.bound(plan.first_release_facts().most_rows, DEFAULT_WEIGHT, count * once.epsilon, count * once.delta)

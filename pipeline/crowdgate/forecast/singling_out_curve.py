@@ -25,14 +25,16 @@ NOTE = (
 
 
 def curve_of_release(said: Manifest) -> Picture:
-    """Return the curve of a published release, with all earlier releases of its people."""
+    """Return a picture of the bound on predicate singling out by predicate weight, after a published release and all
+    earlier ones of its people."""
     static = static_before_data(said)
     rules = [each.rule for each in said.verdicts]
     return singling_out(static.most_rows, {"with the releases, at most": static.spent}, rules)
 
 
 def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]) -> Picture:
-    """Return the curve for at most so many rows, once for each named spend."""
+    """Return a picture of the bound on the success of predicate singling out by predicate weight, for at most `rows`
+    rows: a curve for each named privacy cost in `spent`, the blind attacker, and the limits of gates."""
     gates = _gates(rules)
     weights = sorted({*(share / rows for share in SHARES), *gates})
     series = [
@@ -53,6 +55,6 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
 
 
 def _gates(rules: Sequence[GateRule]) -> dict[Fraction, Fraction]:
-    """Return the limits of gates on the bound, by weight."""
+    """Return the limits of the gates on the bound on singling out, by predicate weight."""
     stated = ((bounded_weight(each), each.at_most) for each in rules)
     return {weight: limit for weight, limit in stated if weight is not None and limit is not None}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Listings = tuple[Listing, ...]
 FOLDER = "figures"
-"""Beside the ledger, in its folder."""
+"""Name of the folder of stored figures, next to the ledger."""
 FRACTION, TEXTS = "fraction", "texts"
 NUMBERS = ("value", "low", "high")
 """The fields of a figure that hold its number."""
@@ -37,17 +37,19 @@ NUMBERS = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class StoredFigures:
-    """Place of the stored figures of one plan (None: nowhere), and the digest of what they follow from."""
+    """Folder of the stored figures of one plan (None: nowhere), and the digest of the files, code and libraries that
+    they follow from."""
 
     folder: FigureFolder | None
     digest: str
 
     def forecast(self, forecast: Forecast) -> Forecast:
-        """A forecast whose figures and listings are read where they are stored, and stored where they are not."""
+        """Return the forecast with its figures and listings read from the folder, or computed and stored where they are
+        missing."""
         return replace(forecast, make_figures=lambda: self._figures(forecast), made=lambda: self._listings(forecast))
 
     def listing(self, name: str, make: Callable[[], Listing]) -> Listing:
-        """A listing of its own."""
+        """Return the listing of this name from the folder; if it is missing, make and store it."""
         (found,) = self._stored(name, lambda: (make(),), _listings_json, _listings_of)
         return found
 
@@ -81,7 +83,8 @@ def stored_figures(plan: Plan, opened: OpenedLedger, *, public: bool) -> StoredF
 
 
 def _digest(plan: Plan) -> str:
-    """SHA-256 of policy, budget, contract and the public files that these name, of the code and of its libraries."""
+    """Return the SHA-256 of policy, budget, contract and the public files that these name, of the code, its libraries
+    and the type of machine."""
     follows = {"files": plan.bundle.digest, "code": code_digest(), "libraries": libraries(), "on": platform.machine()}
     return hashlib.sha256(json.dumps(follows, sort_keys=True).encode()).hexdigest()
 
@@ -123,7 +126,7 @@ def _listings_of(stored: Any) -> Listings:
 
 
 def _value_json(value: Value) -> Any:
-    """A value as JSON holds it, so that `_value_of` gives an equal one of the same type."""
+    """Return a value in the types of JSON, from which `_value_of` restores an equal value of the same type."""
     if isinstance(value, Fraction):
         return {FRACTION: str(value)}
     return {TEXTS: dict(value)} if isinstance(value, Mapping) else value

@@ -32,14 +32,13 @@ from crowdgate.public_counts.unknown_shares import unknown_shares
 
 KEEP = Fraction(9, 10)
 ABOVE = Fraction(1, 100)
-"""The default share of the people: cells with fewer people are not part of a target."""
+"""Least number of people in a cell of a target by default, as a share of all people: smaller cells are ignored."""
 
 
 @dataclass(frozen=True)
 class ErrorTarget:
-    """The target of an error: all tables of one and two of the policy's attributes, each cell of `above` people or more
-    within that relative standard error.
-    """
+    """A target for tables: in all tables of one and two of the policy's attributes, each cell of `above` people or more
+    has at most the relative standard error `error`."""
 
     error: Fraction
     above: int
@@ -47,7 +46,7 @@ class ErrorTarget:
 
 @dataclass(frozen=True)
 class RowsTarget:
-    """The target of rows: these columns as rows, of which that share is retained."""
+    """A target for rows: these columns are released as rows, of which at least the share `keep` is retained."""
 
     columns: tuple[str, ...]
     keep: Fraction
@@ -55,7 +54,7 @@ class RowsTarget:
 
 @dataclass(frozen=True)
 class MechanismProposal:
-    """A mechanism in a policy's words, the rows per person, and the value that it reaches.
+    """A mechanism as a policy states it, the greatest number of rows of a person, and the value that it reaches.
 
     That is the greatest relative error of a cell, or the least share of rows that is retained (None: unknown). `met`:
     it meets the target.
@@ -67,26 +66,27 @@ class MechanismProposal:
     met: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` holds."""
+        """Return the proposal as an object of JSON."""
         return {"mechanism": dict(self.mechanism), "rows": self.rows, "reached": self.reached, "met": self.met}
 
 
 @dataclass(frozen=True)
 class TargetAnswer:
-    """The target in words, the nearest proposal of each kind, and advice in a sentence."""
+    """Answer to a target: the target in words (`wish`), the nearest proposals, and advice in a sentence."""
 
     wish: str
     proposals: tuple[MechanismProposal, ...]
     advice: str
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` adds."""
+        """Return the target, the proposals and the advice as an object of JSON."""
         return {"wish": self.wish, "proposals": [each.to_json() for each in self.proposals], "advice": self.advice}
 
 
 @dataclass(frozen=True)
 class TargetRequest:
-    """The options of a command line, as text."""
+    """Options of `crowdgate plan` that state targets, as text: errors of tables (`within`, `above`) and columns as rows
+    (`rows`, `keep`)."""
 
     within: str | None = None
     above: int | None = None
@@ -95,7 +95,7 @@ class TargetRequest:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are requested as rows."""
+        """The names of the columns that `--rows` requests as rows, each once."""
         return tuple(dict.fromkeys(name.strip() for name in (self.rows or "").split(",") if name.strip()))
 
 
@@ -125,7 +125,7 @@ def _share(option: str, text: str) -> Fraction:
 
 
 def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: ErrorTarget) -> TargetAnswer:
-    """Return the proposals for the policy's tables within an error.
+    """Return the answer to a target for tables: the nearest proposal of each kind of release.
 
     Raises ConfigurationError if too little is known.
     """
@@ -147,7 +147,7 @@ def tables_within_error(plan: Plan, prior: Prior, forecast: Forecast, wish: Erro
 def _table_proposals(
     plan: Plan, prior: Prior, kind: str, levels: Axes, wish: ErrorTarget
 ) -> Iterator[MechanismProposal]:
-    """Yield policies of a kind at these levels, then at coarser ones until one meets the target."""
+    """Yield proposals of a kind of release at these levels, then at coarser ones until one meets the target."""
     coarser: Axes | None = levels
     while coarser:
         own = [
@@ -162,7 +162,8 @@ def _table_proposals(
 
 
 def _coarsened(prior: Prior, levels: Axes) -> Axes | None:
-    """Return the levels with the attribute of most values one level coarser; None if all have two values or fewer."""
+    """Return the levels with one attribute, that of most values, at its next coarser level; None if it has no coarser
+    level of at least two values."""
     name = max(levels, key=lambda each: len(levels[each]))
     ladder = prior.levels(name)
     further = [each for each in ladder if 1 < len(each) < len(levels[name])]
@@ -176,7 +177,8 @@ def _nearest_proposal(proposals: Iterator[MechanismProposal]) -> MechanismPropos
 
 
 def _worst(forecast: Forecast, prior: Prior, levels: Axes, wish: ErrorTarget) -> float | None:
-    """Return the greatest relative error of a cell of the target; None if the errors of some table are unknown."""
+    """Return the greatest relative error (its prediction limit) of a cell of `wish.above` people or more, over all
+    tables of one and two attributes; None if the errors of some table are unknown."""
     worst = 0.0
     for chosen in (each for ways in (1, 2) for each in combinations(levels, min(ways, len(levels)))):
         axes = {name: levels[name] for name in chosen}
@@ -206,7 +208,7 @@ def _advice(
 
 
 def columns_as_rows(plan: Plan, prior: Prior, wish: RowsTarget) -> TargetAnswer:
-    """Return the proposals for these columns as rows.
+    """Return the answer to a target for rows: the best proposal that releases these columns as rows.
 
     Raises ConfigurationError for columns that can't be released, or of which too little is known.
     """
@@ -250,10 +252,10 @@ def _finest(plan: Plan, prior: Prior, columns: Sequence[str]) -> Axes:
 def _row_proposals(
     plan: Plan, prior: Prior, kind: str, levels: Axes, wish: RowsTarget
 ) -> Iterator[tuple[tuple[float, ...], MechanismProposal]]:
-    """Yield policies of rows with their sort keys: rows per person, logarithm of the number of classes, number of rows
-    (as beta).
+    """Yield proposals of rows with their sort keys: rows per person, logarithm of the number of classes, and beta, the
+    rate of Bernoulli sampling.
 
-    The key of a policy that misses the target is the share that is retained.
+    The key of a proposal that misses the target is 0 and the share of rows that is retained.
     """
     for spec, rows, forecast in _forecasts(plan, prior, kind, levels):
         axes = forecast.keeping(float(wish.keep))
@@ -272,7 +274,8 @@ def _number(value: Value) -> float | None:
 
 
 def _forecasts(plan: Plan, prior: Prior, kind: str, levels: Axes) -> Iterator[tuple[MechanismSpec, int, Forecast]]:
-    """Yield the proposals of a kind at these levels, with as many rows of a person as the contract has, and fewer."""
+    """Yield the mechanisms that a kind of release proposes at these levels, each with its rows per person and its
+    forecast: with the contract's bound on rows per person, then with half of it, down to one."""
     allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
     for contract in _bounds(plan.bundle.contract):
         for spec in KINDS[kind].propose(levels):
@@ -290,7 +293,7 @@ def _bounds(contract: Contract) -> Iterator[Contract]:
 
 
 def _plain(value: object) -> Any:
-    """Return a value of a policy as a file states it."""
+    """Return a value of a policy in the types of its file: models and mappings as dictionaries, fractions as text."""
     if isinstance(value, BaseModel):
         return {
             name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set
@@ -303,7 +306,7 @@ def _plain(value: object) -> Any:
 
 
 def _check_shares(option: str, prior: Prior, levels: Axes) -> None:
-    """Raise ConfigurationError for attributes with unknown shares."""
+    """Raise ConfigurationError for attributes whose shares of people by value are unknown at these levels."""
     unknown = [*unknown_shares(prior, levels)]
     if unknown:
         raise ConfigurationError([Problem("command line", None, option, each.found, each.expected) for each in unknown])

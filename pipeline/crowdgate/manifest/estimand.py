@@ -41,7 +41,7 @@ class EstimandFields(ManifestFields):
 
     @classmethod
     def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandFields":
-        """Return the rows that are counted by a release which reads these columns."""
+        """Return the rules for the rows that a release counts if it reads these columns of the contract's table."""
         read = [contract.by_name[name] for name in columns]
         return cls(
             of="row" if contract.unit.person is None else "person",
@@ -53,7 +53,8 @@ class EstimandFields(ManifestFields):
         )
 
     def problems(self, unit: str, rows: int) -> Iterator[str]:
-        """Yield contradictions within the rules, and with a privacy unit of that many rows."""
+        """Yield, in words, contradictions within the rules, and with a privacy unit (`unit`, a row or a person) of
+        `rows` rows."""
         if (self.of, self.rows) != (unit, rows) or (unit == "row" and rows != 1):
             yield "the estimand speaks of other rows than the guarantee"
         names = (*self.dropped, *self.invalid)
@@ -63,13 +64,13 @@ class EstimandFields(ManifestFields):
             yield "the estimand names a column that is not read"
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
-        """Return whether the labels of a published column agree with its treatment of invalid cells."""
+        """Return True if the labels of a published column agree with its treatment of invalid cells."""
         if labels == (ANY_LABEL,):
             return column in (*self.dropped, *self.invalid)
         return column in (self.invalid if labels[-1] == INVALID_LABEL else self.dropped)
 
     def words(self) -> list[str]:
-        """Return the rules in sentences."""
+        """Return the rules for counted rows in sentences."""
         return [*self._units(), *self._cells()]
 
     def _units(self) -> Iterator[str]:
@@ -108,7 +109,8 @@ def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
 
 
 def _clamped_ends(attribute: Attribute) -> tuple[bool, bool]:
-    """Return whether numbers below the domain, and above it, count as its least and greatest value."""
+    """Return a pair of truth values: numbers below the domain count as its least value, numbers above it as its
+    greatest."""
     grid = None if attribute.domain is None else attribute.domain.grid
     return (False, False) if grid is None else (grid.bottom, grid.top)
 

@@ -71,7 +71,7 @@ class GateFields(ManifestFields):
 
     @classmethod
     def of_verdict(cls, verdict: Verdict) -> "GateFields":
-        """Return the fields of a verdict."""
+        """Return the fields that state a gate and its verdict."""
         rule, shown = verdict.rule, verdict.shown
         stated = {
             "measure": rule.measure, "over": None if rule.over is None else tuple(rule.over), "of": rule.of,
@@ -86,7 +86,7 @@ class GateFields(ManifestFields):
 
     @property
     def rule(self) -> GateRule:
-        """The gate as a policy states it."""
+        """The gate as a policy states it: measure, limit, severity, options, charge and waiver."""
         return GateRule.model_construct(
             measure=self.measure, over=None if self.over is None else list(self.over), of=self.of,
             options=dict(self.options or {}), at_most=self.at_most, at_least=self.at_least,
@@ -97,7 +97,7 @@ class GateFields(ManifestFields):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict that these fields state."""
+        """The verdict that the gate's fields state."""
         known = self.value is not None and self.low is not None and self.high is not None
         shown = WrittenMeasurement(self.value or "", self.low or "", self.high or "") if known else None
         reads, outcome = MeasureClass(self.reads), Outcome(self.outcome)

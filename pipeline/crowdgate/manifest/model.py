@@ -100,7 +100,7 @@ class JointFields(ManifestFields):
 
     @classmethod
     def of(cls, counts: Histogram) -> "JointFields":
-        """Return the fields of counts."""
+        """Return the fields that state joint counts."""
         columns = [
             JointColumnFields(name=name, values=size, codes=tuple(codes.tolist()))
             for name, size, codes in zip(counts.names, counts.sizes, counts.codes, strict=True)
@@ -109,7 +109,7 @@ class JointFields(ManifestFields):
 
     @property
     def histogram(self) -> Histogram:
-        """The counts as a histogram."""
+        """The stated joint counts as a histogram."""
         names, sizes = zip(*((each.name, each.values) for each in self.columns), strict=True)
         codes = tuple(np.array(each.codes, dtype=np.int64) for each in self.columns)
         return Histogram(names, sizes, codes, np.array(self.counts, dtype=np.int64))
@@ -197,7 +197,7 @@ class GuaranteeFields(ManifestFields):
     def of(
         cls, guarantee: Guarantee, words: tuple[str, ...] = (), plain: tuple[str, ...] | None = None
     ) -> "GuaranteeFields":
-        """Return the fields of a guarantee."""
+        """Return the fields that state a guarantee, with its texts."""
         parts = tuple(PartFields(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
         return cls.model_validate(
             {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
@@ -297,11 +297,11 @@ class Manifest(ManifestFields):
         return self
 
     def sealed(self) -> bytes:
-        """Return the manifest's bytes as they are published."""
+        """Return the bytes of the manifest's file as they are published: canonical JSON."""
         return canonical(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        """The manifest as JSON."""
+        """The manifest as an object of JSON."""
         return json_fields(self)
 
 
@@ -309,13 +309,13 @@ M = TypeVar("M", bound=Manifest)
 
 
 def json_fields(said: ManifestFields) -> dict[str, Any]:
-    """Return a part of a manifest as JSON, without absent fields."""
+    """Return a part of a manifest as an object of JSON, without absent fields."""
     stated: dict[str, Any] = said.model_dump(mode="json", by_alias=True, exclude_none=True)
     return stated
 
 
 def canonical(value: Any) -> bytes:
-    """Return canonical JSON: sorted keys, no trailing blanks, UTF-8, one newline at the end."""
+    """Return a value as canonical JSON: sorted keys, no trailing blanks, UTF-8, one newline at the end."""
     return (json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
 
 

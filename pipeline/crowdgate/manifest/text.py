@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
 
 _MOST = 10**15
-"""The greatest number in texts. Greater ones are capped where that is conservative, and else rounded up to powers of
-ten.
-"""
+"""The greatest number that texts state. Greater numbers are replaced by this number where that is conservative, and
+otherwise rounded up to a power of ten."""
 
 INFORMED = (
     "Informed by confidential data: this policy, with its contract and budget, was first used after a private record "
@@ -29,7 +28,7 @@ INFORMED = (
 
 
 def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:
-    """Return the guarantee in words, and its form for readers who treat the number of people as known.
+    """Return the guarantee in words, then its replace-one form, for readers who treat the number of people as known.
 
     `beta` is the rate of safe k-anonymity's sample. Without it, and where levels chosen on that sample leave no part
     that is the mechanism alone, all parts count twice.
@@ -41,10 +40,11 @@ def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int =
 def plain_guarantee(
     people: int, rows: int, spent: Cost, gates: Iterable[GateRule], *, first: bool = False
 ) -> tuple[str, str]:
-    """Return the bound on predicate singling out for `people` with so many rows each, after `spent` in all.
+    """Return a plain sentence on predicate singling out, rounded conservatively, and a sentence with its basis.
 
-    It is a plain sentence, rounded conservatively, and its basis. The weight is the greatest that a gate on the bound
-    states. With `first` the ledger was not read: the sentence is about the population's first release.
+    The bound holds for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. The
+    predicate weight is the greatest that a gate on the bound states. With `first` the ledger was not read, and the
+    sentence is about the population's first release.
     """
     weight = max((each for each in map(bounded_weight, gates) if each is not None), default=DEFAULT_WEIGHT)
     chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
@@ -78,11 +78,11 @@ def _basis_sentence(rows: int, weight: Fraction, spent: Cost) -> str:
 
 
 def _at_most_text(number: int) -> str:
-    """Return the number rounded down to two digits."""
+    """Return a number as text, rounded down to two significant digits, at most 10^15."""
     step = 10 ** max(0, len(str(number)) - 2)
     return f"{min(number - number % step, _MOST):,}"
 
 
 def _at_least_text(number: int) -> str:
-    """Return the number, or above a limit the next power of ten."""
+    """Return a number as text; above 10^15 the next power of ten."""
     return f"{number:,}" if number <= _MOST else f"10^{len(str(number - 1))}"

@@ -31,7 +31,8 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class BudgetStep:
-    """The registered and spent amounts after a line of the ledger."""
+    """A population's registered budget (`cap`) and what is spent of it, in epsilon and delta, after a line of the
+    ledger."""
 
     line: int
     at: str
@@ -41,7 +42,7 @@ class BudgetStep:
 
 
 def budget_page(ledger: Ledger, population: str) -> Report:
-    """Return the page of a registered population. Raises LedgerRefused for another."""
+    """Return the page of the budget of a registered population. Raises LedgerRefused for another population."""
     if ledger.budget(population) is None:
         known = ", ".join(each.population for each in ledger.budgets()) or "none yet"
         raise LedgerRefused(f"{population} is not registered in the ledger {ledger.id}; registered: {known}")
@@ -95,12 +96,13 @@ def _change_text(change: dict[str, Any]) -> str:
 
 
 def _where(event: dict[str, Any]) -> str:
-    """Return the line of the ledger, its time, and its author."""
+    """Return, as text, the line of the ledger that records an event, its time, and its author."""
     return ", ".join([f"line {event['line']}", *(str(event[name]) for name in ("at", "by") if event.get(name))])
 
 
 def _burn_downs(steps: Sequence[BudgetStep]) -> list[Picture]:
-    """Return pictures of the budget left after each change and the registered budget; of delta only if there is any."""
+    """Return pictures of epsilon and of delta: the budget left after each change, and the registered budget; none of
+    delta if none is registered."""
     return [_burn_down(name, steps) for name in AMOUNTS if any(step.cap[name] for step in steps)]
 
 
@@ -119,7 +121,7 @@ def _burn_down(name: str, steps: Sequence[BudgetStep]) -> Picture:
 
 
 def budget_steps(journal: list[JournalLine], population: str) -> Iterator[BudgetStep]:
-    """Yield the changes of a population's budget, line by line of the journal."""
+    """Yield a step for each line of the journal that changes a population's budget or what is spent of it."""
     cap: dict[str, Fraction] | None = None
     spent = {"epsilon": Fraction(0), "delta": Fraction(0)}
     for line in journal:

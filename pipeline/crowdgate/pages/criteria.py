@@ -13,7 +13,8 @@ NOBODY = "No rule of the policy checks it on this release."
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion: its question, the guarantee's statement, the gates that checked it, and what nothing checked."""
+    """A criterion of anonymity: its name and question, what the guarantee states about it, the gates that checked it on
+    a release, and what no gate checked."""
 
     name: str
     asks: str
@@ -23,7 +24,7 @@ class Criterion:
 
 
 def criteria(verdicts: Sequence[Verdict]) -> list[Criterion]:
-    """Return the three criteria for a run with these verdicts."""
+    """Return the three criteria of anonymity for a run with these verdicts of its gates."""
     return [
         Criterion(name.capitalize(), asks, promised, _checked(name, verdicts), (*_missing(name, verdicts), *unchecked))
         for name, asks, promised, unchecked in _CRITERIA

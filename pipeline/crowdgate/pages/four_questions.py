@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttackerGuess:
-    """A guess: the attacker, the probability that it is right without the releases and with them, and the evidence."""
+    """A guess of an attacker, with the probability that it is right without the releases and with them, as text, and
+    the evidence for these probabilities."""
 
     guess: str
     without: str
@@ -45,19 +46,20 @@ def columns(said: Manifest) -> list[str]:
 
 
 def secrets(told: EndedRun) -> list[str]:
-    """Return the columns that gates on inference name as secret."""
+    """Return the names of the columns that gates on inference call secret."""
     found = (each.rule.of for each in told.verdicts or () if MEASURES[each.measure].aspect is Aspect.INFERENCE)
     return sorted({each for each in found if each is not None})
 
 
 def attacker_guesses(told: EndedRun, said: Manifest) -> list[AttackerGuess]:
-    """Return the probabilities that guesses are right."""
+    """Return the guesses of attackers (singling out, membership, and those of audits), each with the probability that
+    it is right."""
     static = static_before_data(said)
     return [_singling_out_guess(static), _membership_guess(static), *_audited_guesses(told)]
 
 
 def expected_failures(said: Manifest) -> str:
-    """Return people times the delta of all releases, as text."""
+    """Return the number of people times the delta of all releases, as text."""
     return decimal(said.facts.people * said.facts.spent.delta, 4)
 
 
@@ -90,7 +92,8 @@ def _bound(measure: Measure, static: Static) -> str:
 
 
 def _audited_guesses(told: EndedRun) -> Iterator[AttackerGuess]:
-    """Yield guesses from audits, as the gates judge them."""
+    """Yield a guess for each gate on an audit, with the gate's measurement, and one without a figure if no gate reads
+    an audit of inference."""
     found = [each for each in told.verdicts or () if MEASURES[each.measure].asks is not None]
     for each in found:
         yield AttackerGuess(each.gate, "see the audit", each.reason, "attackers played against this mechanism")

@@ -30,7 +30,8 @@ READS = {
 
 
 def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Return each gate: its outcome, the measurement, what it reads, its effect, and its notes."""
+    """Return a row for each gate's verdict, for a page: gate, outcome, measurement, what it reads, its effect, and
+    notes."""
     return [
         {
             "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
@@ -41,7 +42,8 @@ def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
 
 
 def _notes(verdict: Verdict) -> list[str]:
-    """Return the gate's notes; for a waiver that did not decide, the reason why not."""
+    """Return a gate's reason, reference and waiver as phrases; of a waiver that did not decide, with the reason why
+    not."""
     rule = verdict.rule
     if rule.waiver is None or verdict.waived:
         return gate_notes(rule)
@@ -63,7 +65,7 @@ def margins(past: Sequence[EndedRun]) -> list[Picture]:
 
 
 def _repeats_guarantee(verdict: Verdict) -> bool:
-    """Return whether the gate's figure is the guarantee, which never varies."""
+    """Return True if the gate's figure is the guarantee itself, which never varies from run to run."""
     return verdict.measure in MEASURES and MEASURES[verdict.measure].aspect is Aspect.PROMISE
 
 
@@ -93,12 +95,13 @@ def _limit(verdict: Verdict) -> float:
 
 
 def _same_measurement(verdict: Verdict, run: EndedRun) -> WrittenMeasurement | None:
-    """Return the measurement of the gate's number in a run, or None."""
+    """Return the measurement in a run of the same number that the verdict's gate measures; None if the run lacks it."""
     return next((each.shown for each in run.verdicts or () if _number(each) == _number(verdict)), None)
 
 
 def _number(verdict: Verdict) -> tuple[object, ...]:
-    """Return the identity of the measured number; for an excess it includes the limit."""
+    """Return a key of the number that a verdict's gate measures: measure, columns and options; for an excess also the
+    limit."""
     rule, over = verdict.rule, verdict.rule.over
     limit = rule.at_most if _is_excess(verdict) else None
     return (
@@ -122,13 +125,14 @@ def _number_of(text: str) -> float:
 
 
 def opposing_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield the gates that withheld, and those whose failure was waived."""
+    """Yield, in words, each gate that withheld the release, with its measurement, then each gate whose failure was
+    waived."""
     yield from withholding_gates(verdicts)
     yield from (f"{each.gate}: {each.ended}" for each in verdicts if each.waived)
 
 
 def withholding_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield the gates that withheld, with their measurements."""
+    """Yield, in words, each gate that withheld the release, with its measurement."""
     for each in verdicts:
         if each.withholds:
             yield f"{each.gate}: {each.reason}"

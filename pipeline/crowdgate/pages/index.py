@@ -39,8 +39,8 @@ class IndexRow:
 
 
 def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
-    """Write the folder atomically, and return the index in it. Raises EnvironmentFault if it exists or can't be
-    written.
+    """Write the index and all pages into a new folder, completely or not at all, and return the path of the index.
+    Raises EnvironmentFault if the folder exists or can't be written.
 
     A release whose files are not those that the ledger committed to has no page; the index gives the reason.
     """
@@ -71,7 +71,7 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
 
 
 def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[str, str]) -> Report:
-    """Return the index: the last run first."""
+    """Return the index of a ledger's runs and budgets as a report, the last run first."""
     listed = [{"release": each.told.release_id, "outcome": each.told.outcome, "page": each.page} for each in rows]
     return Report(
         "Releases", lambda: _sections(ledger, rows, budgets), lambda: {"outcome": "shown", "runs": listed}, links=links

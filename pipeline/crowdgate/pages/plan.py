@@ -29,14 +29,14 @@ TOO_LITTLE = (
 
 @dataclass(frozen=True, eq=False)
 class PlanReport:
-    """An outlook with optional parts: answers to targets, and a comparison with other kinds of release."""
+    """The outlook of a policy with optional parts: answers to targets, and a comparison with other kinds of release."""
 
     found: Outlook
     answers: Sequence[TargetAnswer] = ()
     beside: KindComparison | None = None
 
     def report(self) -> Report:
-        """Return the plan as a report."""
+        """Return the outlook as a report for terminal, page and JSON."""
         title = f"Plan of {self.found.plan.bundle.policy.metadata.name}"
         return Report(title, lambda: list(self._sections()), self._json)
 
@@ -78,7 +78,8 @@ def _guarantee(found: Outlook) -> list[str]:
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
-    """Yield the expected figures of the release; short names of their bases are explained below the table."""
+    """Yield sections with the expected figures of the release; short names of their bases are explained below the
+    table."""
     title = "What is expected of the release"
     rows = ((each.label, format_value(each.value, each.format), each.range_text, each.basis.label) for each in figures)
     yield table_section(title, ("figure", "value", "range", "rests on"), rows)
@@ -110,9 +111,8 @@ def _forecast(found: Outlook) -> Iterator[Section]:
 
 
 def _grid(listing: Listing, chart: Chart) -> Listing:
-    """Return the numbers of the chart: a row for each line, a column for each place. Numbers of further lines are in
-    brackets.
-    """
+    """Return the numbers of a chart as a listing with a row for each line of the chart and a column for each place on
+    its axis. Numbers of further lines are in brackets."""
     cells = {(json_value(row[chart.by]), json_value(row[chart.x])): row for row in listing.rows}
     across, down = (sorted({at[side] for at in cells}) for side in (1, 0))
     rows = [[format_value(at), *(_grid_cell(cells[at, place], chart) for place in across)] for at in down]
@@ -126,7 +126,7 @@ def _grid_cell(row: Any, chart: Chart) -> str:
 
 
 def _wish(answer: TargetAnswer) -> Section:
-    """Return the section of a target: the nearest proposals, and advice."""
+    """Return the section on a target: the target, advice, and the nearest proposals."""
     return Section(f"Wish: {answer.wish}", [answer.advice], list(map(_proposal, answer.proposals)))
 
 
@@ -137,7 +137,7 @@ def _proposal(found: MechanismProposal) -> str:
 
 
 def _comparison(found: KindComparison) -> Section:
-    """Return the comparison with other kinds of release at the same epsilon and delta."""
+    """Return the section that compares the policy with other kinds of release at the same epsilon and delta."""
     said = [
         f"Compared with {rival.kind} at the same epsilon and delta{_figures_text(rival.forecast.figures)}."
         for rival in found.rivals

@@ -1,4 +1,4 @@
-"""Pictures of a run's private record, for its curator: confidential. The access is recorded first."""
+"""Pictures of a run's private record, for its custodian: confidential. The access is recorded first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ DRAWN = 20
 
 @dataclass(frozen=True, eq=False)
 class PrivatePictures:
-    """A record that was opened, and its pictures; there are none of figures that a run of its kind does not record."""
+    """A private record that was opened, and pictures of it; figures that a run of its kind does not record have no
+    picture."""
 
     opened: PrivateRecord
     pictures: tuple[Picture, ...]
@@ -30,12 +31,12 @@ class PrivatePictures:
 
     @property
     def shown(self) -> list[dict[str, object]]:
-        """The values of the pictures for a page's template."""
+        """The values of the pictures for the page template, one dictionary a picture."""
         return [picture_values(each) for each in self.pictures]
 
 
 def private_pictures(ledger: Ledger, release_id: str) -> PrivatePictures:
-    """Record the access, and return the record with its pictures. Raises as `open_record`."""
+    """Record the access to a run's private record, and return the record with its pictures. Raises as `open_record`."""
     opened = open_record(release_id, ledger)
     made = (
         _invalid_cells(opened.sections),

@@ -1,4 +1,4 @@
-"""A private record as a page for its curator. Text of a record can hold anything, so it is made printable first."""
+"""A private record as a page for its custodian. Text of a record can hold anything, so it is made printable first."""
 
 import json
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ def write_record_page(found: PrivateRecord, path: Path) -> None:
 
 
 def record_markdown(found: PrivateRecord, *, full: bool = True) -> str:
-    """Return the page as Markdown: ingestion summary, rules and gates as tables, everything else unchanged. Unless
-    `full`, everything else is named only; of a run that crashed all is shown."""
+    """Return the page of a private record as Markdown: ingestion summary, rules and gates as tables, everything else
+    unchanged. Unless `full`, everything else is named only; of a run that crashed all is shown."""
     record: dict[str, Any] = _printable(found.sections)
     rest = [name for name in record if name not in _FORMED]
     full = full or record.get("outcome") == "crashed"
@@ -53,7 +53,7 @@ def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield nested values as the lines of a list."""
+    """Yield a nested value of JSON as the lines of an indented list."""
     for name, each in _named_children(value):
         inside = isinstance(each, dict | list)
         words = [str(part) for part in (name, None if inside else each) if part is not None]
@@ -63,7 +63,8 @@ def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _named_children(value: Any) -> Iterator[tuple[str | None, Any]]:
-    """Yield the children of a value by name; nested children without a name have a number."""
+    """Yield (name, child) for each child of a value of JSON. Children of a list have no name, unless they are nested:
+    these are numbered."""
     if isinstance(value, dict):
         yield from value.items()
     else:
@@ -73,7 +74,7 @@ def _named_children(value: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _printable(value: Any) -> Any:
-    """Return the value with every unprintable character, also in names, as its escape."""
+    """Return a value of JSON with every unprintable character, also in names, as its escape."""
     if isinstance(value, dict):
         return {_printable(name): _printable(each) for name, each in value.items()}
     if isinstance(value, list):

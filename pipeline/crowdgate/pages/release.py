@@ -44,10 +44,10 @@ MOST_NAMED = 12
 
 @dataclass(frozen=True, eq=False)
 class ReleasePage:
-    """A run with the earlier runs of its policy (itself last), the pictures of its kind, and the audits published with
-    it.
+    """A run (`told`) with the earlier runs of its policy (itself last), the pictures of its kind of release, and the
+    audits published with it, in sentences.
 
-    `origin` states who vouches for it, `private` is the part for the curator.
+    `origin` states who vouches for it, `private` is the part for the custodian.
     """
 
     told: EndedRun
@@ -65,7 +65,7 @@ class ReleasePage:
 
     @property
     def title(self) -> str:
-        """The title of the page: the id and the outcome."""
+        """The title of the page: the run's id and its outcome."""
         return f"{self.told.release_id}: {self.told.outcome}"
 
     def markdown(self) -> str:
@@ -117,7 +117,7 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> ReleasePage:
 
 
 def _verified_page(found: Verification, told: EndedRun, past: tuple[EndedRun, ...]) -> ReleasePage:
-    """Return the page of a release that verified."""
+    """Return the page of a release that a verification accepted, with the pictures of its kind and its audits."""
     by = VerifiedRelease(
         found.manifest, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id
     )
@@ -126,7 +126,7 @@ def _verified_page(found: Verification, told: EndedRun, past: tuple[EndedRun, ..
 
 
 def private_page(release_id: str, to: Path | None, ledger: str | None) -> ReleasePage:
-    """Return the page of an id with its private record, after recording the access.
+    """Return the page of a run, by its id, with its private record, after recording the access.
 
     The page is written to a file for its owner only, so `to` is required. Raises ConfigurationError without it, and as
     `page_in` and `open_record`.
@@ -159,7 +159,7 @@ def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) 
 
 
 def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
-    """Return the runs of the policy's name up to this one, in the order of the ledger."""
+    """Return the runs of one policy name up to this run, in the order of the ledger, without void ones."""
     name = entry.release_id.partition("/")[0]
     own = [each for each in ledger.entries() if each.release_id.partition("/")[0] == name]
     until = next(at for at, each in enumerate(own, start=1) if each.release_id == entry.release_id)
@@ -167,7 +167,7 @@ def _before(ledger: Ledger, entry: Entry) -> list[Entry]:
 
 
 def _audits(folder: Path, said: Manifest) -> tuple[str, ...]:
-    """Return the audits that are published with a release, in sentences."""
+    """Return a sentence for each audit that is published in a release's folder."""
     told = []
     for question in AUDITS:
         file = record_file(question)
@@ -200,7 +200,7 @@ def _values(page: ReleasePage) -> dict[str, object]:
 
 
 def _published_values(told: EndedRun, said: Manifest) -> dict[str, object]:
-    """Return the values of the template that only a published release has."""
+    """Return the values of the page template that only a published release has, by name."""
     facts = said.facts
     return {
         "said": said,

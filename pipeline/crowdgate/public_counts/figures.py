@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PriorFigures:
-    """A prior, the population of its counts, and their source in words (None: there are margins only).
+    """A prior (public knowledge about a population before a release), the population of its counts, and their source in
+    words (None: there are margins only).
 
     `untold` are the attributes of the plan without counts, `unknown` those whose shares at the plan's levels are
     unknown.
@@ -45,7 +46,7 @@ class PriorFigures:
     unknown: tuple[UnknownShares, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields of `--json` about the source of the figures."""
+        """Return the fields of the object of `--json` that describe the source of the figures."""
         about = {"source": self.source, "population": self.population}
         unknown = {each.name: None if each.known is None else each.known.name for each in self.unknown}
         return {**about, "attributes_without_counts": list(self.untold), "attributes_with_unknown_shares": unknown}
@@ -120,7 +121,8 @@ def _prior_figures(
 
 
 def _contract_figures(subject: PriorSubject) -> PriorFigures:
-    """Return the contract's own public figures; its joint counts are scaled to the bound on people."""
+    """Return the prior from the contract's public margins and joint counts; joint counts are scaled to the bound on
+    people."""
     counts = [_dense(each, subject) for each in subject.contract.joint]
     tables = tuple(table for table in counts if table is not None)
     if not tables:
@@ -129,7 +131,8 @@ def _contract_figures(subject: PriorSubject) -> PriorFigures:
 
 
 def _dense(stated: JointCounts, subject: PriorSubject) -> CountsAtLevels | None:
-    """Return the counts of the subject's attributes; None if there are none, or too many cells."""
+    """Return public joint counts, summed to the subject's attributes, with a number for every cell; None if they have
+    none of these attributes, or too many cells."""
     axes = {name: level for name, level in stated.levels.items() if name in subject.levels}
     shape = tuple(map(len, axes.values()))
     if not axes or prod(shape) > MOST_CELLS_FITTED:
@@ -178,7 +181,8 @@ def _count_public_table(
 
 
 def _public_contract(subject: PriorSubject, path: Path) -> Contract:
-    """Return the contract of a table, which states that it is public."""
+    """Return the contract that states that the table in a file is public. Raises ConfigurationError if no contract
+    does."""
     known = [subject.contract, *(() if subject.root is None else contracts(subject.root, KNOWN))]
     found = public_table(path, known)
     if isinstance(found, Contract):
@@ -189,7 +193,8 @@ def _public_contract(subject: PriorSubject, path: Path) -> Contract:
 
 
 def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:
-    """Return the table of all attributes at the wanted levels, unless it is too large, and those of two at `exact`."""
+    """Return, by name, the views to count: all attributes at the wanted levels, and each pair of attributes at `exact`,
+    except views with too many cells."""
     exact, planned = {}, {}
     for name, attribute in attributes.items():
         assert attribute.hierarchy is not None, "it is releasable"
@@ -207,7 +212,7 @@ def _labelled_table(view: View, counted: Histogram) -> ReportedCounts:
 
 
 def _at_contract_levels(told: Sequence[ReportedCounts], contract: Contract, source: Path) -> tuple[CountsAtLevels, ...]:
-    """Return tables at the contract's levels; attributes that it lacks are summed over.
+    """Return reported counts at the contract's levels; attributes that the contract lacks are summed over.
 
     Raises ConfigurationError for values that are those of no level.
     """
@@ -237,9 +242,10 @@ def _at_contract_levels(told: Sequence[ReportedCounts], contract: Contract, sour
 
 
 def _matching_level(attribute: Attribute | None, labels: tuple[str, ...]) -> tuple[Level, list[int]] | str | None:
-    """Return the level with these labels, and the position of each of its labels among them.
+    """Return the attribute's level that has exactly these labels, and for each label of the level its position in
+    `labels`.
 
-    Returns in words what does not fit, and None for an attribute that is not the contract's.
+    Return in words what does not fit if no level has them, and None for an attribute that is not the contract's.
     """
     if attribute is None or attribute.hierarchy is None:
         return None

@@ -13,7 +13,8 @@ from crowdgate.kind.prior import Prior
 
 @dataclass(frozen=True)
 class UnknownShares:
-    """An attribute, the requested level, and the finest coarser level with known shares (None: none)."""
+    """An attribute whose shares of people by value are unknown at a requested level, and the finest coarser level with
+    known shares (None: none)."""
 
     name: str
     level: Level
@@ -21,7 +22,7 @@ class UnknownShares:
 
     @property
     def found(self) -> str:
-        """The missing information, in words."""
+        """The missing information about the attribute, in words."""
         if self.known is None:
             return f"{self.name!r} has no public margins"
         coarser = f"its counts are at {self.known.name!r}, coarser than {self.level.name!r}"
@@ -29,12 +30,12 @@ class UnknownShares:
 
     @property
     def expected(self) -> str:
-        """The alternatives to write instead, in words."""
+        """The remedies of the missing shares as one phrase: "a, b, or c"."""
         return alternatives(*self.ways)
 
     @property
     def ways(self) -> tuple[str, ...]:
-        """The alternatives to write instead."""
+        """The remedies of the missing shares, each as a phrase: a coarser level, counts, or margins."""
         if self.known is None:
             return "margins in the contract", "--from with counts of it"
         counts = f"counts at {self.level.name!r} or finer"
@@ -42,12 +43,12 @@ class UnknownShares:
 
 
 def alternatives(*ways: str) -> str:
-    """Return the alternatives in words."""
+    """Return these phrases as one: "a, b, or c"."""
     return f"{', '.join(ways[:-1])}, or {ways[-1]}"
 
 
 def unknown_shares(prior: Prior, levels: Axes) -> Iterator[UnknownShares]:
-    """Yield every attribute whose shares are unknown at its level."""
+    """Yield every attribute whose shares of people by value are unknown at its level in `levels`."""
     for name, level in levels.items():
         if prior.shares(name, level) is None:
             yield UnknownShares(name, level, prior.known_level(name, level))

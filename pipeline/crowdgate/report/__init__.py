@@ -16,12 +16,13 @@ ROOT = Path(__file__).parent.parent
 
 
 def markdown(template: str, values: Mapping[str, object]) -> str:
-    """Return the page as Markdown. Raises an error of jinja2's if a value that the template needs is missing."""
+    """Return a page as Markdown: the template with these values. Raises an error of jinja2's if a value that the
+    template needs is missing."""
     return render(template, values).rstrip() + "\n"
 
 
 def render(template: str, values: Mapping[str, object]) -> str:
-    """Return a template rendered with the values, without escaping."""
+    """Return the text of a template filled with the values, without escaping."""
     return _environment().get_template(template).render(values)
 
 
@@ -47,27 +48,29 @@ def markdown_table(listing: "Listing") -> str:
 
 
 def line(value: object) -> str:
-    """Return text on one line."""
+    """Return a value as text on one line: each run of blanks and line ends becomes one blank."""
     return " ".join(str(value).split())
 
 
 def paragraph_text(value: object) -> str:
-    """Return text on one line for a Markdown paragraph, with all markup escaped."""
+    """Return a value as text on one line for a Markdown paragraph, with all markup escaped."""
     return re.sub(r"([\\`*_\[\]<>#|~!&])", r"\\\1", line(value))
 
 
 def cell(value: object) -> str:
-    """Return text for a cell of a Markdown table: column names may hold bars and line ends."""
+    """Return a value as text for a cell of a Markdown table, with bars escaped and line ends removed, as column names
+    may hold both."""
     return line(str(value).replace("\\", "\\\\").replace("|", "\\|"))
 
 
 def safe_cell(value: object) -> str:
-    """Return text of others for a cell of a Markdown table, with all markup escaped."""
+    """Return a value as text for a cell of a Markdown table, with all markup escaped, as others may have written the
+    text."""
     return re.sub(r"([`*\[\]<>&~]|(?<!\w)_|_(?!\w))", r"\\\1", cell(value))
 
 
 def code(value: object) -> str:
-    """Return any text on one line as code."""
+    """Return a value on one line as Markdown code."""
     plain = line(value)
     longest = max(map(len, re.findall("`+", plain)), default=0)
     fence = "`" * (1 + longest)

@@ -14,7 +14,7 @@ POINTS_PER_INCH = 72
 
 
 class MeasuredShare(NamedTuple):
-    """A measured share at a place, with its confidence limits."""
+    """A measured share at the place `x` of an axis, with its confidence limits `low` and `high`."""
 
     x: float
     value: float
@@ -23,7 +23,7 @@ class MeasuredShare(NamedTuple):
 
 
 class MeasuredCurve(NamedTuple):
-    """Measured shares under one name."""
+    """Measured shares of one curve, with the curve's name."""
 
     name: str
     marks: tuple[MeasuredShare, ...]
@@ -36,7 +36,7 @@ def draw_curves(
     x_label: str,
     y_label: str,
 ) -> SvgPicture:
-    """Draw measured curves with their intervals, a baseline and a limit (at one place), on logarithmic axes.
+    """Draw measured curves with their intervals, a baseline (`base`) and a limit (at one place), on logarithmic axes.
 
     A share of 0 is drawn at the floor. Raises ConfigurationError if the extra that draws is not installed.
     """
@@ -93,7 +93,8 @@ def draw_boxes(title: str, boxes: Sequence[BoxSummary], label: str) -> SvgPictur
 
 
 class PlotLine(NamedTuple):
-    """Points under one name, with the limits of each point's interval, if it has one."""
+    """A line of a chart: its name, its points (x, y), and the limits (low, high) of each point's interval, if it has
+    one."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -103,7 +104,7 @@ class PlotLine(NamedTuple):
 def draw_lines(
     lines: Sequence[PlotLine], x_label: str, y_label: str, y_scale: str = "linear", *, pairs: bool = False
 ) -> SvgPicture:
-    """Draw shares over sizes or shares, on a logarithmic axis.
+    """Draw lines whose x, a size or a share, is on a logarithmic axis, and whose y is a share.
 
     `y_scale` is linear (from 0 to 1), near (fitted to the values) or log. With `pairs`, the second line of each pair
     has the colour of the first, and names are next to the picture. Raises ConfigurationError if the extra that draws is
@@ -135,7 +136,8 @@ def draw_lines(
 
 
 def draw_steps(lines: Sequence[PlotLine], names: Sequence[str], y_label: str) -> SvgPicture:
-    """Draw numbers of people on a logarithmic axis, after each named step; a line marks one person.
+    """Draw lines of numbers of people, on a logarithmic axis, after each of the named steps; a horizontal line marks
+    one person.
 
     Raises ConfigurationError if the extra that draws is not installed.
     """
@@ -152,12 +154,12 @@ def draw_steps(lines: Sequence[PlotLine], names: Sequence[str], y_label: str) ->
 
 
 def literal(text: str) -> str:
-    """Return text that is drawn literally: between two dollar signs it would be read as a formula."""
+    """Return text so that matplotlib draws it literally: text between two dollar signs would be read as a formula."""
     return text.replace("$", r"\$")
 
 
 def whole_numbers(axis: Any) -> None:
-    """Label a logarithmic axis with full numbers."""
+    """Label the ticks of a logarithmic axis with full numbers instead of powers of ten."""
     from matplotlib.ticker import LogFormatter
 
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
@@ -165,7 +167,8 @@ def whole_numbers(axis: Any) -> None:
 
 
 def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
-    """Return a figure as SVG, deterministically."""
+    """Return a figure as SVG, with equal bytes for equal figures, with its text `alt` for readers who can't see it, and
+    the mark `at` of its place on a page."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     from crowdgate.report.plain_powers import use_plain_powers
@@ -180,8 +183,9 @@ def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
 
 
 def figure_of(height: float = 4) -> tuple[Any, Any]:
-    """An empty figure (in inches) and its axes. It has no layout of its own, with which `savefig` draws everything
-    twice: `svg_picture` lays it out. Raises ConfigurationError when the extra that draws is missing."""
+    """Return an empty figure, of this height in inches, and its axes. It has no layout of its own, with which `savefig`
+    draws everything twice: `svg_picture` lays it out. Raises ConfigurationError when the extra that draws is
+    missing."""
     need(PAGE, "--page")
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG

@@ -26,7 +26,7 @@ _FOLD, _FOLD_END = "<details><summary>The same in numbers</summary>\n", "</detai
 
 @dataclass(frozen=True)
 class SvgPicture:
-    """A picture as SVG, with its text for readers who can't see it, and the mark of its place on the page."""
+    """A picture as SVG, with its text for readers who can't see it (`alt`), and the mark of its place on the page."""
 
     svg: str
     alt: str
@@ -34,18 +34,18 @@ class SvgPicture:
 
     @property
     def figure(self) -> str:
-        """The picture in HTML."""
+        """The picture as an element of HTML."""
         told = f'<svg role="img" aria-label="{html.escape(self.alt)}"'
         return f"<figure>{self.svg.replace('<svg', told, 1)}</figure>"
 
 
 def mark(name: str) -> str:
-    """Return the mark of a picture's place on a page."""
+    """Return the mark, an HTML comment, of the place on a Markdown page where a picture of this name stands."""
     return f"<!-- {name} -->"
 
 
 def without_marks(page: str) -> str:
-    """Return the page as Markdown for people, without marks."""
+    """Return a Markdown page without the marks of pictures and tables, for readers."""
     return re.sub(r"\n{3,}", "\n\n", _MARK.sub("", page))
 
 
@@ -75,7 +75,8 @@ def as_html(
 
 
 def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None:
-    """Colour the cell of an outcome, and link a cell whose whole text names a file."""
+    """Give a table's cell the class of the outcome that it begins with, or make it a link if its whole text is in
+    `links`."""
     from markdown_it.token import Token
 
     words = inside.children or []
@@ -87,7 +88,8 @@ def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None
 
 
 def _blocks(tokens: "Sequence[Token]", figures: Mapping[str, str]) -> "Iterator[Token]":
-    """Yield the tokens with figures in place of marks, and each table in a frame; one after `NUMBERS` is folded."""
+    """Yield the tokens of a page with figures in place of their marks, and each table in a frame; a table after the
+    mark `NUMBERS` is folded."""
     marks = {
         at: each.content
         for at, each in enumerate(tokens)

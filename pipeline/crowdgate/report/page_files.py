@@ -43,13 +43,13 @@ def html_page(
 
 
 def in_style(make: Callable[[], Made]) -> Made:
-    """Return the result of `make` with the decimal mark of the working copy."""
+    """Return the result of `make`, called with the decimal mark of the working copy in force."""
     with decimal_mark(page_style(Path.cwd()).decimal_mark):
         return make()
 
 
 def check_name(path: Path) -> None:
-    """Raise ConfigurationError for a file name that is no page."""
+    """Raise ConfigurationError for the name of a page's file that ends neither in .html nor in .md."""
     if path.suffix not in (".md", ".html"):
         said, expected = f"a file that ends in {path.suffix!r}", "one that ends in .html or .md"
         raise ConfigurationError(Problem("command line", None, "--page", said, expected, f"{path.stem}.html"))

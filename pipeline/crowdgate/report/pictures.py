@@ -14,13 +14,14 @@ COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
 MARKS = ("o", "s", "^", "D", "v", "P")
 LINE = 0.32
-"""The height of a name, in inches."""
+"""The height that each name takes in a picture with names below one another, in inches."""
 MOST_NAMES, LONGEST = 12, 28
 """The greatest number of names below an axis, and of letters of a name: the table has them in full."""
 
 
 def picture_values(picture: Picture) -> dict[str, object]:
-    """Return the values of a picture's template: its mark, title, note, limits, and its numbers as a table."""
+    """Return the values of a picture for the page template, by name: its mark, title, note, limits, and its numbers as
+    a table."""
     limits = [each.name for each in picture.limits]
     return {
         "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "limits": limits,
@@ -36,7 +37,7 @@ def _numbers(picture: Picture) -> Listing:
 
 
 def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
-    """Return the pictures as SVG, each at its mark.
+    """Draw the pictures, and return each as SVG with the mark of its place on the page.
 
     Raises ConfigurationError if the extra that draws is not installed.
     """
@@ -44,7 +45,7 @@ def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
 
 
 def draw_picture(picture: Picture) -> SvgPicture:
-    """Return one picture as SVG."""
+    """Draw one picture of numbers, and return it as SVG."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
     below = picture.named and not picture.across
     figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
@@ -57,7 +58,7 @@ def draw_picture(picture: Picture) -> SvgPicture:
 
 
 def alt(picture: Picture) -> str:
-    """Return the text alternative of a picture."""
+    """Return the text of a picture for readers who can't see it: title, axes, and the range of each series."""
     said = [f"{picture.title}: {picture.value} by {picture.place}."]
     said += [_range_text(each, picture) for each in picture.series if each.points]
     said += [f"Line: {each.name}." for each in picture.limits]
@@ -80,7 +81,7 @@ def _row(picture: Picture, series: Series, point: PicturePoint) -> Iterator[str]
 
 
 def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
-    """Start the axis of values without a negative one at 0, so that distances are not exaggerated."""
+    """Start the axis of values at 0 if it is linear and no value is negative, so that distances are not exaggerated."""
     least = min((point.value if point.low is None else point.low for point in picture.points), default=0)
     if picture.value_scale == "linear" and least >= 0:
         ends = [point.value if point.high is None else point.high for point in picture.points]
@@ -89,7 +90,7 @@ def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
 
 
 def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
-    """Draw numbers over an axis, or over names in their order."""
+    """Draw a picture's numbers upwards, above an axis of places, or above names side by side."""
     for number, series in enumerate(picture.series):
         x = [names.index(point.at) if names else point.at for point in series.points]
         y = [point.value for point in series.points]
@@ -112,9 +113,9 @@ def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None
 
 
 def _scale_values(axes: Any, picture: Picture) -> None:
-    """Set the scale of values.
+    """Set the scale of the axis of values to linear or logarithmic.
 
-    Noise can make a number 0 or less, without a logarithm: near 0 such an axis is linear.
+    Noise can make a number 0 or less, without a logarithm: a logarithmic axis is then linear near 0.
     """
     values = _values(picture)
     if picture.value_scale == "linear" or min(values, default=1) > 0:
@@ -132,7 +133,7 @@ def _values(picture: Picture) -> list[float]:
 
 
 def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
-    """Draw numbers under names, one name below the other."""
+    """Draw a picture's numbers sideways, one row for each name, one name below the other."""
     for number, series in enumerate(picture.series):
         shift = (number - (len(picture.series) - 1) / 2) * 0.22
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
@@ -155,7 +156,8 @@ def _style(number: int, series: Series) -> dict[str, object]:
 
 
 def _bars(series: Series) -> list[list[float]] | None:
-    """Return the distances of the limits from the numbers; None without limits."""
+    """Return the distances of the lower limits from the numbers of a series, then those of the upper limits; None if no
+    number has limits."""
     if all(point.low is None and point.high is None for point in series.points):
         return None
     low = [max(0.0, point.value - (point.value if point.low is None else point.low)) for point in series.points]

@@ -10,10 +10,10 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class PlainPowers(LogFormatterSciNotation):
-    """Formatter with the numbers and ticks of its base, without markup."""
+    """Formatter of a logarithmic axis, with the ticks of its base class and labels without markup."""
 
     def __call__(self, x: float, pos: int | None = None) -> str:
-        """The label of a tick; empty where it has none."""
+        """Return the label of the tick at `x`; empty where the tick has none."""
         return plain(super().__call__(x, pos))
 
 
@@ -25,7 +25,7 @@ def plain(label: str) -> str:
 
 
 def use_plain_powers(figure: Any) -> None:
-    """Have all axes of a figure that would show formulas show plain text."""
+    """Make all logarithmic axes of a figure whose labels are formulas show plain text instead."""
     for axis in (each for axes in figure.axes for each in (axes.xaxis, axes.yaxis)):
         if isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
             axis.set_major_formatter(PlainPowers())

@@ -21,9 +21,10 @@ TEMPLATE = "report/report.md.j2"
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """Part of a report, in this order: sentences, points of a list, pictures, listings.
+    """A part of a report, in this order: sentences, points of a list, pictures, listings.
 
-    `charts`: the charts of the report are here. A `further` section is only for pages; a terminal shows no headings.
+    `charts`: the charts of the report are drawn in this section. A `further` section is only for pages; a terminal
+    shows no headings.
     """
 
     heading: str = ""
@@ -35,7 +36,8 @@ class Section:
     further: bool = False
 
     def values(self) -> dict[str, object]:
-        """Return the values of the page template. A single listing under a heading has no title of its own."""
+        """Return the values of the section for the page template, by name. A single listing under a heading has no
+        title of its own."""
         alone = bool(self.heading) and len(self.listings) == 1 and not self.pictures
         return {
             "heading": self.heading, "sentences": self.sentences, "points": self.points,
@@ -45,15 +47,15 @@ class Section:
 
 
 def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]]) -> Section:
-    """Return a table under its heading; the word "None." if it has no rows."""
+    """Return a section with these rows as a table under the heading; without rows with the word "None."."""
     listing = text_listing(heading, columns, rows)
     return Section(heading, listings=[listing]) if listing.rows else Section(heading, ["None."])
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A report whose parts are made when it is written: sections, with the current decimal mark; `data`, the object of
-    `--json`; charts.
+    """A report whose parts are made when it is written: its sections, with the decimal mark in force; `data`, the
+    object of `--json`; and charts.
 
     A terminal begins with `opening`, a page with its title.
     """
@@ -67,7 +69,7 @@ class Report:
     """The files next to the page, by the cells that link to them."""
 
     def shown(self) -> Iterator[str | Listing]:
-        """Yield the parts that a terminal shows, in order."""
+        """Yield the sentences and listings that a terminal shows, in order."""
         if self.opening:
             yield self.opening
         for section in self.sections():
@@ -104,9 +106,9 @@ def short_report(
     charts: Callable[[], Sequence[SvgPicture]] = tuple,
     outcome: str = "predicted",
 ) -> Report:
-    """Return a report of a plain sentence and notes on its basis (`words`), charts and listings.
+    """Return a report of one plain sentence and notes on its basis (`words`), with charts and listings.
 
-    `about` describes the subject of the report for programs.
+    `about` describes the subject of the report in the object of `--json`.
     """
 
     def sections() -> list[Section]:

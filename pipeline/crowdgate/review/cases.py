@@ -47,11 +47,11 @@ class CaseResult:
 
     @property
     def holds(self) -> bool:
-        """True if the result is as expected."""
+        """True if nothing differs from the expected outcome."""
         return not self.differences
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the result of the case as an object of JSON."""
         gates = {found.gate: str(found.outcome) for found in self.verdicts}
         return {
             "file": str(self.file),
@@ -80,7 +80,8 @@ def _below(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class CaseSuite:
-    """A file of cases with its policy and plan, and `names`: the words of each gate by names that a case may use."""
+    """A file of cases with its policy and plan. `names` are the gates in words, by the names that a case may use for
+    them."""
 
     document: Document
     file: PolicyCases
@@ -126,9 +127,8 @@ def _policy(document: Document, name: str) -> Path:
 
 
 def _names(plan: Plan) -> Mapping[str, str]:
-    """Return the words of each gate by the names that a case may use: the words, and the measure if only one gate has
-    it.
-    """
+    """Return each gate in words, by the names that a case may use for it: these words, and its measure's name if no
+    other gate has this measure."""
     count = Counter(rule.measure for rule, _ in plan.gates)
     words = {gate_text(rule): gate_text(rule) for rule, _ in plan.gates}
     return words | {rule.measure: gate_text(rule) for rule, _ in plan.gates if count[rule.measure] == 1}
@@ -178,7 +178,8 @@ def _too_many(document: Document, cases: PolicyCases, plan: Plan) -> Iterator[Pr
 def _case_outcome(
     plan: Plan, policy: Path, case: Case, names: Mapping[str, str]
 ) -> tuple[str, tuple[Verdict, ...], tuple[str, ...]]:
-    """Return the outcome, the verdicts, and the gates that were assumed to pass."""
+    """Return the outcome of a case, the verdicts of its gates, and the gates without a number, which were assumed to
+    pass."""
     from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
 
     if case.rows is None:
@@ -205,7 +206,8 @@ def _case_verdicts(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator
 
 
 def _number(stated: MeasuredNumber, rule: GateRule, measure: Measure, alone: Static) -> Measurement | None:
-    """Return the stated number with its confidence limits; for a noisy measure those of the noise, unless stated."""
+    """Return a number that a case states as a measurement, with confidence limits: those stated, otherwise those of the
+    noise for a noisy measure."""
     drawn = measure.of_noisy is not None and not measure.excess and stated.low is stated.high is None
     if drawn and measure.of_noisy is not None:
         return measure.of_noisy(alone, rule, stated.value)

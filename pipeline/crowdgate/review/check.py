@@ -54,14 +54,14 @@ class GateNote:
     register: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints; `kind` is the class of the gate's measure."""
+        """Return the object that `--json` prints for the gate; its `kind` is the class of the gate's measure."""
         rest = {"decided": self.decided, "blocks": self.blocks, "warning": self.warning, "cost": self.cost}
         rest |= {"notes": list(self.notes), "waived": self.waived, "history": self.history}
         return {"gate": self.gate, "kind": self.reads, **rest}
 
 
 class GateState(StrEnum):
-    """State of a gate before data are read."""
+    """State of a gate before data are read: decided (passes, fails, ...), open (could fail), or private."""
 
     PASSES = "passes"
     FAILS = "fails"
@@ -109,7 +109,7 @@ class PolicyCheck:
 
     @property
     def decided(self) -> list[DecidedGate]:
-        """Every gate with what is known of its outcome before data are read."""
+        """Every gate of the policy with its state (passes, fails, can't fail, could fail ...) before data are read."""
         verdicts = {id(each.rule): each for each in self.verdicts}
         forecasts = {id(each.rule): each for each in self.chances.gates}
         rules = [id(rule) for rule, _ in self.plan.gates]
@@ -119,7 +119,7 @@ class PolicyCheck:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the check of a policy as an object of JSON."""
         return {
             "policy": str(self.policy),
             "allowed": self.allowed,
@@ -145,7 +145,7 @@ _ALWAYS = {GateReach.CANNOT_FAIL: GateState.CANNOT_FAIL, GateReach.CANNOT_PASS: 
 
 
 def _decided(note: GateNote, verdict: Verdict | None, forecast: GateChance | None) -> tuple[GateState, str]:
-    """Return the state of a gate, and its figure or forecast."""
+    """Return the state of a gate before data are read, and the reason: its figure beside its limit, or a forecast."""
     if verdict is not None:
         state = GateState.CANNOT_FAIL if note.reach is GateReach.CANNOT_FAIL else _STATIC[verdict.outcome]
         return state, f"{verdict.reason}, {verdict.ended.partition(', ')[2]}" if verdict.waived else verdict.reason
@@ -219,7 +219,8 @@ def _expired(rule: GateRule, day: str) -> str | None:
 
 
 def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day: str) -> tuple[str, ...]:
-    """Return warnings about the noise of a gate that can pass and fail, and about its expired waiver."""
+    """Return warnings about a gate: noise that makes an open gate (one that can pass and fail) hardly pass or hardly
+    fail, and an expired waiver."""
     noise = (
         hardly_passes_warning(plan, rule, measure) or hardly_fails_warning(plan, rule, measure)
         if found is GateReach.OPEN
@@ -229,7 +230,8 @@ def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day
 
 
 def _notes(rule: GateRule, day: str) -> list[str]:
-    """Return a gate's notes without an expired waiver, as a warning names that."""
+    """Return the notes on a gate: its reason, reference and waiver. An expired waiver is left out, as a warning names
+    it."""
     held = rule if _expired(rule, day) is None else rule.model_copy(update={"waiver": None})
     return gate_notes(held)
 
@@ -239,7 +241,8 @@ def _warnings(*found: str | None) -> str | None:
 
 
 def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
-    """Return by gate how many of the last releases it would not have passed, if any, and why some could not be read."""
+    """Return, by gate, a text on how many of the last releases the gate would have withheld, if any; and the reason why
+    some of these releases could not be read (None: all could)."""
     if not ended:
         return {}, None
     from crowdgate.review.replay.recorded import recent

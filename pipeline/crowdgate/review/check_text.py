@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crowdgate.review.check import GateNote, PolicyCheck
 
 LABEL = 15
-"""Columns of a label."""
+"""Width of a line's label, in characters."""
 INFORMED = (
     "this policy was first used after a private record of these people was opened, which the guarantee does not cover"
 )
@@ -51,7 +51,7 @@ def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _open_gates(found: PolicyCheck) -> Iterator[Row]:
-    """Yield the probability of publication, and every gate that can pass and fail."""
+    """Yield a row with the probability of publication, then a row for every gate that can pass and fail."""
     yield "Publication", found.chances.publication()
     for each in found.decided:
         if each.state is GateState.COULD_FAIL:
@@ -59,7 +59,8 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
-    """Yield the measures of the gates that pass, that can't fail, and that the private record alone decides."""
+    """Yield a row for each outcome that is known beforehand (passes, can't fail, decided in the private record only),
+    with the measures of these gates."""
     for state, label in SETTLED.items():
         names = dict.fromkeys(_name(each.note.gate, found) for each in found.decided if each.state is state)
         where = " (advice, in the private record only)" if state is GateState.PRIVATE else ""
@@ -68,7 +69,8 @@ def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _name(gate: str, found: PolicyCheck) -> str:
-    """Return the measure of a gate, or the whole gate where others are on the same measure."""
+    """Return the name of a gate's measure; if other gates of the policy have the same measure, the whole gate as
+    text."""
     measure = gate.partition(" ")[0]
     others = [each for each in found.decided if each.note.gate.partition(" ")[0] == measure]
     return measure if len(others) == 1 else gate
@@ -84,7 +86,8 @@ def _remarks(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
-    """Yield what the ledger says of the policy beside its budget, or what is unknown without it."""
+    """Yield rows on what the ledger states about the policy besides its budget, or on what is unknown without a
+    ledger."""
     if found.informed is None:
         decisions = "" if found.unheld is None else "; decisions on what is collected are not compared with it"
         yield "Note", f"unknown whether confidential results were viewed before: its ledger can't be read{decisions}"
@@ -95,7 +98,8 @@ def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _gate_remarks(gate: GateNote, found: PolicyCheck) -> Iterator[str]:
-    """Yield the effect of noise and waivers on a gate, the records of a register that count, and its past verdicts."""
+    """Yield texts on a gate: effects of noise and waivers, the comparable records of a public register, and its
+    verdicts on past releases."""
     if gate.register:
         yield gate.register
     yield from gate.remarks

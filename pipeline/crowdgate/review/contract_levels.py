@@ -13,7 +13,7 @@ from crowdgate.planning.bundle import KNOWN
 
 @dataclass(frozen=True)
 class LevelGroups:
-    """A level with its groups, in the level's order."""
+    """A level of a column, with its groups of values in the level's order."""
 
     name: str
     groups: tuple[LevelValue, ...]
@@ -21,7 +21,8 @@ class LevelGroups:
 
 @dataclass(frozen=True)
 class ReleasableColumn:
-    """A column that can be published. `invalid` is the treatment of a cell outside the domain: drop, or level."""
+    """A column of a contract that can be published, with its role and levels. `invalid` is the treatment of a cell
+    outside the domain: `drop` its row, or count it as a value of the `level`."""
 
     name: str
     role: str
@@ -36,7 +37,7 @@ def show_contract(path: Path) -> tuple[Contract, list[ReleasableColumn]]:
 
 
 def contract_json(contract: Contract, columns: list[ReleasableColumn]) -> dict[str, Any]:
-    """The object that `--json` prints."""
+    """Return the object that `--json` prints: the contract with its columns."""
     shown = [
         {"name": each.name, "role": each.role, "invalid": each.invalid, "levels": list(map(_level_json, each.levels))}
         for each in columns

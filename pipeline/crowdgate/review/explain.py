@@ -36,7 +36,7 @@ UNHELD = "Decisions on what is collected are not held to the ledger, which can't
 
 
 def explain_policy(policy: Path) -> str:
-    """Return the policy as Markdown. Raises ConfigurationError for faulty files."""
+    """Return an explanation of a policy in plain words, as Markdown. Raises ConfigurationError for faulty files."""
     found = check(policy)
     page = found.plan.protection.kind.explanation(found.plan.protection.mechanism)
     return report.markdown(page.template, {**_values(found), **page.values})
@@ -148,7 +148,8 @@ def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Ver
 
 
 def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
-    """Return the values that the sentence of a measure may use: the options in words, `of` and `over`."""
+    """Return the values that the sentence on a gate's measure may use, by name: the measure's options in words, `of`
+    and `over`."""
     options = {"people": Fraction(plan.bundle.budget.spec.people), **DEFAULTS, **rule.options}
     over = rule.over or tuple(plan.protection.figures.levels)
     return {

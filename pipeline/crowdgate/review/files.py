@@ -23,7 +23,7 @@ from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
 
 LEVELS = "levels"
-"""The kind of CSV files that contracts name: levels, margins, counts."""
+"""Name of the kind of CSV files that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"
 
 
@@ -45,7 +45,7 @@ class Remark:
     corrected: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return one of the `remarks` of `--format json`."""
+        """Return the remark as `--format json` lists it under `remarks`."""
         return asdict(self)
 
 
@@ -60,7 +60,7 @@ class LintedFile:
 
     @property
     def remarks(self) -> list[Remark]:
-        """All remarks about the file."""
+        """All remarks about the file: its problems, or what its check found."""
         told = [_problem_remark(problem) for problem in self.problems]
         if self.checked is not None:
             told += [*_refusal_remarks(self.checked), *_warning_remarks(self.checked)]
@@ -68,7 +68,7 @@ class LintedFile:
 
 
 def lint_files(paths: Iterable[Path]) -> list[LintedFile]:
-    """Return every file among `paths` and in folders among them, each once."""
+    """Return the lint result of every file among `paths` and in folders among them, each once."""
     return [lint(path) for path in dict.fromkeys(file for stated in paths for file in files_in(stated))]
 
 
@@ -154,7 +154,8 @@ def _contract(path: Path) -> None:
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
-    """Raise ConfigurationError if another file of the working copy has the name."""
+    """Raise ConfigurationError if one of `files` (path and name), other than the document's own file, has the same
+    name."""
     own = document.path.resolve()
     others = [path.name for path, stated in files if stated == name and path.resolve() != own]
     if others:
@@ -181,7 +182,8 @@ def _decision(path: Path) -> None:
 
 
 def _levels(path: Path) -> None:
-    """Check a CSV file as the contracts that name it do."""
+    """Check a CSV file of levels, margins or counts in the way of each contract that names it. Raises
+    ConfigurationError."""
     own, named = path.resolve(), False
     for file, _ in contract_files(working_copy(path)):
         problems: Sequence[Problem] = ()
@@ -200,9 +202,8 @@ def _levels(path: Path) -> None:
 
 @dataclass(frozen=True)
 class FileKind:
-    """How files of a kind are read: for problems, and policies for their check. `marks` are keys that only this kind
-    has.
-    """
+    """A kind of file: `read`, the function that reads such a file, raises its problems and returns a policy's check;
+    `marks`, keys that only this kind has."""
 
     read: Callable[[Path], PolicyCheck | None]
     marks: tuple[Location, ...] = ()
@@ -232,7 +233,8 @@ def _warning_remarks(checked: PolicyCheck) -> Iterator[Remark]:
 
 
 def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:
-    """Yield why a policy is not allowed, except for gates that can't pass, as warnings cover these."""
+    """Yield the reasons why a policy is not allowed as remarks of severity `withheld`, except gates that can't pass,
+    which warnings cover."""
     document, rules = checked.plan.bundle.document, [rule for rule, _ in checked.plan.gates]
     withheld = [found for found in checked.verdicts if found.withholds]
     said: list[tuple[Location, str]] = [

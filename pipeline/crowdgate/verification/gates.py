@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 UNJUDGED = {"value": None, "low": None, "high": None, "outcome": "inconclusive", "waived": None}
-"""The fields of an unjudged gate: only those that a policy states remain."""
+"""Values that turn a gate of a manifest into one without a verdict, so that only fields remain which a policy
+states."""
 
 
 def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterator[str]:
@@ -45,12 +46,13 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
 
 
 def static_with_audits(said: Manifest, candidate: Candidate) -> Static:
-    """Return the facts that static gates were judged by, with the recorded audits."""
+    """Return the public facts that static gates of the manifest were judged by, with the audits of the candidate."""
     return replace(static_before_data(said), audits=candidate.static.audits)
 
 
 def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
-    """Yield the differences between a release and its policy: other files, gates, limits or waivers."""
+    """Yield each difference between a release and the plan of a policy, in words: other files, gates, limits or
+    waivers."""
     if said.policy_digest != plan.bundle.digest:
         yield "its policy, contract, levels, margins or budget are not the files that are given"
     rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
@@ -66,7 +68,8 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
 
 
 def _classes(gate: GateFields, static: Static) -> int:
-    """Return the number of classes in a gate's expectation from public counts, or an equivalent effort."""
+    """Return the number of classes (combinations of values) that a gate's expectation from public counts takes, or an
+    equivalent effort; 0 for gates without such an expectation."""
     measure = MEASURES.get(gate.measure)
     if measure is None or not measure.over:
         return 0
@@ -94,9 +97,8 @@ def _problems(
 
 
 def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
-    """Return whether a gate has one limit, and options, `over`, `of`, a charge and a waiver only if the measure has
-    them.
-    """
+    """Return True if a gate has exactly one limit, and states options, `over`, `of`, a charge and a waiver only as its
+    measure allows."""
     return (
         (rule.at_most is None) != (rule.at_least is None)
         and set(measure.needs) <= set(rule.options) <= set(measure.options)
@@ -110,9 +112,8 @@ def _is_well_formed(rule: GateRule, measure: Measure) -> bool:
 
 
 def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
-    """Return whether a gate on the input is about a column that was read, and a measure of several rows has a person
-    unit.
-    """
+    """Return True for a gate on the input only if its column was read and, for a measure of several rows, the privacy
+    unit is a person; True for any other gate."""
     if measure.shape is not OutputType.INPUT:
         return True
     read = () if said.estimand is None else (*said.estimand.dropped, *said.estimand.invalid)
@@ -123,9 +124,8 @@ def _of_input(rule: GateRule, measure: Measure, said: Manifest) -> bool:
 def measurement(
     noisy: str | None, rule: GateRule, measure: Measure, static: Static, candidate: Candidate
 ) -> Measurement | None:
-    """Return the measurement of a gate on a published release; for a charged gate it follows from the `noisy` number
-    shown there.
-    """
+    """Return a gate's measurement on a published release (None: nothing can be measured). A charged gate is not
+    measured again: its measurement follows from the number `noisy` in the manifest."""
     if measure.of_static is not None:
         return measure.of_static(static, rule)
     if measure.of_noisy is not None:

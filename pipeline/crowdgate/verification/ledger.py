@@ -32,11 +32,13 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
 
 
 def _expired(gate: GateFields, charged: JournalLine) -> bool:
-    """Return whether a waiver had expired on the day of the charge. A charge without a day counts as too late."""
+    """Return True if a gate's waiver had expired on the day of the release's charge in the ledger. A charge without a
+    day counts as too late."""
     return gate.waiver is None or charged.day is None or charged.day > gate.waiver.expires
 
 
 def audit_problems(said: Manifest, name: str, question: AuditQuestion, ledger: Ledger) -> Iterator[str]:
-    """Yield a problem if the ledger does not know the record of an audit."""
+    """Yield a problem if the ledger does not know the record of an audit: the file `name` of the release, which answers
+    `question`."""
     if not is_recorded(ledger.journal(), key(said.policy_digest, question), said.files[name].sha256):
         yield f"{name}: no audit of this policy that the ledger knows ended with it"

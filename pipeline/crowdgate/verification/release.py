@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VerifiedRelease:
-    """A release that verified, and the evidence of its origin: trusted keys, a ledger, or none."""
+    """A release that verified, with the evidence of its origin: `signed` (a signature exists), `keys` (a trusted key
+    signed it), and the id of the `ledger` that committed to it (None: no ledger was asked)."""
 
     __repr__ = short_repr
 
@@ -64,7 +65,7 @@ def verify(
 
 
 def _plan(policy: Path) -> Plan:
-    """Return the plan of a policy; imported here, as most verifications do not need it."""
+    """Return the plan of a policy's file; imported here, as most verifications do not need it."""
     from crowdgate.planning.plan import plan_policy
 
     return plan_policy(policy)

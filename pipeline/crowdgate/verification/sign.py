@@ -39,6 +39,7 @@ def sign(folder: Path, home: Path, ledger: str | None = None, keep: Sequence[Pat
 
 
 def _envelope_with_signature(folder: Path, key: SigningKey, keep: Sequence[Path]) -> bytes | None:
-    """Return the existing envelope with one more signature."""
+    """Return the release's signed envelope with a signature of `key` added; signatures by the keys in `keep` stay. None
+    if `keep` is empty."""
     trusted = [each for path in keep for each in public_keys(path)]
     return add_signature(read_plain(folder / SIGNED, LARGEST_ENVELOPE), key, trusted) if trusted else None

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Verification:
-    """One verification: its settings, and the results of its steps."""
+    """One verification of a release's folder: its settings, and the results of its steps so far."""
 
     folder: Path
     kinds: Kinds
@@ -82,21 +82,20 @@ class Verification:
 
     @property
     def manifest(self) -> Manifest:
-        """The manifest, from step 2 on."""
+        """The release's manifest; available from step 2 on."""
         assert self._manifest is not None, "step 2 comes first"
         return self._manifest
 
     @property
     def contents(self) -> Any:
-        """The contents of the files, of the kind's own type, from step 6 on."""
+        """The contents of the release's data files, in the release kind's own type; available from step 6 on."""
         assert self._contents is not None, "step 6 comes first"
         return self._contents
 
     @property
     def candidate(self) -> Candidate:
-        """The candidate that measures read, with the recorded audits and the register, from step 6 on. Raises
-        VerificationFailed.
-        """
+        """The released data as gates measure them, with the recorded audits and the register; available from step 6 on.
+        Raises VerificationFailed."""
         candidate = self.kind.output_candidate(self.manifest, self.contents)
         for name, each in self.attachments.items():
             if each.evidence is not None and name in self.sizes:
@@ -108,17 +107,17 @@ class Verification:
 
     @property
     def kind(self) -> AnyKind:
-        """The kind of release, from step 2 on."""
+        """The kind of release that the manifest names; available from step 2 on."""
         return self.kinds[self.manifest.mechanism.kind]
 
     @property
     def formats(self) -> Formats:
-        """The formats of the data, from step 2 on."""
+        """The formats of the data files, by name; available from step 2 on."""
         return {name: FORMATS[name] for name in self.manifest.formats}
 
     @property
     def signed(self) -> bool:
-        """True if there is a signature, trusted or not."""
+        """True if the folder holds a signature, trusted or not."""
         return any(each.closing and name in self.sizes for name, each in self.attachments.items())
 
     def run(self) -> Manifest:

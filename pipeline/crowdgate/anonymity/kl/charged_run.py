@@ -46,7 +46,7 @@ WITHHELD = (
 
 @dataclass(frozen=True, eq=False)
 class ChargedRun:
-    """A charged run that is ready to start."""
+    """A run that charges a population's budget for the noisy figures of a confidential table, ready to start."""
 
     subject: EntrySubject
     epsilon: Fraction
@@ -61,13 +61,14 @@ class ChargedRun:
 
     @property
     def staged(self) -> Path:
-        """Path of the run's entry before it is published."""
+        """Path of the run's signed entry before it is published."""
         return repository_folder.staged_entry(self.folder, self.ledger.id, self.id)
 
 
 @dataclass(frozen=True)
 class ChargedRunResult:
-    """Result of a run: the digest of its entry, or None if it was withheld."""
+    """Result of a charged run: the digest of its entry (None: withheld), the folder of the repository, and `before`,
+    True if an earlier run had this result."""
 
     digest: str | None
     folder: Path
@@ -178,7 +179,8 @@ def remove_leftovers(run: ChargedRun) -> None:
 def publish_staged(
     run: ChargedRun, digest: str, key: SigningKey, trusted: Sequence[PublicKey], today: date
 ) -> ChargedRunResult:
-    """Publish the committed bytes. Raises LedgerRefused (lost) if they are gone."""
+    """Publish the staged entry of a run whose digest the ledger has committed to. Raises LedgerRefused (lost) if its
+    bytes are gone."""
     entry = run.ledger.entry(run.id)
     assert entry is not None, "it was committed"
     return _publish_committed(run, entry, digest, key, trusted, today)

@@ -53,7 +53,7 @@ Bins = Annotated[int, Field(ge=1, le=MOST_BINS)]
 
 
 class AttributeFields(SignedModel):
-    """An attribute at a level, and its number of values there."""
+    """An attribute of an entry, the level at which it is counted, and the number of values of this level."""
 
     name: Name
     level: Name
@@ -68,7 +68,7 @@ def _check_names(items: "tuple[AttributeFields | Restriction, ...]") -> "tuple[A
 
 
 class Vocabulary(SignedModel):
-    """The contract that defines the attributes and levels."""
+    """The attributes of an entry, and the contract (id and version) that defines them and their levels."""
 
     contract: Name
     version: Name
@@ -173,7 +173,7 @@ class KlEntry(DatedStatement):
 
 
 def _faults(entry: KlEntry) -> Iterator[str]:
-    """Yield what makes an entry impossible."""
+    """Yield, in words, each reason why an entry is impossible."""
     bins = entry.bins
     if bins != prod(each.values for each in entry.vocabulary.attributes):
         yield "bins must be the product of the attributes' numbers of values"
@@ -226,7 +226,8 @@ def _exceeds(value: float, limit: float) -> bool:
 
 
 def publish_call_text(entry: KlEntry) -> str:
-    """Return the options of `crowdgate kl publish` that an entry records."""
+    """Return, as text, the options of `crowdgate kl publish` from which an entry was made, as far as it records
+    them."""
     basis, of = entry.basis, ",".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
     where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
     slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
@@ -235,7 +236,7 @@ def publish_call_text(entry: KlEntry) -> str:
 
 
 def signed_entry(entry: KlEntry, key: SigningKey) -> bytes:
-    """Return the signed entry: the bytes of its file."""
+    """Return the bytes of an entry's file: the entry, signed with `key`."""
     return seal(PAYLOAD_TYPE, canonical(entry), [key])
 
 

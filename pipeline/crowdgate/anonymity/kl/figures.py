@@ -68,7 +68,7 @@ def figures_of_table(subject: EntrySubject) -> TableFigures:
 
 
 def restricted_counts(histogram: Histogram, subject: EntrySubject) -> Integers:
-    """Return the counts of the cells that meet the restrictions."""
+    """Return the numbers of rows in the cells whose values meet the subject's restrictions."""
     keep = np.ones(len(histogram), dtype=np.bool_)
     for name, only in subject.where.items():
         keep &= histogram.codes[histogram.names.index(name)] == only.code
@@ -128,7 +128,8 @@ def _figure_range(
 
 
 def _bins(people: Floats, subject: EntrySubject) -> Bins:
-    """Return the bins of the people who meet the restrictions; the restricted attributes are the last axes."""
+    """Return the probabilities of the bins for the people who meet the restrictions; the restricted attributes are the
+    last axes of `people`, the expected people in each cell."""
     for only in reversed(subject.where.values()):
         people = people[..., only.code]
     expected = people[people > 0].reshape(-1)

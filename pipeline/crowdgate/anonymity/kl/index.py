@@ -29,7 +29,7 @@ def _check_digests(digests: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Index(DatedStatement):
-    """All entries by the SHA-256 of their files."""
+    """The index of a repository: the SHA-256 of the files of all its entries."""
 
     words: ClassVar[str] = "index"
     type: Literal["urn:crowdgate:kl-index:v1"]
@@ -39,7 +39,7 @@ class Index(DatedStatement):
 
 
 def file_name(digest: str) -> str:
-    """Return the name of an entry's file: the digest of its bytes."""
+    """Return the name of an entry's file, made of the digest of its bytes."""
     return f"{digest}{SUFFIX}"
 
 

@@ -56,14 +56,14 @@ class InventoryItem:
     unheld: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the item, its attributes and the matching entries as an object of JSON."""
         said = {"kind": self.kind, "name": self.name, "contract": self.contract, "population": self.population}
         lines = [{**vars(line), "entries": list(line.entries)} for line in self.lines]
         together = None if self.together is None else _entries_json(self.together)
         return {**said, "attributes": lines, "together": together, "decisions_not_held": self.unheld}
 
     def rows(self) -> Iterator[list[str]]:
-        """Yield the lines of a table under TITLES."""
+        """Yield the item's rows of a table under TITLES, one for each attribute."""
         for at, line in enumerate(self.lines):
             head = [f"{self.kind} {self.name}", self.population] if at == 0 else ["", ""]
             entries = ", ".join(digest[:12] for digest in line.entries) or "none"
@@ -152,7 +152,7 @@ def _questionnaire_item(
 
 
 def _question_levels(document: Document, form: Questionnaire, contract: Contract) -> dict[str, str]:
-    """Return the requested attributes at their levels."""
+    """Return the level at which a questionnaire asks for each attribute of its contract, by attribute."""
     levels, problems = dict[str, str](), list[Problem]()
     for at, each in enumerate(form.spec.questions):
         if each.attribute is None:
@@ -195,8 +195,8 @@ def _lines(
 def _entries_for_all(
     contract: Contract, levels: Mapping[str, str], key: Sequence[str], entries: Sequence[SignedEntry]
 ) -> MatchingEntries | None:
-    """Return the entries for these attributes of the contract's population together; None if none of them has a public
-    domain."""
+    """Return the entries that match all the attributes `key` together, at their levels, for the contract's population;
+    None if none of the attributes has a public domain."""
     sizes = {name: size for name in key if (size := _level_size(contract, name, levels[name])) is not None}
     return match_entries(RepositoryQuestion(contract.id, sizes, contract.population, {}), entries) if sizes else None
 

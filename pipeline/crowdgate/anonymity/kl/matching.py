@@ -45,7 +45,8 @@ class MatchingEntries:
 
 
 def match_entries(question: RepositoryQuestion, entries: Sequence[SignedEntry]) -> MatchingEntries:
-    """Return the entries that match a question, in the order of KL."""
+    """Return the entries that answer a question: exact, more specific and less specific ones, each in the order of
+    KL."""
     of_contract = [each for each in entries if _is_of_population(each.entry, question)]
     own = [(each, _covers_question(each.entry, question), _is_covered_by(each.entry, question)) for each in of_contract]
     exact = _sorted_by_kl(each for each, above, below in own if above and below)
@@ -82,14 +83,16 @@ def _restrictions(entry: KlEntry) -> dict[str, tuple[str, str]]:
 
 
 def _covers_question(entry: KlEntry, question: RepositoryQuestion) -> bool:
-    """Return whether the entry has at least everything in the question."""
+    """Return True if the entry has all attributes of the question, none at a coarser level, and all its
+    restrictions."""
     sizes = _sizes(entry)
     every = all(sizes.get(name, 0) >= values for name, values in question.attributes.items())
     return every and question.restrictions.items() <= _restrictions(entry).items()
 
 
 def _is_covered_by(entry: KlEntry, question: RepositoryQuestion) -> bool:
-    """Return whether the question has at least everything in the entry."""
+    """Return True if the question has all attributes of the entry, none at a coarser level, and all its
+    restrictions."""
     asked = question.attributes
     every = all(asked.get(name, 0) >= values for name, values in _sizes(entry).items())
     return every and _restrictions(entry).items() <= question.restrictions.items()

@@ -75,7 +75,7 @@ class PublicationResult:
 
 @dataclass(frozen=True, eq=False)
 class _PreparedPublication:
-    """A request with everything that is checked before anything is counted."""
+    """A request to publish an entry, with all that is read and checked before anything is counted or charged."""
 
     asked: PublicationRequest
     subject: EntrySubject
@@ -122,7 +122,8 @@ def publish(
 
 
 def exact_epsilon(text: str) -> Fraction:
-    """Return an epsilon above 0 and at most 1000. Raises ConfigurationError."""
+    """Return the epsilon that a text states exactly, above 0 and at most 1000. Raises ConfigurationError for any other
+    text."""
     try:
         number = exact_number(text)
     except ValueError:

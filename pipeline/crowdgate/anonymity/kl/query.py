@@ -20,7 +20,7 @@ from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
 
 Values = Mapping[tuple[str, str], int]
-"""Number of values by (attribute, level)."""
+"""Number of values of a level, by attribute and level."""
 
 
 def open_repository(place: str, keys: Sequence[Path], today: date) -> Repository:
@@ -30,13 +30,13 @@ def open_repository(place: str, keys: Sequence[Path], today: date) -> Repository
 
 @dataclass(frozen=True)
 class QueryAnswer:
-    """A question with the entries that answer it."""
+    """A question to a repository with the entries that answer it."""
 
     question: RepositoryQuestion
     found: MatchingEntries
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the question, the outcome and the matching entries as an object of JSON."""
         found = self.found
         return {
             "outcome": found.outcome,
@@ -124,7 +124,7 @@ def _restriction(contract: Contract | None, entries: Sequence[KlEntry], word: st
 
 
 def entry_json(each: SignedEntry) -> dict[str, Any]:
-    """Return an entry with its digest and its signers."""
+    """Return an entry as an object of JSON, with its digest and the ids of the keys that signed it."""
     return {"digest": each.digest, "signed_by": list(each.signers), **each.entry.model_dump(mode="json", by_alias=True)}
 
 
@@ -176,18 +176,18 @@ def _figure_cells(ends: FigureInterval, basis: Basis) -> tuple[float, str]:
 
 
 def attributes_text(entry: KlEntry) -> str:
-    """Return the attributes with their levels."""
+    """Return the attributes of an entry with their levels, as text."""
     return ", ".join(f"{each.name}={each.level}" for each in entry.vocabulary.attributes)
 
 
 def population_text(entry: KlEntry) -> str:
-    """Return the population's id with its restrictions."""
+    """Return the id of an entry's population with its restrictions, as text."""
     only = "".join(f", {each.name}={each.value}" for each in entry.population.restrictions)
     return f"{entry.population.id}{only}"
 
 
 def basis_text(entry: KlEntry) -> str:
-    """Return the basis of the figures in words."""
+    """Return the basis of an entry's figures (public table, release, or noise) as text."""
     basis = entry.basis
     if basis.kind == "public":
         return "public table"

@@ -90,12 +90,12 @@ def add_entry(
 
 
 def is_stored(folder: Path, digest: str) -> bool:
-    """Return whether the folder has the entry with exactly its bytes."""
+    """Return True if the folder has the file of the entry with this digest, and the file's bytes have this digest."""
     return intact_bytes(folder / index.file_name(digest), digest) is not None
 
 
 def intact_bytes(path: Path, digest: str) -> bytes | None:
-    """Return the bytes of an entry, or None if they are missing or changed."""
+    """Return the bytes of an entry's file; None if it is missing, or its bytes do not have this digest."""
     try:
         with plain_file(path) as file:
             envelope = read_bounded(file, LARGEST_ENTRY)
@@ -105,7 +105,8 @@ def intact_bytes(path: Path, digest: str) -> bytes | None:
 
 
 def _indexed_digests(folder: Path, trusted: Sequence[PublicKey], today: date) -> dict[str, date]:
-    """Return the digests that the index lists, with its date."""
+    """Return the digests of all entries that the index lists, each with the date of the index; empty without an
+    index."""
     path = folder / index.NAME
     if not os.path.lexists(path):
         return {}

@@ -12,7 +12,7 @@ from crowdgate.signing.keys import PublicKey
 
 
 class DatedStatement(SignedModel):
-    """A statement as of a day; `words` is its name in errors."""
+    """A signed statement as of a day; `words` is the name of its kind in errors."""
 
     words: ClassVar[str]
     date: Day

@@ -23,13 +23,14 @@ class ValueRestriction:
 
     @property
     def value(self) -> str:
-        """Label of the value at its level."""
+        """Label of the required value at its level."""
         return self.level.labels[self.code]
 
 
 @dataclass(frozen=True, eq=False)
 class EntrySubject:
-    """Attributes at levels, in the order of their names, and restrictions of the population."""
+    """Subject of an entry: attributes of a contract at levels, in the order of their names (`view`), and restrictions
+    of the population to people with given values of other attributes (`where`)."""
 
     contract: Contract
     view: View
@@ -37,18 +38,18 @@ class EntrySubject:
 
     @property
     def counted(self) -> View:
-        """All attributes that are read, the restricted ones last."""
+        """View of all attributes that are read: those of the entry, then the restricted ones."""
         return View({**self.view.levels, **{name: only.level for name, only in self.where.items()}})
 
     def vocabulary(self) -> Vocabulary:
-        """Return the attributes in the form of an entry."""
+        """Return the subject's attributes and levels as fields of an entry."""
         said = (
             AttributeFields(name=name, level=level.name, values=len(level)) for name, level in self.view.levels.items()
         )
         return Vocabulary(contract=self.contract.id, version=self.contract.version, attributes=tuple(said))
 
     def restrictions(self) -> tuple[Restriction, ...]:
-        """Return the restrictions in the form of an entry."""
+        """Return the subject's restrictions to given values as fields of an entry."""
         return tuple(
             Restriction(name=name, level=only.level.name, value=only.value) for name, only in self.where.items()
         )
@@ -80,12 +81,12 @@ def read_entry_subject(path: Path, attributes: Sequence[str], where: Sequence[st
 
 
 def levels_option(view: View) -> str:
-    """Return the attributes with their levels, in the form of `--of`."""
+    """Return the attributes of a view with their levels as the text of the option `--of`."""
     return ",".join(f"{name}={level.name}" for name, level in view.levels.items())
 
 
 def split_options(words: Sequence[str]) -> list[str]:
-    """Return the parts of options that may be repeated, with commas in each."""
+    """Return the single parts of options that may be repeated, each of which may list several, separated by commas."""
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 

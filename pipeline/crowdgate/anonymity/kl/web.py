@@ -25,7 +25,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
 
 
 def is_url(place: str) -> bool:
-    """Return whether a place is a URL and not a folder."""
+    """Return True if the place of a repository is a URL, False if it is a folder."""
     return _URL.match(place) is not None
 
 

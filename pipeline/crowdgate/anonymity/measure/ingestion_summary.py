@@ -41,7 +41,8 @@ def _uncounted_rows(rows: Mapping[str, int]) -> Iterator[str]:
 
 
 def ingestion_table(ingested: Mapping[str, Any], table: str) -> Listing:
-    """Return a table of the columns with invalid cells."""
+    """Return a listing of the columns of `table` that have invalid cells: reasons, treatment, number and share of these
+    cells."""
     rows = (
         (name, _reasons(each["reasons"]), each["then"], each["invalid"], each["share"])
         for name, each in ingested["columns"].items() if each["invalid"]

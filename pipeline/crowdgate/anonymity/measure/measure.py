@@ -79,7 +79,7 @@ class _PrivatePlace:
 
     @property
     def page(self) -> Path:
-        """Path of the page beside the private record."""
+        """Path of the record's page, next to the private record."""
         return private_file(self.ledger.path, self.ledger.id, self.name).with_suffix(".html")
 
 
@@ -119,7 +119,7 @@ def _record_and_page(
 
 
 def _write_record(place: _PrivatePlace, held: Mapping[str, Any], page: str | None) -> str:
-    """Write the record and its page, and return the record's commitment."""
+    """Write the findings as a private record, and its page, and return the salted commitment of the record."""
     commitment = write_private(place.ledger.path, place.ledger.id, place.name, held)
     if page is not None:
         put_private(place.page, page.encode())
@@ -127,11 +127,12 @@ def _write_record(place: _PrivatePlace, held: Mapping[str, Any], page: str | Non
 
 
 def _ledger(asked: AnonymityRequest, contract: Contract) -> Ledger:
-    """Return the ledger of the budget of a contract's population."""
+    """Return the ledger of a contract's population: the one that the request names, else that of the working copy, with
+    the id that the budget states."""
     budget, _ = budget_of_contract(contract.files[0], contract)
     return ledger_at(working_copy(contract.files[0]), asked.ledger, budget.spec.ledger)
 
 
 def _request_digest(asked: AnonymityRequest) -> str:
-    """Return a digest of the request, so that each question has its own record."""
+    """Return 16 hexadecimal digits of the request's SHA-256, so that each request has a private record of its own."""
     return hashlib.sha256(repr(astuple(asked)).encode()).hexdigest()[:16]

@@ -28,7 +28,7 @@ HOW_TO_READ = (
 
 
 def anonymity_report(found: AnonymityResult, most: int = GROUPINGS_IN_TABLES) -> Report:
-    """Return the report, with at most `most` groupings of attributes in a table."""
+    """Return the findings of `crowdgate anonymity` as a report, with at most `most` sets of attributes in a table."""
     title = f"Anonymity sets of {found.chosen.contract.id}"
     return Report(title, lambda: list(_sections(found, most)), found.to_json, lambda: _pictures(found))
 

@@ -47,7 +47,7 @@ class RegisterLink:
 
 @dataclass(frozen=True, eq=False)
 class RegisterMatch:
-    """A matched release, with the ingestion summary of the register."""
+    """Result of matching a release with a register, and the register's ingestion summary."""
 
     link: RegisterLink
     linkage: Linkage

@@ -50,12 +50,12 @@ class AttributeSelection:
 
     @property
     def finest(self) -> dict[str, Level]:
-        """Every attribute at its finest level."""
+        """Every selected attribute at its finest requested level."""
         return {name: each[0] for name, each in self.levels.items()}
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns to read."""
+        """The names of the columns to read: the attributes, and the grouping attribute."""
         return tuple(dict.fromkeys([*self.levels, *([self.by[0]] if self.by else [])]))
 
     @property
@@ -66,7 +66,7 @@ class AttributeSelection:
 
 @dataclass
 class _OptionProblems:
-    """Problems of the command line, all reported together."""
+    """Problems of command-line options, collected to be reported together."""
 
     found: list[Problem] = field(default_factory=list)
 
@@ -112,7 +112,8 @@ def _split_option(text: str) -> tuple[str, str | None]:
 def _levels(
     own: Mapping[str, Attribute], name: str, level: str | None, option: str, wrong: _OptionProblems
 ) -> tuple[Level, ...] | None:
-    """Return the attribute's level of this name, or all except `any`."""
+    """Return, in a tuple, the attribute's level of this name; without a name all its levels except `any`. Add a problem
+    and return None for an unknown attribute or level."""
     if name not in own:
         wrong.add(option, f"no attribute {name!r} with a domain", ", ".join(own), nearest(name, list(own)))
         return None
@@ -199,5 +200,5 @@ def counting_text(chosen: AttributeSelection) -> str:
 
 
 def fraction_text(fraction: Fraction) -> str:
-    """Return the sampling fraction as text."""
+    """Return the sampling fraction as exact text."""
     return exact_text(fraction)

@@ -27,7 +27,8 @@ BANDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 @dataclass(frozen=True)
 class MinimalUniqueRecord:
-    """A record with a minimal unique: its values, its scores, and the attributes of each of its minimal uniques."""
+    """A record with a minimal unique (a smallest set of attributes whose values no other record has): its values, its
+    SUDA and DIS-SUDA scores, and the attributes of each of its minimal uniques."""
 
     values: Mapping[str, str]
     score: float
@@ -51,7 +52,8 @@ class SpecialUniques:
 
 @dataclass(frozen=True, eq=False)
 class AnonymityResult:
-    """Findings. `special` and `population` are None where nothing asks for them, or with the reason in `left_out`."""
+    """Findings of `crowdgate anonymity`. `special` (minimal uniques) and `population` (population uniques) are None
+    where they are not requested, or for the reason in `left_out`."""
 
     chosen: AttributeSelection
     measured: AnonymitySets
@@ -66,7 +68,7 @@ class AnonymityResult:
         return counting_text(self.chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the findings as an object of JSON."""
         chosen, by = self.chosen, self.measured.by
         found: dict[str, Any] = {"outcome": "measured", "contract": chosen.contract.id, "counted": self.words}
         found |= {"ingested": self.measured.ingested, "people": self.measured.people, "up_to": chosen.up_to}
@@ -91,7 +93,8 @@ class AnonymityResult:
 
 
 def summary_json(summary: SizeSummary) -> dict[str, Any]:
-    """Return a summary in which people are counted by greatest set size."""
+    """Return a summary of anonymity sets as an object of JSON; `people_within` has the number of people in sets of at
+    most each size."""
     stated = asdict(summary)
     within = dict(zip(map(str, SIZES), stated.pop("within"), strict=True))
     return {**stated, "people_within": within}
@@ -142,7 +145,8 @@ def _special_uniques(chosen: AttributeSelection, whole: Histogram, left_out: lis
 
 
 def _records_by_band(scored: Suda, people: int) -> tuple[int, ...]:
-    """Return the number of records in each band; records without a score have 0."""
+    """Return the number of records with a DIS-SUDA score in each of the BANDS; records without a minimal unique have
+    score 0."""
     above = [int(np.count_nonzero(scored.dis > end)) for end in BANDS]
     ends = [people, *above, 0]
     return tuple(high - low for high, low in pairwise(ends))

@@ -92,7 +92,7 @@ def _sets_of_people(chosen: AttributeSelection, source: Source) -> AnonymitySets
 
 
 def _all_attributes_view(chosen: AttributeSelection) -> View:
-    """Return every attribute at its finest requested level."""
+    """Return one view of every attribute at its finest requested level, together with the grouping attribute."""
     return joint([View(chosen.finest), *([View(dict([chosen.by]))] if chosen.by else [])])
 
 

@@ -35,12 +35,12 @@ def _share_text(part: float, whole: float) -> str:
 
 
 def levels_text(levels: Mapping[str, str]) -> str:
-    """Return the attributes with their levels."""
+    """Return attributes with their levels, as text."""
     return ", ".join(name if level == "exact" else f"{name} ({level})" for name, level in levels.items())
 
 
 def sentences(found: AnonymityResult) -> Iterator[str]:
-    """Yield the findings as sentences, the simplest first."""
+    """Yield the findings of `crowdgate anonymity` as sentences, the simplest first."""
     worst = most_identifying(found, 1)
     people = found.measured.people
     if not people or not worst:
@@ -113,7 +113,7 @@ def _linkage_sentences(found: AnonymityResult) -> Iterator[str]:
 
 
 def _rounded_up(bound: float) -> float:
-    """Return a bound rounded up to one decimal."""
+    """Return a number, rounded up to one decimal."""
     return ceil(bound * 10) / 10
 
 
@@ -125,7 +125,7 @@ def most_identifying(found: AnonymityResult, most: int) -> list[Grouping]:
 
 
 def tables(found: AnonymityResult, most: int) -> Iterator[Listing]:
-    """Yield all tables, with at most `most` groupings of several attributes."""
+    """Yield the findings of `crowdgate anonymity` as tables, with at most `most` sets of several attributes in each."""
     singles = [each for each in found.measured.groupings if len(each.levels) == 1]
     worst = most_identifying(found, most)
     every = len(found.measured.groupings)
@@ -212,7 +212,7 @@ def _record_cells(each: MinimalUniqueRecord) -> tuple[Value, ...]:
 
 
 def record_text(values: Mapping[str, str]) -> str:
-    """Return a record in words."""
+    """Return the values of a record by attribute, as text."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 

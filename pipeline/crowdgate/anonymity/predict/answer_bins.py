@@ -15,8 +15,9 @@ MERGED = "the two rarest answers as one"
 
 
 def bins_of(question: QuestionSpec, people: int) -> Bins:
-    """Return the classes of people by their answers: each answer, each combination where several may be given (as if
-    each were given independently), and those who decline. Numeric answers are computed for `people` people."""
+    """Return the probabilities of the answers to a question: of each answer, of each combination where several may be
+    given (as if each were given independently), and of declining. Intervals of numbers are computed for `people`
+    people."""
     if question.numeric is not None:
         return _with_decline(intervals(question.numeric, question.numeric.width, people), question.decline)
     answers, others = question.answers or {}, question.others or 0
@@ -29,8 +30,8 @@ def bins_of(question: QuestionSpec, people: int) -> Bins:
 
 
 def coarser_bins(question: QuestionSpec, people: int) -> dict[str, Bins]:
-    """Return the classes for each coarser form of the question: the named ones, or the two rarest answers merged; wider
-    intervals for numbers."""
+    """Return the probabilities of the answers to a question in each of its coarser forms, by name: the named forms, or
+    the two rarest answers merged; wider intervals for numbers."""
     if question.numeric is not None:
         wider = widths_of(question.numeric)[1:]
         return {
@@ -54,7 +55,8 @@ def _grouped_bins(question: QuestionSpec, groups: Iterable[list[str]]) -> Bins:
 
 
 def _further_answers(shares: Iterable[Fraction], others: int) -> list[tuple[Fraction, int]]:
-    """Return the further answers, which share the remainder equally."""
+    """Return, as one pair, the share of each answer that is not listed and the number of such answers, which share the
+    remainder equally; an empty list without any."""
     return [((1 - sum(shares, Fraction(0))) / others, others)] if others else []
 
 
@@ -69,7 +71,7 @@ def _bins(shares: Iterable[tuple[Fraction, int]], decline: Fraction) -> Bins:
 
 
 def _with_decline(bins: Bins, decline: Fraction) -> Bins:
-    """Return the bins with a class of those who decline."""
+    """Return the probabilities of answers with one more class: the share `decline` of people, who decline to answer."""
     if not decline:
         return bins
     shares = np.append(bins.probabilities * float(1 - decline), float(decline))

@@ -46,7 +46,8 @@ def _attribute_rows(
 
 
 def _share_at_level(known: Laws, name: str, level: Level, people: int) -> float | None:
-    """Return the share of unique people with one attribute at a level; None where the counts are coarser."""
+    """Return the expected share of unique people among `people` people if the attribute `name` is asked at this level;
+    None where counts are known at coarser levels only."""
     if not nests(known.axes[name], level):
         return None
     return singleton_share(known.at({**known.axes, name: level}).best, people)
@@ -57,7 +58,8 @@ def _meets(share: float | None, most: float) -> str:
 
 
 def _laws_at_finest(subject: PriorSubject, figures: PriorFigures, name: str) -> Laws:
-    """Return the laws with one attribute at its finest level with known shares."""
+    """Return the distribution of people over classes with the attribute `name` at its finest level with known shares,
+    and all others at the subject's levels."""
     hierarchy_of = subject.contract.by_name[name].hierarchy
     assert hierarchy_of is not None, "it is releasable"
     finest = figures.prior.known_level(name, hierarchy_of.level(EXACT)) or subject.levels[name]

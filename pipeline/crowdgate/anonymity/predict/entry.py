@@ -106,7 +106,7 @@ LEAST_BINS = 20
 
 Formula = Callable[[float], float]
 FigureOrReason = tuple[float, float, float] | str
-"""A figure with the ends of its range, or the reason why it is unknown."""
+"""A figure as (value, least, greatest), or the reason why it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -155,13 +155,15 @@ def _read_entry(path: Path, trust: TrustedKeys) -> tuple[str, KlEntry]:
 
 
 def _population_size(entry: KlEntry) -> int:
-    """Return the size of the population. The entry's rows are the share of it that its data cover."""
+    """Return the number of people of the population, at most MOST_PEOPLE: the entry's rows divided by the share of the
+    population that its data cover."""
     people, covered = entry.people.rows, entry.source.coverage
     return min(MOST_PEOPLE, floor(people / covered)) if covered > 0 else MOST_PEOPLE
 
 
 def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]]]:
-    """Yield, for each distance, its row of figures and a row for each figure that is unknown."""
+    """Yield, for each distance from uniform (KL, collision quantity), the row of its predicted figures and a row for
+    each figure that is unknown."""
     if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
         yield _figure_row(
             EXACT, people, {name: (each, each, each) for name, each in _uniform_figures(entry.bins, people).items()}
@@ -174,7 +176,7 @@ def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]
 
 
 def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
-    """Return each figure for uniform bins."""
+    """Return each predicted figure, by name, for `people` people in `bins` equally probable bins."""
     alike = Bins.uniform(bins)
     found = predict_singletons(alike, people)
     shares = {f"of_{size}": share_in_groups_of(alike, people, size) for size in SMALL_GROUP_SIZES}
@@ -182,7 +184,8 @@ def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
-    """Return each figure as a function of a distance. The functions raise ValueError outside their validity."""
+    """Return each predicted figure, by name, as a function of a distance from uniform (KL or collision quantity). The
+    functions raise ValueError outside their validity."""
 
     def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
         if bins < LEAST_BINS:
@@ -207,8 +210,8 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
 
 
 def _figure_or_reason(formula: Formula, ends: FigureInterval) -> FigureOrReason:
-    """Return the figure with the range that the entry's interval gives, or the reason why it is unknown. The upper end
-    is tried first, since approximations are valid for small distances."""
+    """Return a figure for the entry's distance, with its range over the interval of that distance, or the reason why it
+    is unknown. The upper end is tried first, since approximations are valid for small distances."""
     try:
         high, value, low = (formula(kappa) for kappa in (ends.high, ends.value, ends.low))
     except ValueError as error:
@@ -261,7 +264,7 @@ def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:
 
 
 def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
-    """Yield notes on the expansions and their errors."""
+    """Yield notes on the second-order expansions from which the figures follow, and on their errors."""
     yield FORMULAS
     yield EXPANSION_ERRORS
     if refused:

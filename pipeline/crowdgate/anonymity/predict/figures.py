@@ -57,8 +57,8 @@ DIFFERENCE = f"{JOINT} less {INDEPENDENT}"
 def prediction_rows(
     bins: Mapping[str, Bins], ends: Callable[[str, int], Mapping[str, float]], sizes: Sequence[int]
 ) -> Iterator[Row]:
-    """Yield, for every size of a group, the prediction by each basis with its bounds, and the difference of two
-    bases."""
+    """Yield a row for every group size (in people) and every basis (joint figures, independence): the predicted figures
+    with their bounds. With two bases a row with their difference follows."""
     for people in sizes:
         found = {
             name: {**_prediction_row(name, predict_singletons(each, people)), **ends(name, people)}
@@ -70,7 +70,7 @@ def prediction_rows(
 
 
 def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
-    """Return tables of unique people, and of people in small sets."""
+    """Return two listings of these rows: of unique people, and of the share of people in sets up to each size."""
     title, note = "expected unique people", bounds_note(rows)
     return (
         Listing("alone", title, informative_columns(SINGLETON_COLUMNS, rows), tuple(rows), note),
@@ -85,7 +85,7 @@ def listings(rows: Sequence[Row]) -> tuple[Listing, Listing]:
 
 
 def bounds_note(rows: Sequence[Row]) -> str:
-    """Return the meaning of the bounds in words."""
+    """Return in words the meaning of the columns `from` and `to`; empty if no row has bounds."""
     with_ends = {row["by"] for row in rows if row["low"] is not None}
     return "; ".join(words for basis, words in ((JOINT, ALLOWED), (INDEPENDENT, POSSIBLE)) if basis in with_ends)
 
@@ -112,7 +112,8 @@ def degrees_listing(bins: Mapping[str, Bins], population: int) -> Listing:
 
 
 def informative_columns(columns: tuple[ListingColumn, ...], rows: Sequence[Row]) -> tuple[ListingColumn, ...]:
-    """Return the columns with information: no bounds if there are none, and no basis if all rows have the same one."""
+    """Return the columns without those in which no row has a value, and without the basis if it is the same in all
+    rows."""
     one = len({str(row["by"]) for row in rows}) == 1
     nothing = {each.key for each in columns if all(row[each.key] is None for row in rows)}
     return tuple(each for each in columns if each.key not in nothing and not (one and each.key == "by"))
@@ -129,7 +130,7 @@ def _prediction_row(by: str, found: Prediction) -> dict[str, Value]:
 
 
 def _logarithm(found: LogProbability) -> float | None:
-    """Return the logarithm, or None for that of 0, which JSON can't hold."""
+    """Return the logarithm of a probability; None for that of probability 0, which JSON can't hold."""
     return found.value if isfinite(found.value) else None
 
 
@@ -139,6 +140,6 @@ def _difference_row(people: int, first: Row, second: Row) -> Row:
 
 
 def number(value: Value) -> float:
-    """Return the figure of a row as a float."""
+    """Return a number in a cell of a row as a float."""
     assert isinstance(value, int | float), "a figure"
     return float(value)

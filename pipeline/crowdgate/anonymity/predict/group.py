@@ -89,12 +89,14 @@ def predict_group(
 
 
 def limit_of(text: str | None) -> Fraction | None:
-    """Return the greatest share in `--at-most`. Raises ConfigurationError."""
+    """Return the greatest share of unique people that `--at-most` states, from 0 to 1; None without the option. Raises
+    ConfigurationError."""
     return None if text is None else _number("--at-most", text, Fraction(1), "a share from 0 to 1")
 
 
 def cost_of(text: str | None) -> Fraction | None:
-    """Return the cost of a group in `--cost`. Raises ConfigurationError."""
+    """Return the cost of one group that `--cost` states, at least 0; None without the option. Raises
+    ConfigurationError."""
     return None if text is None else _number("--cost", text, Fraction(10**12), "a number of at least 0")
 
 
@@ -106,7 +108,7 @@ def _number(option: str, text: str, most: Fraction, expected: str) -> Fraction:
 
 
 def subject_attributes(subject: PriorSubject) -> str:
-    """Return the attributes of a subject in words."""
+    """Return the attributes of a subject as a phrase, with their levels where these are not exact."""
     return levels_phrase({name: level.name for name, level in subject.levels.items()})
 
 
@@ -117,7 +119,8 @@ def levels_phrase(levels: Mapping[str, str]) -> str:
 
 
 def sentence(row: Row, what: str) -> str:
-    """Return the expected numbers as a sentence."""
+    """Return a sentence on the figures of a row: the expected unique people, and the share of people who share their
+    answers with at most four others. `what` names the attributes."""
     few = f"{format_value(row['singletons'], PEOPLE)} ({format_value(row['share_alone'], SHARE)})"
     return (
         f"Of {people_phrase(row['people'])} asked for {what}, {few} are expected to be unique by their answers, and"
@@ -126,12 +129,13 @@ def sentence(row: Row, what: str) -> str:
 
 
 def people_phrase(people: Value) -> str:
-    """Return the number of people as the subject of a relative clause."""
+    """Return "N people who are", or "1 person who is"."""
     return "1 person who is" if people == 1 else f"{format_value(people, PEOPLE)} people who are"
 
 
 def notes(found: Laws, known: PriorFigures, population: int, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield notes on the basis of the figures, and on their scope."""
+    """Yield sentences on the basis of the figures, on attributes without counts, and on the attackers and groups for
+    which the figures hold."""
     yield f"The figures are {found.basis}{f' ({known.source})' if known.source else ''}."
     yield from known.gaps()
     if known.source is None and len(found.axes) > 1:

@@ -21,7 +21,8 @@ BOUND_NAMES = ("low", "high", "small_low", "small_high")
 
 
 def bounds_from_range(found: ExpectedRange | None) -> Mapping[str, float]:
-    """Return the bounds in a range of expected singletons."""
+    """Return the least and the greatest expected number of singletons in a range as `low` and `high`; nothing without a
+    range."""
     return {} if found is None else {"low": found.low, "high": found.high}
 
 
@@ -37,7 +38,8 @@ def bounds_from_margins(margins: Sequence[Floats] | None, people: int) -> Mappin
 
 
 def margin_of(bins: Bins) -> Floats | None:
-    """Return the probabilities of all bins; None for more bins than a domain may have values."""
+    """Return the probability of each bin, empty ones included, as one array; None for more bins than a domain may have
+    values."""
     if bins.cells > MOST_VALUES:
         return None
     held = np.repeat(bins.probabilities, np.round(bins.counts).astype(np.int64))

@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 
 JOINT, INDEPENDENT = "joint figures", "independence"
 LEAST_SPREAD = 2.0
-"""Least half-width of a range, in standard deviations of the number of singletons itself."""
+"""Least half-width of a range of the expected number of singletons, in standard deviations of the number of
+singletons."""
 FITTED = 0.4
-"""Additional half-width of a range from a fit, as a share of the number itself: noise in sparse counts makes it too
-large more often than too small (tests/benchmarks/prediction.py)."""
+"""Additional half-width of a range from fitted counts, as a share of the expected number of singletons: noise in sparse
+counts makes it too large more often than too small (tests/benchmarks/prediction.py)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Laws:
-    """Expected people in every cell at these levels (None without counts), and each attribute's own shares."""
+    """Distribution of people over classes, i.e. combinations of values of attributes at levels (`axes`): expected
+    people in every cell by joint counts (None without counts), and the share of each value of each attribute."""
 
     axes: Axes
     joint: ExpectedCounts | None
@@ -43,46 +45,47 @@ class Laws:
 
     @cached_property
     def independent(self) -> Bins:
-        """Classes as if attributes were independent."""
+        """Probabilities of the classes as if attributes were independent."""
         return product(Bins.from_counts(self.shares[name]) for name in self.axes)
 
     @cached_property
     def related(self) -> Bins | None:
-        """Classes by joint counts."""
+        """Probabilities of the classes by joint counts; None without joint counts."""
         return None if self.joint is None else Bins.from_counts(self.joint.people)
 
     @property
     def best(self) -> Bins:
-        """Classes by joint counts, or as if independent if there are none."""
+        """Probabilities of the classes by joint counts, or as if attributes were independent if there are none."""
         return self.independent if self.related is None else self.related
 
     @property
     def basis(self) -> Basis:
-        """Basis of the best classes."""
+        """Basis of `best`: that of the joint counts, or margins only."""
         return Basis.MARGINS if self.joint is None else self.joint.basis
 
     def bins(self) -> dict[str, Bins]:
-        """Return the classes by each basis, joint counts first."""
+        """Return the probabilities of the classes by the name of their basis: joint figures (if there are joint
+        counts), then independence."""
         both = {JOINT: self.related, INDEPENDENT: self.independent}
         return {name: each for name, each in both.items() if each is not None}
 
     def at(self, axes: Axes) -> Laws:
-        """Return the laws at coarser levels, or of fewer attributes."""
+        """Return the distribution over the classes of some of these attributes, at the same or coarser levels."""
         joint = None if self.joint is None else self.joint.summed(axes)
         shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
         return Laws(axes, joint, shares)
 
     def bounds(self, basis: str, people: int) -> Mapping[str, float]:
-        """Return the bounds of a basis for this many people; for independence over all joint distributions with these
-        margins."""
+        """Return the bounds of the expected number of singletons among `people` people, by name: the range of the joint
+        counts or, for independence, the least and the greatest under any joint distribution with these margins."""
         if basis == INDEPENDENT:
             return bounds_from_margins([self.shares[name] for name in self.axes], people)
         return bounds_from_range(None if self.joint is None else range_of(self.joint, people, Bins.from_counts))
 
 
 def range_of(joint: ExpectedCounts, people: int, classes: Callable[[Floats], Bins]) -> ExpectedRange:
-    """Return the range of the expected number of singletons among `people` people. `classes` computes their classes
-    from a table's cells."""
+    """Return the range of the expected number of singletons (people who are alone in their class) among `people`
+    people. `classes` computes the probabilities of classes from the expected people in each cell of a table."""
     slack = LEAST_SPREAD * sqrt(variance(classes(joint.people), people))
     share = 0.0 if joint.basis is Basis.COUNTED else FITTED
     singles = (lambda cells: expected(classes(cells), people)), (lambda found: slack + share * found)
@@ -90,8 +93,8 @@ def range_of(joint: ExpectedCounts, people: int, classes: Callable[[Floats], Bin
 
 
 def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
-    """Return the laws of a subject's classes. Raises ConfigurationError for attributes with unknown shares, and for
-    counts over too many classes."""
+    """Return the distribution of people over the classes of a subject's attributes at its levels. Raises
+    ConfigurationError for attributes with unknown shares, and for counts over too many classes."""
     prior, axes = figures.prior, subject.levels
     joint = None
     if figures.source is not None:
@@ -107,7 +110,8 @@ def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
 
 
 def check_classes(axes: Axes) -> None:
-    """Raise ConfigurationError for more classes than counts can be related over."""
+    """Raise ConfigurationError if these attributes have more than MOST_CELLS_FITTED classes (combinations of values),
+    which is too many for a joint table."""
     cells = prod(map(len, axes.values()))
     if cells > MOST_CELLS_FITTED:
         fewer = f"at most {MOST_CELLS_FITTED} classes to relate counts: coarser levels or fewer attributes"
@@ -119,15 +123,15 @@ def _unknown_shares_problem(shares: UnknownShares) -> Problem:
 
 
 def _shares_from_joint(joint: ExpectedCounts | None, axes: Axes, name: str) -> Floats:
-    """Return an attribute's shares by the joint counts."""
+    """Return the share of people with each value of an attribute, by the joint counts."""
     assert joint is not None, "all shares are known, and not by margins"
     own = coarsened(joint.people, axes, {name: axes[name]})
     return np.asarray(own / own.sum(), dtype=np.float64)
 
 
 def with_decline(cells: Floats, declines: Sequence[float]) -> Floats:
-    """Return a table with one more value on every axis for those who decline: that share of the people, independently
-    of their answers."""
+    """Return a table of people with one more value on every axis, for those who decline this question. `declines` are
+    their shares of the people, one for each axis; they decline independently of their answers."""
     for axis, decline in enumerate(declines):
         if decline:
             declined = cells.sum(axis=axis, keepdims=True) * decline

@@ -14,22 +14,22 @@ from crowdgate.risk.correlated import bivariate_normal, rectangle
 from crowdgate.system import lazy_libraries
 
 WIDER = (1, 2, 5, 10, 20, 50)
-"""Factors by which intervals could be wider."""
+"""Factors by which the interval width of a numeric question is multiplied: 1 is the requested width."""
 
 
 def width_name(width: Fraction) -> str:
-    """Return the name of intervals of a width."""
+    """Return the name of intervals of a width, such as "intervals of 10"."""
     return f"intervals of {number_label(width)}"
 
 
 def widths_of(numeric: NumericAnswer) -> list[Fraction]:
-    """Return the requested width, and wider ones."""
+    """Return the interval width that a numeric question requests, and wider ones."""
     return [times * numeric.width for times in WIDER]
 
 
 def intervals(numeric: NumericAnswer, width: Fraction, people: int) -> Bins:
-    """Return the classes of this many people by the interval of their number. Raises ValueError for too many
-    intervals."""
+    """Return the probabilities of the intervals of this width that hold the numbers of `people` people. Raises
+    ValueError for too many intervals."""
     match numeric.law:
         case "uniform":
             return widths.uniform(numeric.parameter("high") - numeric.parameter("low"), width)
@@ -41,7 +41,8 @@ def intervals(numeric: NumericAnswer, width: Fraction, people: int) -> Bins:
 
 
 def rectangles(one: NumericAnswer, other: NumericAnswer, rho: Fraction, width: Fraction, other_width: Fraction) -> Bins:
-    """Return the classes of people by two correlated numbers. Raises ValueError for too many."""
+    """Return the joint probabilities of the intervals of two Normal numbers with correlation `rho`; `width` and
+    `other_width` are their interval widths. Raises ValueError for too many intervals."""
     return bivariate_normal(
         one.parameter("sd"),
         other.parameter("sd"),
@@ -54,7 +55,7 @@ def rectangles(one: NumericAnswer, other: NumericAnswer, rho: Fraction, width: F
 
 
 def pairs(questions: Sequence[QuestionSpec]) -> Iterator[tuple[QuestionSpec, QuestionSpec, Fraction]]:
-    """Yield the pairs of questions for correlated numbers, with their correlation."""
+    """Yield each pair of questions that ask for correlated numbers, with the correlation."""
     named = {each.name: each for each in questions}
     for each in questions:
         if each.numeric is not None and each.numeric.correlated is not None:
@@ -62,18 +63,19 @@ def pairs(questions: Sequence[QuestionSpec]) -> Iterator[tuple[QuestionSpec, Que
 
 
 def share_at(numeric: NumericAnswer, number: Fraction) -> float:
-    """Return the share of people whose number is in the same interval."""
+    """Return the share of people whose number is in the same interval as `number`."""
     low, high = _interval_ends(numeric, number)
     return _share_below(numeric, high) - _share_below(numeric, low)
 
 
 def share_of_both(one: NumericAnswer, other: NumericAnswer, rho: Fraction, numbers: Sequence[Fraction]) -> float:
-    """Return the share of people whose two numbers are in the same intervals."""
+    """Return the share of people whose two numbers, of correlation `rho`, are in the same two intervals as
+    `numbers`."""
     return rectangle(_standardised_interval(one, numbers[0]), _standardised_interval(other, numbers[1]), float(rho))
 
 
 def _standardised_interval(numeric: NumericAnswer, number: Fraction) -> tuple[float, float]:
-    """Return the ends of the number's interval in standard deviations from the mean."""
+    """Return both ends of the interval that contains `number`, in standard deviations from the mean."""
     low, high = (
         float((end - numeric.parameter("mean")) / numeric.parameter("sd")) for end in _interval_ends(numeric, number)
     )
@@ -87,7 +89,7 @@ def _interval_ends(numeric: NumericAnswer, number: Fraction) -> tuple[Fraction, 
 
 
 def _share_below(numeric: NumericAnswer, number: Fraction) -> float:
-    """Return the share of people whose number is at most this one."""
+    """Return the share of people whose number is at most `number`."""
     match numeric.law:
         case "uniform":
             low, high = numeric.parameter("low"), numeric.parameter("high")

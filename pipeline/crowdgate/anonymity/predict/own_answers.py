@@ -26,7 +26,7 @@ Ask = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class SameAnswers:
-    """Number of people who give the same answers up to a question, including the respondent."""
+    """Expected number of people who give the same answers to all questions up to this one, including the respondent."""
 
     question: str
     people: float
@@ -42,7 +42,7 @@ class OwnAnswers:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `--json` prints."""
+        """Return the counts as an object of JSON."""
         counts = [{"question": each.question, "people": each.people} for each in self.steps]
         about = {"questionnaire": self.form, "population": self.population, "notes": list(self.notes)}
         return {"outcome": "counted", **about, "people": counts}
@@ -79,14 +79,15 @@ def _counts_by_question(form: QuestionnaireModel, ask: Ask) -> Iterator[SameAnsw
 
 
 def prompt(form: QuestionnaireModel, question: QuestionSpec) -> str:
-    """Return the question with its answers, as it is asked."""
+    """Return the text that asks a question, with its possible answers in brackets."""
     listed = options(form, question)
     several = "; several separated by semicolons" if question.several else ""
     return f"{question.ask or question.name} [{' | '.join(listed)}{several}; empty: rather not say] "
 
 
 def options(form: QuestionnaireModel, question: QuestionSpec) -> list[str]:
-    """Return the answers that a question has, or the first of them."""
+    """Return the possible answers to a question as texts; of an attribute with more than MOST_LISTED values only the
+    first three and the last."""
     if question.numeric is not None:
         return [f"a number, of {width_name(question.numeric.width)}"]
     if question.attribute is None:
@@ -117,7 +118,8 @@ def _ticked_share(question: QuestionSpec, answers: dict[str, Fraction], ticked: 
 
 
 def _answer_code(form: QuestionnaireModel, question: QuestionSpec, given: str, line: int) -> int:
-    """Return the code of a value of the requested level, or of the level's value that contains an exact value."""
+    """Return the code of an answer at the level of the question's attribute. The answer `given` is a label of that
+    level, or an exact value, which is replaced by the level's value that contains it."""
     assert form.laws is not None, "it asks for an attribute"
     assert form.contract is not None, "it asks for an attribute"
     level, domain = form.laws.axes[question.attribute or ""], form.contract.by_name[question.attribute or ""].domain
@@ -141,7 +143,7 @@ def _attributes_share(form: QuestionnaireModel, chosen: dict[str, int]) -> float
 
 
 def _numeric_answer(question: QuestionSpec, given: str, line: int) -> Fraction:
-    """Return a number that some people have. Raises ConfigurationError otherwise."""
+    """Return the number that an answer states. Raises ConfigurationError for no number, and for one that nobody has."""
     number = parse_number(given.strip())
     assert question.numeric is not None, "it asks for a number"
     if number is None or share_at(question.numeric, number) <= 0:
@@ -152,7 +154,7 @@ def _numeric_answer(question: QuestionSpec, given: str, line: int) -> Fraction:
 
 
 def _numbers_share(form: QuestionnaireModel, numbers: Mapping[str, Fraction]) -> float:
-    """Return the share of people with numbers in the same intervals."""
+    """Return the share of people whose numbers are in the same intervals as `numbers` (by question)."""
     share, alone = 1.0, dict(numbers)
     for one, other, rho in form.pairs:
         if one.name in alone and other.name in alone and one.numeric is not None and other.numeric is not None:

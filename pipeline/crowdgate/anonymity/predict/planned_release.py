@@ -71,7 +71,8 @@ def _observed_and_expected_at(plan: Plan, levels: Axes, held: Histogram) -> dict
 
 
 def _expected_by_margins(subject: PriorSubject, rows: int) -> dict[str, float] | None:
-    """Return the numbers that independent margins predict; None where no margins are known, or the table is empty."""
+    """Return the numbers of unique people and of people in small sets that independent margins predict for `rows` rows;
+    None where no margins are known, or the table is empty."""
     try:
         found = predict_singletons(laws(subject, read_prior(subject, None)).independent, rows)
     except (ConfigurationError, ValueError):

@@ -24,7 +24,8 @@ APART = (
     " of the people."
 )
 MOST_OFF = 0.001
-"""Share of people by which joint counts may miss exact counts: a fit stops before it is exact."""
+"""Greatest share of people by which joint counts may differ from exact counts without a warning: a fit stops before it
+is exact."""
 
 
 def population_notes(subject: PriorSubject, known: PriorFigures, most: int | None, asked: str | None) -> Iterator[str]:
@@ -49,7 +50,8 @@ def population_warnings(known: PriorFigures, subject: PriorSubject) -> Iterator[
 
 
 def _contradiction_warnings(prior: Prior, levels: Axes) -> Iterator[str]:
-    """Yield a warning for each exact table that the joint counts are far from."""
+    """Yield a warning for each exact table of counts from which the joint counts at these levels differ by more than
+    MOST_OFF of the people (total variation distance)."""
     joint = prior.joint(levels)
     for table in prior.tables if joint is not None else ():
         own = {name: min(table.axes[name], levels[name], key=len) for name in levels if name in table.axes}

@@ -39,8 +39,8 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 
 
 def kind_of(path: Path) -> str:
-    """Return the kind of a file. Raises ConfigurationError unless it is a contract, a questionnaire or a signed
-    entry."""
+    """Return the kind of a file: DataContract, Questionnaire, or a signed entry of a KL repository. Raises
+    ConfigurationError for any other file."""
     document = read_document(path)
     if isinstance(document.data, dict) and "payloadType" in document.data:
         return ENTRY

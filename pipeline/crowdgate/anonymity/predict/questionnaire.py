@@ -91,9 +91,9 @@ def predict_questionnaire(path: Path, source: Path | None, wish: PredictionTarge
 
 
 def respondents_alike(bins: Bins, people: int) -> tuple[float, float, float]:
-    """Return the number of people with the same answers as the best, the median and the worst respondent, including the
-    respondent: the people times the greatest, the median (of people, not of classes) and the least probability above
-    0."""
+    """Return the expected numbers of people with the same answers as the respondent with the most frequent, the median
+    and the rarest answers, who counts. They are `people` times the greatest, the median (of people, not of classes) and
+    the least probability above 0."""
     mass = np.cumsum(bins.probabilities * bins.counts)
     median = bins.probabilities[min(int(np.searchsorted(mass, 0.5 * mass[-1])), len(mass) - 1)]
     return float(bins.probabilities[-1]) * people, float(median) * people, float(bins.probabilities[0]) * people
@@ -125,8 +125,8 @@ def _question_listing(form: QuestionnaireModel, rows: Sequence[Row]) -> Listing:
 
 
 def _best_widths(form: QuestionnaireModel, people: int, limit: Fraction) -> Listing:
-    """Return, for every numeric question, the least width that leaves few enough people unique, with the other
-    questions unchanged."""
+    """Return a listing with, for every numeric question, the least interval width that leaves at most the share `limit`
+    of the people unique, with the other questions unchanged."""
     rows = [_best_width(form, each, each.numeric, people, limit) for each in form.questions if each.numeric is not None]
     if not rows:
         found, expected_ = "the form asks for no number", "a question with numeric, or no --at-most"
@@ -153,7 +153,8 @@ def _best_width(
 
 
 def _coarser_listing(form: QuestionnaireModel, people: int) -> Listing:
-    """Return the effects of coarser questions, the most helpful first."""
+    """Return a listing of the coarser forms of each question, with the expected share of unique people in each; the
+    least share first."""
     basis = form.bases[0]
     now = singleton_share(form.bins(basis, form.questions), people)
     rows = [_coarser_row(form, basis, people, now, each, way) for each in form.questions for way in form.ways(each)]

@@ -31,13 +31,15 @@ from crowdgate.risk.products import product
 
 AS_ASKED, LEFT_OUT = "as asked", "left out"
 Ways = Mapping[str, str]
-"""Names of the forms in which some questions are asked, by question, where they differ from the questionnaire's."""
+"""Name of the form in which a question is asked (a coarser one, or left out), by question; all others are asked as the
+questionnaire states them."""
 
 
 @dataclass(frozen=True, eq=False)
 class QuestionnaireModel:
-    """A questionnaire that can be counted: its counted questions, their coarser forms, and the contract's laws for
-    questions that ask for its attributes. `whose` are notes on the populations of these shares."""
+    """A questionnaire that can be counted: its file, the contract whose attributes it asks for, the distribution and
+    the public figures of these attributes (None: it asks for none). `whose` are notes on the populations of the
+    shares."""
 
     file: Questionnaire
     contract: Contract | None
@@ -47,22 +49,22 @@ class QuestionnaireModel:
 
     @property
     def people(self) -> int:
-        """Number of people that the questionnaire is for."""
+        """Number of people in the population of the questionnaire."""
         return self.file.spec.population.people
 
     @property
     def skipped(self) -> list[QuestionSpec]:
-        """Questions without known shares."""
+        """Questions that are not counted, as the shares of their answers are unknown."""
         return [each for each in self.file.spec.questions if each.skip is not None]
 
     @property
     def questions(self) -> list[QuestionSpec]:
-        """Counted questions, in their order."""
+        """Questions that are counted, in the order of the file."""
         return [each for each in self.file.spec.questions if each.skip is None]
 
     @property
     def bases(self) -> list[str]:
-        """Bases of the figures: joint counts, if counts relate attributes, and independence."""
+        """Names of the bases on which figures rest: joint figures, if counts relate attributes, and independence."""
         return [INDEPENDENT] if self.laws is None or self.laws.joint is None else [JOINT, INDEPENDENT]
 
     @cached_property
@@ -71,7 +73,8 @@ class QuestionnaireModel:
         return {each.name: {AS_ASKED: bins_of(each, self.people), **coarser_bins(each, self.people)} for each in own}
 
     def ways(self, question: QuestionSpec) -> list[str]:
-        """Return the coarser forms of a question: its coarser levels, and leaving it out."""
+        """Return the names of the coarser forms in which a question can be asked: its coarser levels or answers, and
+        leaving it out."""
         if question.attribute is None:
             named = [name for name in self._own_answer_bins[question.name] if name != AS_ASKED]
         else:
@@ -80,7 +83,8 @@ class QuestionnaireModel:
         return [*named, LEFT_OUT]
 
     def bins(self, basis: str, questions: Sequence[QuestionSpec], ways: Ways | None = None) -> Bins:
-        """Return the classes of the answers to some questions."""
+        """Return the probabilities of the combinations of answers to some questions, by a basis (joint figures or
+        independence). `ways` names the form of a question that is asked less exactly."""
         held = [(each, (ways or {}).get(each.name, AS_ASKED)) for each in questions]
         held = [(question, way) for question, way in held if way != LEFT_OUT]
         own = list(self._own_bins({question.name: way for question, way in held if question.attribute is None}))
@@ -94,7 +98,8 @@ class QuestionnaireModel:
         return product([*map(Bins.from_counts, each), *own])
 
     def bounds(self, basis: str, people: int) -> Mapping[str, float]:
-        """Return the bounds of a basis for this many people who answer all questions."""
+        """Return the bounds of the expected number of unique people among `people` people who answer all questions, by
+        name, for a basis (joint figures or independence)."""
         return (
             bounds_from_margins(self.margins, people)
             if basis == INDEPENDENT
@@ -103,7 +108,7 @@ class QuestionnaireModel:
 
     @cached_property
     def margins(self) -> list[Floats] | None:
-        """Shares of each question's answers; None where one question has too many."""
+        """Shares of people by answer, one array for each question; None if a question has too many answers."""
         own = [
             margin_of(self._own_answer_bins[each.name][AS_ASKED]) for each in self.questions if each.attribute is None
         ]
@@ -126,7 +131,7 @@ class QuestionnaireModel:
 
     @cached_property
     def pairs(self) -> list[tuple[QuestionSpec, QuestionSpec, Fraction]]:
-        """Pairs of questions for correlated numbers."""
+        """Pairs of questions that ask for correlated numbers, each with its correlation."""
         return list(pairs(self.questions))
 
     @cached_property
@@ -134,8 +139,8 @@ class QuestionnaireModel:
         return {}
 
     def _own_bins(self, ways: Ways) -> Iterator[Bins]:
-        """Yield the classes of each question with answers or a distribution of its own; of correlated pairs the joint
-        classes."""
+        """Yield the probabilities of the answers to each question that states them itself (not by an attribute of the
+        contract); for a pair of correlated numbers the joint probabilities."""
         both = [each for each in self.pairs if each[0].name in ways and each[1].name in ways]
         alone = ways.keys() - {question.name for one, other, _ in both for question in (one, other)}
         yield from (self._own_answer_bins[name][ways[name]] for name in ways if name in alone)
@@ -157,7 +162,7 @@ class QuestionnaireModel:
         )
 
     def declines(self, axes: Iterable[str]) -> list[float]:
-        """Return the share of people who decline, for every attribute."""
+        """Return, for each attribute, the share of people who decline the question about it."""
         stated = {each.attribute: float(each.decline) for each in self.questions}
         return [stated[name] for name in axes]
 
@@ -223,7 +228,7 @@ def _other_population(file: Questionnaire, contract: Contract) -> str | None:
 
 
 def _check_numbers(document: Document, file: Questionnaire) -> None:
-    """Raise ConfigurationError for widths that make too many intervals."""
+    """Raise ConfigurationError for a numeric question whose interval width makes too many intervals."""
     problems, questions = [], file.spec.questions
     for at, each in enumerate(questions):
         if each.numeric is not None:

@@ -14,7 +14,8 @@ from crowdgate.public_counts.figures import PriorSubject
 
 
 def option_problem(where: str, found: str, expected: str, instead: str | None = None) -> Problem:
-    """Return a problem of the command line."""
+    """Return a problem of the command-line option `where`: the text found, the expected text, and a word to write
+    instead."""
     return Problem("command line", None, where, found, expected, instead)
 
 
@@ -56,7 +57,8 @@ def whole(option: str, text: str, most: int) -> int:
 
 
 def groups_of(people: str | None, population: int) -> tuple[int, ...]:
-    """Return the sizes of groups that `--people` lists: by default the whole population. Raises ConfigurationError."""
+    """Return the group sizes, in people, that `--people` lists: by default one group, the whole population. Raises
+    ConfigurationError."""
     if people is None:
         return (population,)
     return tuple(dict.fromkeys(whole("--people", each, population) for each in people.split(",")))
@@ -97,5 +99,5 @@ def _level(contract: Contract, name: str, level: str, problems: list[Problem]) -
 
 
 def level_names(attribute: Attribute) -> tuple[str, ...]:
-    """Return the names of an attribute's levels, finest first."""
+    """Return the names of the levels that an attribute has, finest first."""
     return () if attribute.hierarchy is None else attribute.hierarchy.names

@@ -13,7 +13,7 @@ from crowdgate.risk.roc import RocPoint, at_skew, greatest_recall
 Row = dict[str, Value]
 LEVEL = Fraction(1, 20)
 LEAST_PRECISION = Fraction(1, 2)
-"""Precision that must be shown for points without a false positive."""
+"""Precision that is tested for points without a false positive, whose own precision can't be measured."""
 REACHED, MISSED, INCONCLUSIVE = "reached", "not reached", "inconclusive"
 MEASURED, ABOVE = "measured", f"above {float(LEAST_PRECISION):g}"
 
@@ -49,19 +49,21 @@ GREATEST = (
 
 @dataclass(frozen=True)
 class CurveFindings:
-    """A curve with the request for its conversion."""
+    """A published curve of a membership attack (`points`, each a false positive rate and a recall), and the requested
+    skews and required precisions (`asked`)."""
 
     points: Sequence[RocPoint]
     asked: CurveRequest
 
     @property
     def without_false_positive(self) -> Sequence[RocPoint]:
-        """The points without a false positive."""
+        """Points of the curve without a false positive: their rate is 0, or less than one of the tried non-members."""
         return [point for point in self.points if not self._seen(point)]
 
     def rows(self) -> Iterator[Row]:
-        """Yield every point at every skew. A point without a false positive has no precision: it is above .5 if enough
-        non-members were tried, and inconclusive otherwise."""
+        """Yield one row for each point of the curve at each skew (non-members per member): recall, precision and
+        verdict. A point without a false positive has no precision; its verdict is "above 0.5" if enough non-members
+        were tried, otherwise "inconclusive"."""
         targets = self.asked.targets
         ends = [None if targets is None else targets.rates(point) for point in self.points]
         for skew in self.asked.skews:
@@ -83,7 +85,8 @@ class CurveFindings:
         }
 
     def greatest(self) -> Iterator[Row]:
-        """Yield the greatest recall at every required precision, at every skew."""
+        """Yield one row for each skew and required precision: the greatest recall of a point that reaches this
+        precision at this skew."""
         for skew in self.asked.skews:
             for wanted in self.asked.precisions:
                 first: Row = {"skew": skew_text(skew), "base_rate": base_rate(skew), "wanted": float(wanted)}
@@ -101,8 +104,9 @@ class CurveFindings:
         return {"verdict": verdict, "recall": found, **_one_in(found, skew), "needed": None}
 
     def most_precise(self, skew: Fraction) -> tuple[RocPoint | None, bool]:
-        """Return the point of the greatest precision at a skew, and whether it has a false positive: without one only a
-        precision of .5 is shown. None where no point shows a precision."""
+        """Return the point with the greatest precision at a skew (non-members per member), and True if it has a false
+        positive. A point without one counts with precision .5. Return (None, False) where no point shows a
+        precision."""
         told = [point for point in self.points if self._shows_precision(point, LEAST_PRECISION, skew)]
 
         def shown(point: RocPoint) -> tuple[float, Fraction]:
@@ -112,27 +116,29 @@ class CurveFindings:
         return best, best is not None and self._seen(best)
 
     def drawn(self, skew: Fraction) -> Iterator[tuple[float, float]]:
-        """Yield recall and precision of the points with a false positive, which can be drawn on logarithmic axes."""
+        """Yield (recall, precision at the skew) of each point with a false positive and a recall above 0: no other
+        point has a place on logarithmic axes."""
         for point in self.points:
             if point.tpr and self._seen(point):
                 yield float(point.tpr), at_skew(point, skew).precision
 
     def _seen(self, point: RocPoint) -> bool:
-        """Return whether there was a false positive."""
+        """Return True if the point has a false positive: its rate is above 0, and at least one of the tried non-members
+        if their number is known."""
         return bool(point.fpr) and (self.asked.targets is None or point.fpr * self.asked.targets.non_members >= 1)
 
     def _shows_precision(self, point: RocPoint, wanted: Fraction, skew: Fraction) -> bool:
-        """Return whether a false positive was seen, or enough non-members were tried for its absence to show a
-        precision."""
+        """Return True if the point has a false positive, or if enough non-members were tried for its absence to show
+        the precision `wanted` at this skew."""
         if self._seen(point):
             return True
         needed = self._needed(wanted, point, skew)
         return needed is not None and self.asked.targets is not None and self.asked.targets.non_members >= needed
 
     def _needed(self, wanted: Fraction, point: RocPoint, skew: Fraction) -> int | None:
-        """Return the number of non-members, none of them claimed, for which the lower limit of precision is `wanted`.
-        It uses the lower limit of recall if the number of members is known, otherwise the recall itself, at level .05.
-        None where nobody is found, or where the number would exceed 10^15."""
+        """Return the least number of non-members, none of them claimed to be a member, for which the point's lower
+        confidence limit of precision is `wanted`. Recall enters by its lower limit if the number of members is known,
+        otherwise as it is (error probability .05). None if nobody is found, or if the number would exceed 10^15."""
         targets = self.asked.targets
         try:
             if targets is None:
@@ -143,7 +149,7 @@ class CurveFindings:
 
 
 def skew_text(skew: Fraction) -> str:
-    """Return a skew in the form 1:N."""
+    """Return a skew, N non-members per member, as the text 1:N."""
     return f"1:{exact_text(skew)}"
 
 
@@ -153,6 +159,6 @@ def _confidence_limits(rates: Rates, skew: Fraction) -> Row:
 
 
 def _one_in(recall: float | None, skew: Fraction) -> Row:
-    """Return the numbers of members, and of targets, per correct claim."""
+    """Return two cells of a row: the numbers of members, and of all targets, per correct claim of membership."""
     each = 1 / recall if recall else None
     return {"members_per_hit": each, "targets_per_hit": each and each * float(1 + skew)}

@@ -47,7 +47,8 @@ CORNER = "The point with both rates 0 claims nobody, has no precision, and is le
 
 
 def convert(asked: CurveRequest) -> Report:
-    """Return the curve in the file at every skew. Raises ConfigurationError for a file without a curve."""
+    """Return the report on the curve in the file: precision and recall of its points at every requested skew. Raises
+    ConfigurationError for a file without a curve."""
     curve = read_curve(asked.file)
     claims = CurveFindings(curve.points, asked)
     rows, greatest = tuple(claims.rows()), tuple(claims.greatest())
@@ -69,7 +70,8 @@ def convert(asked: CurveRequest) -> Report:
 
 
 def _listing(name: str, title: str, columns: tuple[ListingColumn, ...], rows: tuple[Row, ...]) -> Listing:
-    """Return a table; verdicts and needed non-members have columns only if some row has them."""
+    """Return a listing of the rows; its columns for verdicts and for needed non-members are left out if no row has
+    them."""
     verdict = (VERDICT,) if VERDICT not in columns and any(row["verdict"] != MEASURED for row in rows) else ()
     needed = (NEEDED,) if any(row["needed"] for row in rows) else ()
     return Listing(name, title, (*columns, *verdict, *needed), rows)
@@ -86,8 +88,8 @@ def _about(curve: RocCurve, asked: CurveRequest) -> dict[str, object]:
 
 
 def _sentence(claims: CurveFindings) -> str:
-    """Return a sentence on the most precise point at the greatest skew, on its precision at balance, and on claiming
-    everybody."""
+    """Return a sentence on the most precise point at the greatest skew, on this point's precision with as many members
+    as non-members, and on the precision of claiming everybody to be a member."""
     skew = claims.asked.skews[-1]
     point, seen = claims.most_precise(skew)
     if point is None:

@@ -17,7 +17,8 @@ from crowdgate.risk.roc import RocPoint, from_balanced_accuracy, from_balanced_p
 
 @dataclass(frozen=True)
 class RateColumns:
-    """Two columns that determine both rates. `inside` describes the possible second numbers for a first one."""
+    """Two columns of a curve's file that determine recall and false positive rate: `point` computes both from the two
+    numbers, `inside` describes the second numbers that are possible with a first one."""
 
     columns: tuple[str, str]
     point: Callable[[Fraction, Fraction], RocPoint]
@@ -132,7 +133,8 @@ def _rate(text: str) -> Fraction | None:
 
 
 def _order_problems(file: CsvFile, form: RateColumns, told: list[tuple[int, RocPoint]]) -> Iterator[Problem]:
-    """Yield a problem for each rate that falls: along one attack's curve no rate can."""
+    """Yield a problem for each recall or false positive rate below that of the line before: along one attack's curve no
+    rate falls."""
     for (before, first), (line, second) in pairwise(told):
         for name in ("fpr", "tpr"):
             least, found = getattr(first, name), getattr(second, name)

@@ -27,8 +27,8 @@ class AttackTargets:
     non_members: int
 
     def rates(self, point: RocPoint) -> Rates:
-        """Return pooled confidence limits of both rates. A rate that is not of a whole number of targets stands for
-        both numbers around it."""
+        """Return confidence limits of a point's recall and false positive rate, from the numbers of tried targets. A
+        rate that is no whole number of targets stands for both neighbouring whole numbers."""
         hits, false = point.tpr * self.members, point.fpr * self.non_members
         fewest, most = (floor(hits), floor(false)), (ceil(hits), ceil(false))
         low = pooled_limits(fewest[0], self.members, fewest[1], self.non_members, EACH_LIMIT)
@@ -38,7 +38,8 @@ class AttackTargets:
 
 @dataclass(frozen=True)
 class CurveRequest:
-    """Options of the command."""
+    """Options of `crowdgate membership`: the curve's file, skews (non-members per member), required precisions, and the
+    numbers of tried targets (None: unknown)."""
 
     file: Path
     skews: tuple[Fraction, ...]
@@ -64,7 +65,7 @@ def curve_request(
 
 
 def _skew(text: str, problems: list[Problem]) -> Fraction:
-    """Return the skew in `1:30`, or in 30."""
+    """Return the skew (non-members per member) in a text such as `1:30` or `30`."""
     first, colon, rest = text.partition(":")
     number = parse_number(rest if colon else first)
     if number is None or not 1 <= number <= MOST_SKEW or (colon and parse_number(first) != 1):

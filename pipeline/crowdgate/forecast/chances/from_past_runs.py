@@ -37,15 +37,16 @@ ROUNDED = Fraction(1, 10**8)
 itself.
 """
 SMALL = 0.01
-"""The least standard deviation, as a share of the spread of the past: a floor that excludes nothing."""
+"""Least standard deviation of the next measurement, as a share of the standard deviation of past ones: a floor that
+excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
 """The standard deviation of Laplace noise, divided by the distance from its median to its confidence limit."""
 
 
 @dataclass(frozen=True)
 class PastMeasurements:
-    """Past measurements of a gate's measure, oldest first: `ends`, the confidence limits that are judged, and `half` of
-    the widest interval.
+    """Past measurements of a gate's measure, oldest first: `ends`, the confidence limit by which each run is judged,
+    and `half`, half the width of the widest confidence interval.
 
     Other runs are counted only: `other` had other settings or did not measure it, `unmeasured` failed to measure it,
     `crashed` crashed or are still running.
@@ -58,7 +59,7 @@ class PastMeasurements:
     crashed: int
 
     def words(self, rule: GateRule) -> str:
-        """Return the measurements and the limit in words."""
+        """Return in words the number of past runs, their measurements, and the gate's limit."""
         runs = "1 past run" if len(self.ends) == 1 else f"{len(self.ends)} past runs"
         numbers = ", ".join(NEAREST.measured(str(end), False) for end in self.ends)
         limit = "at most 0 more than the share" if _excess(rule) else limit_text(rule)
@@ -72,7 +73,7 @@ class PastMeasurements:
 
 
 def past_measurements(plan: Plan, rule: GateRule, measure: Measure, past: Sequence[PastRun]) -> PastMeasurements:
-    """Return the past measurements of a gate that is decided on data."""
+    """Return the measurements of a gate's measure in past runs, and the numbers of runs that can't be compared."""
     ended = [each for each in past if not each.crashed]
     found = [_comparable(plan, rule, measure, each) for each in ended]
     known = [each for each in found if each is not None]
@@ -89,7 +90,8 @@ def past_measurements(plan: Plan, rule: GateRule, measure: Measure, past: Sequen
 def odds_from_past_runs(
     plan: Plan, rule: GateRule, measure: Measure, found: PastMeasurements
 ) -> PassProbability | None:
-    """Return the probability of passing; None with fewer than two runs, or if a comparable run failed to measure it."""
+    """Return the probability that the gate passes in the next run; None with fewer than two past measurements, or if a
+    comparable run failed to measure it."""
     if len(found.ends) < LEAST_RUNS or found.unmeasured:
         return None
     wide = found.half > ROUNDED * max(map(abs, found.ends))
@@ -99,16 +101,18 @@ def odds_from_past_runs(
 
 
 def _limited_by_runs(odds: PassProbability, runs: int) -> PassProbability:
-    """Return the probability clipped to the range of Jeffreys' estimates from so many runs."""
+    """Return a probability and its limits, clipped to the range from a to 1 - a. Here a = (1/2) / (runs + 1), Jeffreys'
+    estimate if none of so many runs passed."""
     least = 0.5 / (runs + 1)
     return PassProbability(*(min(1 - least, max(least, each)) for each in (odds.value, odds.low, odds.high)))
 
 
 def odds_of_next(rule: GateRule, ends: Sequence[Fraction], least: float) -> PassProbability:
-    """Return the probability that the next confidence limit keeps the gate's limit.
+    """Return the probability that the next confidence limit meets the gate's limit. `ends` are the past confidence
+    limits, and `least` is the known standard deviation of the measurement.
 
-    Equal numbers that are not whole show nothing about their spread: then the runs that kept the limit are counted, by
-    Jeffreys' rule (k + 1/2) / (n + 1).
+    Equal numbers that are not whole show nothing about their spread: then the probability is (k + 1/2) / (n + 1), where
+    k of the n runs met the gate's limit (Jeffreys' rule).
     """
     whole = all(end.denominator == 1 for end in ends)
     if not whole and not least and len({*ends}) == 1:
@@ -131,7 +135,8 @@ def _comparable(plan: Plan, rule: GateRule, measure: Measure, ran: PastRun) -> G
 
 
 def _confidence_limits(rule: GateRule, own: GateFields) -> tuple[Fraction, Fraction, Fraction] | None:
-    """Return the judged confidence limit and both limits; None if they are no numbers."""
+    """Return the confidence limit by which a recorded gate is judged, then its lower and its upper one; None if they
+    are no numbers."""
     low, high = map(_figure, (own.low, own.high))
     return None if low is None or high is None else (low if rule.at_most is None else high, low, high)
 
@@ -141,7 +146,8 @@ def _figure(text: str | None) -> Fraction | None:
 
 
 def _sampling_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -> float:
-    """Return the standard deviation by sampling, 0 if the measure does not know it."""
+    """Return the standard deviation of the measured number that Bernoulli sampling causes; 0 if the measure does not
+    state it."""
     if measure.deviation is None:
         return 0.0
     return measure.deviation(mean(map(float, found.ends)), float(plan.protection.figures.beta))

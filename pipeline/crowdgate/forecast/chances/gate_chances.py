@@ -41,7 +41,8 @@ ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[PassProbability, st
 
 @dataclass(frozen=True)
 class GateChance:
-    """The probability that one gate passes (None: unknown) and its basis, or why it is unknown.
+    """The probability `odds` that one gate passes in the next release (None: unknown), and its basis, or why it is
+    unknown.
 
     A gate that `stops` withholds the release unless it passes: it blocks, and its failure is not waived.
     """
@@ -53,27 +54,29 @@ class GateChance:
 
     @property
     def gate(self) -> str:
-        """The name of the gate."""
+        """The gate in one phrase, e.g. `released_rows at least 100000`."""
         return gate_text(self.rule)
 
     def words(self) -> str:
-        """Return the probability as a clause."""
+        """Return the probability of passing with its basis as a clause, beginning with "probability of passing"."""
         known = f"{odds_text(self.odds)}, {self.basis}" if self.odds else self.basis
         return f"probability of passing: {known}"
 
     def probability(self) -> str:
-        """Return the probability as a clause, for a gate that can pass and fail."""
+        """Return the probability of passing with its basis, or "unknown" with the reason, for a gate that can pass and
+        fail."""
         reason = self.basis.removeprefix("unknown: ")
         return f"unknown ({reason})" if self.odds is None else f"{odds_text(self.odds)}, {self.basis}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate's probability, its basis, and its effect as an object of JSON."""
         return {"gate": self.gate, **odds_json(self.odds), "basis": self.basis, "stops": self.stops}
 
 
 @dataclass(frozen=True)
 class Chances:
-    """The probability of each gate that is not confidential. `refused`: the ledger would refuse the next release."""
+    """The probability of each gate in the next release, except gates on confidential figures. `refused`: the ledger
+    would refuse the release."""
 
     gates: tuple[GateChance, ...]
     refused: bool
@@ -85,8 +88,8 @@ class Chances:
 
     @property
     def all(self) -> PassProbability | None:
-        """The probability that nothing stops the next release; None if a gate's probability is unknown, unless another
-        gate can't pass.
+        """The probability that the next release is published; None if it is unknown for a gate that can withhold the
+        release, unless another such gate can't pass.
 
         The value assumes independent gates; the limits hold for any dependence (Frechet 1935).
         """
@@ -98,7 +101,8 @@ class Chances:
 
     @property
     def at_most(self) -> float:
-        """Upper bound on the probability of the release, from the gates with a known probability."""
+        """Upper bound on the probability that the next release is published: the least upper limit among gates of known
+        probability that can withhold it, 0 if the ledger refuses it."""
         told = [each.odds.high for each in self._stopping if each.odds is not None]
         return 0.0 if self.refused else min(told, default=1.0)
 
@@ -107,7 +111,7 @@ class Chances:
         return [each for each in self.gates if each.stops]
 
     def words(self) -> str:
-        """Return the probability as a sentence."""
+        """Return the probability that the next release is published, as a sentence, or why it is 0 or unknown."""
         said, found = "Probability of publication", self.all
         hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
         if self.refused or hopeless is not None:
@@ -132,7 +136,7 @@ class Chances:
         return f"probability unknown ({gates}){bound}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the probability of publication and that of each gate as an object of JSON."""
         whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
         return {"release": whole, "gates": [each.to_json() for each in self.gates]}
 
@@ -152,17 +156,17 @@ class NextRelease:
     counts: ByCounts
 
     def reach(self, rule: GateRule, measure: Measure) -> GateReach:
-        """Return whether a gate can decide anything from the next release on."""
+        """Return the reach of a gate from the next release on: it can't fail, can't pass, or is open."""
         return gate_reach(self.static, rule, measure, self.register)
 
     def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
-        """Return the outcome of a gate that reads no data; None for other gates."""
+        """Return the outcome of a gate that reads public facts only; None for gates that read data."""
         if measure.of_static is None:
             return None
         return verdict(rule, measure, measure.of_static(self.static, rule)).outcome
 
     def waived(self, rule: GateRule, measure: Measure, day: str) -> bool:
-        """Return whether the failure of a gate is waived on that day. A failed measurement never is."""
+        """Return True if a failure of the gate is waived on this day (YYYY-MM-DD). A failed measurement never is."""
         if not is_waived(rule, measure, Outcome.FAIL, day):
             return False
         unusable = measure.register and self.register is not None and not self.register.usable
@@ -179,7 +183,8 @@ def next_release(
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
-    """Return the probabilities of the next release, on a day (YYYY-MM-DD) up to which waivers must hold."""
+    """Return the probability of each gate in the next release; `day` (YYYY-MM-DD) is the day up to which waivers must
+    hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
     return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
 
@@ -220,7 +225,8 @@ def _audits(plan: Plan) -> Audits:
 
 
 def odds_json(odds: PassProbability | None) -> dict[str, Any]:
-    """Return a probability and its limits as a dictionary."""
+    """Return a probability and its limits as a dictionary with the keys `chance`, `low` and `high`, all None if it is
+    unknown."""
     return {name: None if odds is None else getattr(odds, of) for name, of in
             (("chance", "value"), ("low", "low"), ("high", "high"))}  # fmt: skip
 

@@ -26,7 +26,8 @@ from crowdgate.arrays import Floats
 from crowdgate.kind.forecast import PassProbability
 
 STEPS = (0.0, 0.25, 1.0, 4.0, 100.0)
-"""The variances of a step of the walk, in units of v; the first, 0, is no change."""
+"""The variances of a step of the random walk, in units of v, the variance of a measurement's error; the first, 0, is no
+change."""
 SLOPES = (1.0, 10.0)
 ALONE = 5.0
 POINTS = 120
@@ -50,7 +51,8 @@ class PredictiveDistribution:
     weights: Floats
 
     def at_most(self, limit: float) -> PassProbability:
-        """Return the probability of at most `limit`; its limits are those by single models, except unlikely ones."""
+        """Return the probability that the next number is at most `limit`. Its limits are the least and the greatest
+        probability by a single model of change, without models of posterior probability below UNLIKELY."""
         apart = (limit - self.means) / self.deviations
         below = np.array([_normal(z) for z in apart.flat]).reshape(apart.shape)
         likely = self.weights.sum(axis=1)
@@ -65,7 +67,7 @@ def _normal(z: float) -> float:
 
 
 def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDistribution:
-    """Return the distribution of the number after `past`, oldest first.
+    """Return the predictive distribution of the number that follows the numbers `past`, oldest first.
 
     `floor` is the standard deviation of the measurement, above 0. Raises ValueError for fewer than two numbers, or
     numbers that are not finite.
@@ -91,12 +93,14 @@ def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDi
 
 @dataclass(frozen=True, eq=False)
 class _ChangeModels:
-    """The models of change (first axis) for so many runs and the next, whatever the measurements.
+    """Quantities of each model of change (first axis) that depend on the number of past runs only, not on their
+    measurements.
 
-    The fields are the inverse of their covariance K in units of v, K^-1 1, 1' K^-1 1, K^-1 times the covariance with
-    the next, and the variance of the next. The last is the logarithm of the prior probability times |K|^-1/2 (1' K^-1
-    1)^-1/2, the weight of a model apart from its residual squares. Kriging with an unknown mean (Rasmussen, Williams
-    2006, equations 2.41 to 2.43, with a flat prior).
+    K is the covariance of the past measurements in units of v, the variance of their errors, and 1 the vector of ones.
+    The fields are K^-1, K^-1 1, 1' K^-1 1, K^-1 times the covariance with the next measurement, and the variance of the
+    next. The last is the logarithm of the prior probability times |K|^-1/2 (1' K^-1 1)^-1/2, the weight of a model
+    apart from its residual squares. Kriging with an unknown mean (Rasmussen, Williams 2006, equations 2.41 to 2.43,
+    with a flat prior).
     """
 
     inverse: Floats
@@ -124,7 +128,8 @@ def _change_models(runs: int) -> _ChangeModels:
 
 
 def _kernels(runs: int) -> Iterator[Floats]:
-    """Yield the covariances of so many runs in units of v, one for each model of change."""
+    """Yield, for each model of change, the covariance matrix of `runs` successive measurements in units of v, the
+    variance of their errors."""
     at = np.arange(1, runs + 1, dtype=np.float64)
     for step in STEPS:
         yield np.eye(runs) + step * np.minimum.outer(at, at)

@@ -34,23 +34,24 @@ class PolicyComparison:
 
     @property
     def stricter(self) -> bool:
-        """True if nothing changed, or only towards tighter."""
+        """True if no field changed, or each change is towards tighter."""
         return all(each.direction is Direction.TIGHTER for each in self.changes)
 
     @property
     def effects(self) -> list[tuple[str, str, str]]:
-        """The effects of both policies, line by line: name, before and after."""
+        """Figures of both policies' effects, each as (name, before, after)."""
         was, now = ({} if each is None else each.lines for each in (self.before, self.after))
         lines = ((name, was.get(name, NOTHING), now.get(name, NOTHING)) for name in dict.fromkeys([*was, *now]))
         return [*(line for line in lines if line[1:] != (NOTHING, NOTHING)), *self._chances()]
 
     def _chances(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the probabilities that differ, of gates that both policies have."""
+        """Yield (name, before, after) of each probability of passing that differs, for gates that both policies
+        have."""
         was, now = ({} if each is None else each.chances for each in (self.before, self.after))
         yield from ((name, was[name], now[name]) for name in was if was[name] != now.get(name, was[name]))
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the comparison of the two policies as an object of JSON."""
         return {
             "policy": self.name,
             "direction": str(overall_direction(self.changes)),
@@ -64,7 +65,7 @@ class PolicyComparison:
 
 @dataclass(frozen=True)
 class PolicyDifference:
-    """All differences between two sides."""
+    """All differences between two sides (policies, or folders of policies), policy by policy."""
 
     old: str
     new: str
@@ -72,11 +73,11 @@ class PolicyDifference:
 
     @property
     def stricter(self) -> bool:
-        """True if nothing changed, or only towards tighter."""
+        """True if every policy is unchanged, or changed only towards tighter."""
         return all(each.stricter for each in self.policies)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the differences of the two sides as an object of JSON."""
         found = [change for each in self.policies for change in each.changes]
         stated = {"outcome": "compared", "old": self.old, "new": self.new, "direction": str(overall_direction(found))}
         return {**stated, "policies": [each.to_json() for each in self.policies]}

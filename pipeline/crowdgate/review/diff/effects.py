@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PolicyEffect:
-    """The effect of a policy: `lines` by name, each a bound rounded to the safe side, and `plain`, the guarantee as a
-    sentence.
+    """The effect of a policy: named figures (`lines`), each a bound rounded to the safe side, and `plain`, the
+    guarantee as a sentence.
 
     `known`: the ledger was read, so the budget left is the current one. `chances` are the known probabilities of
     passing, by the gate without its limit.
@@ -54,7 +54,8 @@ def plan_of_side(stated: PolicyOnDisk) -> Plan | None:
 
 
 def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
-    """Return the effect of a plan, with the ledger that the working copy `home` names, if readable."""
+    """Return the effect of a planned policy; budget and spend are those of the ledger that the working copy `home`
+    names, if it is readable."""
     figures, guarantee = plan.protection.figures, plan.guarantee
     now = _budget_in_force(plan, home)
     cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
@@ -72,7 +73,8 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
 
 
 def _chances(plan: Plan, home: Path) -> dict[str, str]:
-    """Return the probabilities that the next release passes each gate, and all, by the ledger of the working copy."""
+    """Return the known probabilities, as text, that the next release passes each gate, and that it is published. They
+    use the ledger of the working copy."""
     here = replace(plan, bundle=replace(plan.bundle, root=home))
     day = today()
     opened = ledger_of(here)
@@ -85,20 +87,22 @@ def _chances(plan: Plan, home: Path) -> dict[str, str]:
 
 
 def _number(rule: GateRule, times: Mapping[str, int]) -> str:
-    """Return the text of a gate's measure, with the side of its limit if several gates measure it."""
+    """Return a gate's measure as text, with the side of the gate's limit if `times` counts several gates on this
+    measure."""
     found = measure_text(rule)
     side = "at least" if rule.at_most is None else "at most"
     return f"{found} ({side})" if times[found] > 1 else found
 
 
 def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:
-    """Return how many releases of this privacy cost the budget left allows."""
+    """Return how many releases of privacy cost `epsilon`, `delta` the budget `left` allows."""
     shares = ((left.epsilon, epsilon), (left.delta, delta))
     return min(have // each for have, each in shares if each > 0)
 
 
 def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
-    """Return the budget in force and the spend; None if the ledger is unreadable or does not know the population."""
+    """Return the lifetime budget in force and what is spent of it; None if the ledger is unreadable or does not know
+    the population."""
     bundle = plan.bundle
     try:
         ledger = ledger_at(home, None, bundle.budget.spec.ledger)
@@ -109,7 +113,8 @@ def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
 
 
 def contract_changes(old: Plan, new: Plan) -> Iterator[FieldChange]:
-    """Yield the changes of the contracts that a policy names, which determine the meaning of its fields."""
+    """Yield a change for each contract that differs between the old and the new policy's files: contracts determine the
+    meaning of a policy's fields."""
     was, now = _contracts(old), _contracts(new)
     for place in dict.fromkeys([*was, *now]):
         if _read(was.get(place)) != _read(now.get(place)):
@@ -136,7 +141,8 @@ def _read(contract: Contract | None) -> list[tuple[str, Any]] | None:
 
 
 def level_codes(old: Plan, new: Plan) -> dict[str, dict[str, Any]]:
-    """Return the codes of all levels of the contract, if both sides have the same contract."""
+    """Return, by attribute and level, the code of each value of the domain; empty unless both sides have the same
+    contract."""
     was, now = old.bundle.contract, new.bundle.contract
     if _read(was) != _read(now):
         return {}

@@ -35,7 +35,8 @@ WAIVED = "a failure of the gate is waived: it withholds nothing while the waiver
 
 @dataclass(frozen=True)
 class FieldChange:
-    """A changed field: its place, the direction, its old and new text, and the meaning of the change."""
+    """A changed field of a policy: its place, the direction (tighter, looser, ...), the old and the new value as text,
+    and the meaning of the change in words."""
 
     place: str
     direction: Direction
@@ -44,14 +45,15 @@ class FieldChange:
     means: str
 
     def to_json(self) -> dict[str, str]:
-        """The object that `--json` prints."""
+        """Return the change as an object of JSON."""
         return {
             "field": self.place, "direction": str(self.direction), "old": self.old, "new": self.new, "means": self.means
         }  # fmt: skip
 
 
 def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -> Iterator[FieldChange]:
-    """Yield every field that differs. Models of different classes are not compared: the whole has another meaning."""
+    """Yield a change for every field that differs between two models. Models of different classes are not compared
+    field by field: the whole has another meaning."""
     if _kind(old) != _kind(new):
         kind = f"{place}.kind" if place else "kind"
         yield FieldChange(kind, Direction.CHANGED_MEANING, _kind(old), _kind(new), "what protects is another mechanism")
@@ -64,12 +66,13 @@ def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -
 
 
 def field_order(model: BaseModel, name: str) -> FieldOrder:
-    """Return the declared order of a field; without one, any change is one of meaning."""
+    """Return the order that a model declares for a field (which values are tighter); without one, any change is one of
+    meaning."""
     return declared_order(type(model), name) or UNKNOWN
 
 
 def _kind(model: BaseModel) -> str:
-    """Return the text that distinguishes models of one field: their `kind`, or their class."""
+    """Return a model's `kind`, or without one the name of its class, as text."""
     return str(getattr(model, "kind", type(model).__name__))
 
 
@@ -119,7 +122,8 @@ _FINE = {
 
 
 def _key(item: BaseModel) -> Hashable:
-    """Return the key of a list item: its class, its key fields, and the side of its limit."""
+    """Return the key by which a list item is found on the other side: its class, its key fields, and the side of its
+    limit."""
     own = (name for name in type(item).model_fields if isinstance(field_order(item, name), KeyField))
     side = getattr(item, "at_most", item) is None
     return (type(item).__name__, side, *(_frozen(getattr(item, name)) for name in own))
@@ -151,9 +155,8 @@ def _list_changes(
 
 
 def _item_changes(field: ListField, at: str, gone: list[Any], come: list[Any]) -> Iterator[FieldChange]:
-    """Yield the changes of items without a counterpart. An old and a new item that alone have a subject are one changed
-    item.
-    """
+    """Yield a change for each item that only one side has. An old and a new item are one changed item if they have the
+    same subject and no other item has it."""
     olds, news = Counter(map(subject, gone)), Counter(map(subject, come))
     for name in dict.fromkeys([*olds, *news]):
         those, these = ([each for each in items if subject(each) == name] for items in (gone, come))
@@ -178,14 +181,15 @@ def _is_limit(change: FieldChange) -> bool:
 
 
 def _idle(item: Any) -> str | None:
-    """Return why a gate withholds nothing; None for a gate that withholds, and for other items."""
+    """Return in words why a gate withholds nothing (it advises, or is waived); None for a gate that withholds, and for
+    other items."""
     if not isinstance(item, GateRule):
         return None
     return ADVICE if item.severity == "advise" else None if item.waiver is None else WAIVED
 
 
 def subject(item: Any) -> str:
-    """Return the subject of a list item in a word or two."""
+    """Return what a list item is about, in a word or two: a gate's measure and column, or the item's key."""
     if isinstance(item, GateRule):
         return item.measure if item.of is None else f"{item.measure} of {item.of}"
     named = getattr(item, "key", None)
@@ -201,7 +205,7 @@ def _change(at: str, direction: Direction, was: Any, now: Any, field: ValueField
 
 
 def text(value: Any) -> str:
-    """Return a value as a policy would state it."""
+    """Return a value of a policy's field as text, as a policy would state it."""
     made = next((write for kind, write in _WRITTEN if isinstance(value, kind)), str)
     return made(value)
 
@@ -229,7 +233,7 @@ _WRITTEN: tuple[tuple[Any, Callable[[Any], str]], ...] = (
 
 
 def name_changes(old: BaseModel, new: BaseModel) -> Iterator[str]:
-    """Yield the differing fields that have no effect, in words."""
+    """Yield, in words, each differing field of two models that has no effect."""
     for name in type(old).model_fields:
         was, now, field = getattr(old, name), getattr(new, name), field_order(old, name)
         if isinstance(field, NestedField) and isinstance(was, BaseModel) and type(was) is type(now):

@@ -8,13 +8,15 @@ from typing import Any
 from crowdgate.policy.field_order import Direction, Order, inclusion
 
 Coarser = Callable[[str, str, str], bool]
-"""A function that returns whether a level of an attribute is certainly equal to or coarser than the other."""
+"""A function of (attribute, level, other level) that returns True if the level is certainly equal to or coarser than
+the other."""
 
 
 def level_order(coarser: Coarser, name: str) -> Order:
-    """Return the order of an attribute's levels, or candidates for one: the coarser is tighter.
+    """Return a function that compares an old with a new level of an attribute, or lists of candidates: the coarser is
+    tighter.
 
-    The new value is tighter if each of its candidates is as coarse as some old candidate.
+    The new value is tighter if each of its candidates is equal to or coarser than some old candidate.
     """
 
     def none_finer(those: Collection[str], than: Collection[str]) -> bool:
@@ -28,9 +30,8 @@ def level_order(coarser: Coarser, name: str) -> Order:
 
 
 def level_order_by_codes(codes: Mapping[str, Mapping[str, Any]]) -> Coarser:
-    """Return the comparison of levels with known codes, by attribute and level; otherwise `exact` is the finest and
-    `any` the coarsest.
-    """
+    """Return a function that tells if a level is equal to or coarser than another, by `codes`: for each attribute and
+    level, the group of each value. Without codes `exact` is the finest and `any` the coarsest."""
     import numpy as np
 
     def coarser(name: str, level: str, than: str) -> bool:

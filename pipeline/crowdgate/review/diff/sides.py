@@ -38,7 +38,7 @@ class PolicyOnDisk:
 
 @dataclass(frozen=True)
 class Side:
-    """One side: its name as given, whether it is a folder, and its policies by name."""
+    """One side of a comparison: its name on the command line, True if that is a folder, and its policies by name."""
 
     named: str
     folder: bool
@@ -62,7 +62,7 @@ def open_side(named: str) -> Iterator[Side]:
 
 
 def _in_git(problem: Problem, folder: str, revision: str) -> Problem:
-    """Return a problem of an exported file with its place in git."""
+    """Return a problem of an exported file with the file's place in git."""
     return replace(problem, file=problem.file.replace(folder, f"{revision}:"))
 
 
@@ -108,12 +108,12 @@ def _working_copy_around(path: Path) -> Path | None:
 
 
 def side_problem(named: str, found: str, expected: str) -> ConfigurationError:
-    """Return the error about a side as it was named."""
+    """Return the error about one side of a comparison, under its name on the command line."""
     return ConfigurationError(Problem("command line", None, named, found, expected))
 
 
 def _schema(contract: Path) -> Any:
-    """Return the schema that a contract states; None for an unreadable one, which may be unrelated."""
+    """Return the part `schema` of a contract's file; None for an unreadable file, which may be unrelated."""
     try:
         stated = read_document(contract).data
     except ConfigurationError:
@@ -122,7 +122,7 @@ def _schema(contract: Path) -> Any:
 
 
 class _GitExport:
-    """Exports files of a git revision of the working copy around a path into a folder."""
+    """Export of files of a git revision into a folder, from the working copy around a path."""
 
     def __init__(self, named: str, revision: str, scratch: Path) -> None:
         self.named, self.scratch = named, scratch
@@ -133,7 +133,8 @@ class _GitExport:
         self.home: Path | None = None
 
     def at(self, text: str) -> Path:
-        """Return the exported path, with the working copy around it."""
+        """Export the file or folder `text` of the revision, and the working copy around it; return its path in the
+        export."""
         own = self._git("rev-parse", "--show-prefix").decode().rstrip("\n") if text.startswith((".", "./")) else ""
         path = PurePosixPath(own, text)
         if ".." in path.parts or path.is_absolute():
@@ -154,7 +155,8 @@ class _GitExport:
         return all(any(folder / room in PurePosixPath(name).parents for name in self.files) for room in ROOMS)
 
     def _related_files(self, root: PurePosixPath) -> Iterator[str]:
-        """Yield policies, budgets and contracts, and then the lists that contracts name, without their tables."""
+        """Yield the names of policies, budgets and contracts in the revision, then of the lists that contracts name; no
+        tables."""
         for room in ROOMS:
             for name in self.files:
                 if root / room in PurePosixPath(name).parents and name.endswith(".yaml"):

@@ -19,13 +19,13 @@ SAID = {
 
 
 def headline(each: PolicyComparison) -> str:
-    """Return the number of changed fields by direction."""
+    """Return one line on a policy: the number of changed fields in each direction (tighter, looser, ...)."""
     counts = Counter(change.direction for change in each.changes)
     return ", ".join(f"{counts[one]} {said}" for one, said in SAID.items() if counts[one]) or EQUALS
 
 
 def lines(found: PolicyDifference) -> Iterator[str]:
-    """Yield the lines for a terminal."""
+    """Yield the lines of a comparison for a terminal."""
     for each in found.policies:
         yield f"{each.name}: {headline(each)}"
         for change in each.changes:
@@ -37,7 +37,7 @@ def lines(found: PolicyDifference) -> Iterator[str]:
 
 
 def markdown(found: PolicyDifference) -> Iterator[str]:
-    """Yield the Markdown of a review comment."""
+    """Yield the Markdown of a comparison for a review comment."""
     yield f"## Policies: {_code(found.old)} and {_code(found.new)}"
     for each in found.policies:
         yield f"\n### {_escaped(each.name)}: {headline(each)}\n"
@@ -56,7 +56,8 @@ def markdown(found: PolicyDifference) -> Iterator[str]:
 
 
 def effect_sentences(each: PolicyComparison) -> tuple[str, ...]:
-    """Return the guarantees before and after in words, if anything changed, and the notes."""
+    """Return the guarantee before and after a change as sentences (none if no field changed), and the notes of the
+    comparison."""
     return (*(_plain(each) if each.changes else ()), *each.notes)
 
 
@@ -74,7 +75,7 @@ def _plain(each: PolicyComparison) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    """Return arbitrary text of a file, escaped for a cell of a table."""
+    """Return text of a file as Markdown code, escaped for a cell of a table."""
     return code(text).replace("|", "\\|")
 
 

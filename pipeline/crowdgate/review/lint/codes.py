@@ -22,7 +22,7 @@ def explanation(code: str) -> str:
 
 
 def explanations() -> dict[str, str]:
-    """Return the sections of the page by their codes, in order."""
+    """Return the sections of policies/CODES.md by their codes, in order."""
     text = (bundled("policies") / PAGE).read_text(encoding="utf-8")
     found = re.findall(r"^### (CG[0-9]{3})\n\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     return {code: body.strip() for code, body in found}

@@ -55,7 +55,7 @@ class PolicyWarning:
         return f"{self.code} {self.file}:{self.line}:{self.column}: {self.words}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the warning as an object of JSON."""
         return asdict(self)
 
 
@@ -79,7 +79,7 @@ Rule = Callable[[ReviewedPolicy], Iterator[Objection]]
 
 
 def policy_warnings(judged: ReviewedPolicy) -> Iterator[PolicyWarning]:
-    """Yield all warnings about a policy."""
+    """Yield each warning about a reviewed policy, rule by rule of RULES."""
     for code, rule in RULES.items():
         for document, at, words in rule(judged):
             yield PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)
@@ -90,7 +90,8 @@ def _policy(judged: ReviewedPolicy, *at: str | int) -> tuple[Document, Location]
 
 
 def _expected_disclosures(judged: ReviewedPolicy) -> tuple[Fraction, Fraction, int]:
-    """Return delta, people x delta, and people."""
+    """Return delta, people times delta, and people: the delta of one release, and the bound on people of its
+    population."""
     delta, people = judged.plan.guarantee.delta, judged.plan.bundle.budget.spec.people
     return delta, people * delta, people
 
@@ -134,7 +135,8 @@ def _usual_weight(plan: Plan) -> Fraction:
 
 
 def _bounds(plan: Plan, rule: GateRule) -> bool:
-    """Return whether a limit on the bound keeps it below one half at the usual weight, too.
+    """Return True if a gate's limit on the singling-out bound keeps this bound below one half at the usual predicate
+    weight.
 
     The bound grows at most in proportion to the weight.
     """
@@ -152,7 +154,8 @@ def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
-    """Return whether a gate can reject a worse release."""
+    """Return True if a gate can reject a worse release: its limit is on the right side, and it is not almost always
+    met."""
     empty = hardly_fails_warning(plan, rule, measure) is not None or (
         measure.bounds_singling_out and not _bounds(plan, rule)
     )
@@ -160,7 +163,8 @@ def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
 
 
 def _wrong_side(rule: GateRule, measure: Measure) -> bool:
-    """Return whether a limit rejects the better side."""
+    """Return True if a gate's limit rejects better values: `at_most` of a measure for which larger is better, or the
+    reverse."""
     return measure.better is (BetterSide.SMALLER if rule.at_most is None else BetterSide.LARGER)
 
 
@@ -195,9 +199,8 @@ def _cannot_pass(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _cannot_fail(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Yield a warning for each gate that can't fail. Static gates guard against later changes of files, so they are
-    exempt.
-    """
+    """Yield a warning for each gate that can't fail, or pays for noise and hardly fails. Static gates guard against
+    later changes of files, so they are exempt."""
     for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         why = hardly_fails_warning(judged.plan, rule, measure)
         if found is GateReach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
@@ -221,7 +224,7 @@ def _large_k(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _least_class(plan: Plan) -> int | None:
-    """Return the least k that keeps the guarantee, if the policy states another."""
+    """Return the least class size k that keeps the guarantee, if the policy states k as a number; None otherwise."""
     spec = plan.bundle.policy.spec
     if not isinstance(getattr(spec.mechanism, "k", None), int):
         return None
@@ -232,7 +235,8 @@ def _least_class(plan: Plan) -> int | None:
 
 
 def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Yield a warning for a small budget; not for a table that is a sample, as it serves one release anyway."""
+    """Yield a warning for a lifetime budget that does not pay two releases. A table that is a sample is exempt, as it
+    serves one release anyway."""
     plan, releases = judged.plan, releases_in_budget(judged.plan)
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
@@ -246,9 +250,8 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Yield a warning if the whole budget allows weak protection, unless a gate on the bound withholds earlier
-    releases.
-    """
+    """Yield a warning if an attacker may succeed in half of all attempts at singling out once the whole budget is
+    spent, unless a blocking gate on the singling-out bound withholds earlier releases."""
     plan, budget = judged.plan, judged.plan.bundle.budget.spec
     rules = [rule for rule, measure in plan.gates if rule.severity == "block" and measure.bounds_singling_out]
     if any(_bounds(plan, rule) for rule in rules):

@@ -43,13 +43,14 @@ class ReplayedGate:
 
     @property
     def words(self) -> str:
-        """The measured number and the limit in words."""
+        """The measured number beside the limit, in words, or why there is no verdict; no figures of confidential
+        measures."""
         if self.verdict is None:
             return self.why or ""
         return self.verdict.reason if self.reads is not MeasureClass.CONFIDENTIAL else "its figures are not shown"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate with its outcome on the past release as an object of JSON."""
         stated = {"gate": gate_text(self.rule), "class": str(self.reads), "severity": self.rule.severity}
         shown = None if self.verdict is None or self.reads is MeasureClass.CONFIDENTIAL else self.verdict.shown
         figures = {name: None if shown is None else getattr(shown, name) for name in ("value", "low", "high")}
@@ -60,7 +61,7 @@ class ReplayedGate:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseEvidence:
-    """The evidence of a published release that was verified."""
+    """Evidence for gates in a published, verified release: its manifest, kind, candidate and public facts."""
 
     said: Manifest
     kind: AnyKind
@@ -69,13 +70,14 @@ class ReleaseEvidence:
 
     @classmethod
     def of(cls, found: Verification) -> ReleaseEvidence:
-        """Return the evidence that a successful verification has read."""
+        """Return the manifest, kind, candidate and facts that a successful verification has read."""
         candidate = found.candidate
         return cls(found.manifest, found.kind, candidate, static_with_audits(found.manifest, candidate))
 
 
 def gate_on_published(rule: GateRule, measure: Measure, shown: ReleaseEvidence, day: str) -> ReplayedGate:
-    """Judge the gate on a published release, on the day of its own verdicts."""
+    """Judge a current gate on a published release, with the figures of that release; `day` is the day of its own
+    verdicts."""
     own = recorded_verdict(rule, shown.said.verdicts)
     why = None if own and _same_measurement(rule, own) else _unmeasurable(rule, measure, shown, own)
     if why is not None:
@@ -102,17 +104,17 @@ def gate_on_recorded(rule: GateRule, measure: Measure, record: Sequence[GateFiel
 
 
 def confidential_gate(rule: GateRule, measure: Measure) -> ReplayedGate:
-    """Return a gate on confidential figures without accessing them."""
+    """Return a gate on confidential figures without a verdict: the figures are not accessed."""
     return ReplayedGate(rule, measure.reads, None, UNSEEN)
 
 
 def _same_measurement(rule: GateRule, own: GateFields) -> bool:
-    """Return whether the recorded gate has the same limit."""
+    """Return True if the recorded gate has the same limit as the current one."""
     return (rule.at_most, rule.at_least) == (own.at_most, own.at_least)
 
 
 def _unmeasurable(rule: GateRule, measure: Measure, shown: ReleaseEvidence, own: GateFields | None) -> str | None:
-    """Return why the gate can't be judged on the release; None if it can."""
+    """Return the reason why the gate can't be judged on the release, in words; None if it can."""
     released, counted = shown.candidate.static.levels, shown.static.levels
     if measure.shape not in shown.kind.shapes:
         return "it does not speak of such a release"
@@ -133,13 +135,14 @@ def _unmeasurable(rule: GateRule, measure: Measure, shown: ReleaseEvidence, own:
 
 
 def _at_recorded_charge(rule: GateRule, own: GateFields | None) -> GateRule:
-    """Return the gate with the privacy cost at which its number was measured."""
+    """Return the current gate with the privacy cost at which the recorded gate measured its number."""
     charge = None if own is None else own.rule.charge
     return rule if rule.charge is None else rule.model_copy(update={"charge": charge})
 
 
 def _measurement(shown: WrittenMeasurement | None) -> Measurement | None:
-    """Return a recorded measurement; its confidence limits were rounded outwards."""
+    """Return the measurement that a record states (None: it states none); its confidence limits were rounded
+    outwards."""
     return None if shown is None else Measurement(*map(_figure, (shown.value, shown.low, shown.high)))
 
 

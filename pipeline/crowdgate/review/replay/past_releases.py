@@ -20,7 +20,8 @@ CRASHED = "crashed"
 
 @dataclass(frozen=True)
 class PastRelease:
-    """A past release: its id, its outcome, and the verdicts of the current gates, or why it was refused.
+    """A past release: its id, its outcome then (`ended`), and the verdicts of the current gates on it, or why it was
+    refused.
 
     `opened`: its private record was opened, which the ledger records.
     """
@@ -33,21 +34,22 @@ class PastRelease:
 
     @property
     def now(self) -> str:
-        """The outcome of the release under the current policy."""
+        """The outcome of the release under the current policy: withheld, published, or not known."""
         blocking = [each.withholds for each in self.gates if each.rule.severity == "block"]
         if True in blocking:
             return "withheld"
         return "published" if blocking and None not in blocking else "not known"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the past release with its outcome then and now as an object of JSON."""
         stated = {"release_id": self.release_id, "ended": self.ended, "now": self.now, "opened": self.opened}
         return {**stated, "gates": [each.to_json() for each in self.gates], "refused": list(self.refused)}
 
 
 @dataclass(frozen=True)
 class GateTally:
-    """How many past releases a gate would have withheld or advised against, among those where that is known."""
+    """How many past releases a gate would have withheld or advised against (`against`), of the number `judged`, while
+    its verdict is unknown for `unknown` others."""
 
     rule: GateRule
     against: int
@@ -56,12 +58,12 @@ class GateTally:
 
     @property
     def words(self) -> str:
-        """The tally in a sentence."""
+        """The gate and its tally in a sentence."""
         return f"{gate_text(self.rule)}: {self.short_text}"
 
     @property
     def short_text(self) -> str:
-        """The tally in words, without those of the gate."""
+        """The tally in words, without the gate's name."""
         verb = "withheld" if self.rule.severity == "block" else "advised against"
         rest = f"; unknown for {self.unknown}" if self.unknown else ""
         if not self.judged:
@@ -69,7 +71,7 @@ class GateTally:
         return f"this gate would have {verb} {self.against} of the last {self.judged}{rest}"
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the gate with its tally as an object of JSON."""
         stated = {"gate": gate_text(self.rule), "severity": self.rule.severity}
         return {**stated, "against": self.against, "of_the_last": self.judged, "not_known": self.unknown}
 
@@ -85,18 +87,19 @@ class PolicyReplay:
 
     @property
     def all_readable(self) -> bool:
-        """True if all published releases could be read."""
+        """True if no past release was refused, i.e. all published releases could be read."""
         return not any(each.refused for each in self.past)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the past releases and the tallies as an object of JSON."""
         stated = {"outcome": "replayed", "policy": self.policy, "ledger": self.ledger}
         gates = [each.to_json() for each in self.tallies]
         return {**stated, "releases": [each.to_json() for each in self.past], "gates": gates}
 
 
 def tallies(plan: Plan, past: Sequence[PastRelease]) -> list[GateTally]:
-    """Return the tally of each gate of the policy, in order."""
+    """Return, for each gate of the policy in order, how many past releases it would have withheld or advised
+    against."""
     made = []
     for at, (rule, _) in enumerate(plan.gates):
         said = [each.gates[at].withholds for each in past if each.gates]

@@ -100,7 +100,8 @@ def _published_evidence(plan: Plan, ledger: Ledger, entry: Entry) -> ReleaseEvid
 
 
 def _private_verdicts(ledger: Ledger, entry: Entry, there: bool) -> tuple[GateFields, ...]:
-    """Return the verdicts of a private record after recording the access. Raises VerificationFailed."""
+    """Return the verdicts in the private record of a run, after the ledger has recorded the access. Raises
+    VerificationFailed for a record that is not the committed one."""
     if not there:
         raise VerificationFailed("its private record is not there")
     found = open_record(entry.release_id, ledger)

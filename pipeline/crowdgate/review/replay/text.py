@@ -15,7 +15,7 @@ LOOKED = (
 
 
 def lines(found: PolicyReplay) -> Iterator[str]:
-    """Yield all lines."""
+    """Yield the lines of a terminal on all past releases and gates."""
     yield f"{found.policy}: {len(found.past)} past releases in the ledger {found.ledger}"
     for each in found.past:
         yield from _of_release(each)

@@ -14,7 +14,7 @@ ABOUT = "What Crowdgate reads of a data contract. All else is the Open Data Cont
 
 
 def contract_schema() -> dict[str, Any]:
-    """Return the schema."""
+    """Return the JSON Schema of Crowdgate's custom properties of a data contract."""
     defs: dict[str, Any] = {}
     column = _element("A column.", _custom(PROPERTY_FACTS, defs))
     table = _element("The table.", _custom(TABLE_FACTS, defs))

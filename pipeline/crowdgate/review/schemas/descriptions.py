@@ -48,7 +48,7 @@ class SchemaGenerator(GenerateJsonSchema):
     """Schema generator that describes properties by their type, or by the docstring of their field."""
 
     def model_schema(self, schema: Any) -> Any:
-        """Return the schema of a model."""
+        """Return the schema of a model with a description of each property."""
         made, model = super().model_schema(schema), schema["cls"]
         for name, field in model.model_fields.items():
             words = field_description(model, name)
@@ -58,7 +58,8 @@ class SchemaGenerator(GenerateJsonSchema):
 
 
 def _with_measures(rule: Any) -> Any:
-    """Return a gate's schema with all measures, and what it may state on each: `with`, `of`, `over` and `charge`."""
+    """Return the schema of a gate, extended by the names of all measures and, for each measure, by what a gate on it
+    may state: `with`, `of`, `over` and `charge`."""
     rule["properties"]["measure"]["enum"] = list(MEASURES)
     cases = [
         {"if": {"properties": {"measure": {"const": name}}, "required": ["measure"]}, "then": _of_measure(measure)}

@@ -33,7 +33,8 @@ _KINDS = {
 
 
 def tables() -> dict[str, dict[str, str]]:
-    """Return the text of every table, by file and by the name in its marks."""
+    """Return the Markdown of every table of the reference, by the page's file name and the name of the table's
+    marks."""
     return {
         "measures.md": {"measures": _measures(), "options": _options()},
         "fields.md": {"fields": _fields()},
@@ -41,7 +42,7 @@ def tables() -> dict[str, dict[str, str]]:
 
 
 def updated(text: str, made: dict[str, str]) -> str:
-    """Return a page with the tables between its marks replaced."""
+    """Return the text of a page in which each table between marks is replaced by the table of that name in `made`."""
     for name, table in made.items():
         begin, end = f"<!-- table {name} -->\n", "<!-- end of table -->"
         parts = re.split(f"{re.escape(begin)}.*?{re.escape(end)}", text, flags=re.DOTALL)

@@ -48,7 +48,8 @@ def _text(schema: dict[str, Any]) -> str:
 
 
 def _with_conditions(schema: Any) -> Any:
-    """Return the schema with "of this kind, these keys" in place of "one of these", so editors mark the mistake."""
+    """Return the schema with "if of this kind, these keys" in place of "one of these forms", so that editors mark the
+    mistake."""
     if isinstance(schema, list):
         return [_with_conditions(each) for each in schema]
     if not isinstance(schema, dict):

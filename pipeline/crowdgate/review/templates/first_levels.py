@@ -27,7 +27,8 @@ class TemplateScope:
 
 
 def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: list[str] | None) -> dict[str, str]:
-    """Return levels by column, for the named columns or the first ones that fit. Raises ConfigurationError."""
+    """Return the name of a level for each published column: the columns `names`, or (None) the first that fit the
+    template's scope. `people` bounds the population. Raises ConfigurationError."""
     levels = {each.name: each.hierarchy.levels
               for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
     if names is None:
@@ -50,15 +51,16 @@ def _level(levels: tuple[Level, ...], reach: TemplateScope) -> Level:
 
 
 def _most_classes(reach: TemplateScope, people: int) -> int | None:
-    """Return the greatest number of classes; None without a limit."""
+    """Return the greatest number of classes (combinations of values) that a template allows for a population of
+    `people`; None without a limit."""
     return None if reach.classes is None else max(2 * reach.values, min(reach.classes, people // reach.people))
 
 
 def _coarsen_to_fit(levels: dict[str, tuple[Level, ...]], reach: TemplateScope, room: int | None) -> dict[str, str]:
-    """Return levels of the named columns with at most `room` classes: the column with most groups is coarsened
-    repeatedly.
+    """Return the name of a level for each of these columns, with at most `room` classes (combinations of values) in
+    all. The column with most groups is coarsened repeatedly.
 
-    Raises ConfigurationError if the coarsest levels have more.
+    Raises ConfigurationError if the coarsest levels have more classes.
     """
     found = {name: _level(each, reach) for name, each in levels.items()}
     while room is not None and prod(len(level) for level in found.values()) > room:
@@ -74,7 +76,7 @@ def _coarsen_to_fit(levels: dict[str, tuple[Level, ...]], reach: TemplateScope, 
 
 
 def _next(levels: tuple[Level, ...], level: Level) -> Level | None:
-    """Return the next coarser level with fewer groups; None after the last one with more than one group."""
+    """Return the next coarser level with fewer groups, except `any`; None if there is none."""
     coarser = [each for each in levels[levels.index(level) + 1 :] if each.name != ANY and len(each) < len(level)]
     return coarser[0] if coarser else None
 

@@ -51,7 +51,7 @@ class NewPolicyRequest:
 
 @dataclass(frozen=True)
 class NewPolicy:
-    """The files that were written, the policy first, and the result of `check`."""
+    """Result of writing a new policy: the paths of the written files, the policy first, and its check."""
 
     files: tuple[Path, ...]
     checked: PolicyCheck
@@ -139,13 +139,13 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
 
 
 def _classes(contract: Contract, levels: Mapping[str, str]) -> int:
-    """Return the number of possible combinations of values."""
+    """Return the number of possible combinations of values of the columns at these levels."""
     found = [(each.name, each.hierarchy.levels) for each in contract.attributes if each.hierarchy is not None]
     return prod(len(level) for name, those in found for level in those if level.name == levels.get(name))
 
 
 def _most_rows(contract: Contract, people: int) -> int:
-    """Return the greatest number of rows, by the contract and the number of people."""
+    """Return the greatest number of rows of the contract's table for `people` people."""
     most = people * contract.unit.rows
     return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
 
@@ -156,7 +156,7 @@ def _ledger_id(root: Path) -> str:
 
 
 def _refused_values(rules: list[GateRule]) -> Iterator[tuple[str, str]]:
-    """Yield each blocking gate with a limit, and a number that it refuses."""
+    """Yield, for each blocking gate with a limit, the name of its measure and a value that fails the gate, as text."""
     for rule in rules:
         if rule.severity == "block" and rule.at_most is not None:
             yield rule.measure, exact_text(2 * rule.at_most or Fraction(1))
@@ -165,7 +165,7 @@ def _refused_values(rules: list[GateRule]) -> Iterator[tuple[str, str]]:
 
 
 def scalar(text: str) -> str:
-    """Return text as a YAML scalar that is read as text."""
+    """Return text in the form of a YAML scalar, quoted where YAML would read something else than this text."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text, ensure_ascii=False)
 
