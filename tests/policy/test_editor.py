@@ -118,7 +118,7 @@ def test_a_property_says_what_it_means(tmp_path: Path, editor: Editor) -> None:
     editor.open(file)
     line, after = place(file, "privacy: {epsilon")
     told = json.dumps(editor.at("hover", file, (line, after - 2)))
-    assert "How much any one person can change what is released" in told
+    assert "the greatest effect of any one person on the release" in told
 
 
 @pytest.mark.parametrize("file", BUNDLED, ids=lambda file: file.name)
