@@ -70,7 +70,8 @@ def _two_way(mechanism: DpSynthetic, axes: Axes, joint: ExpectedCounts) -> tuple
         np.multiply.outer(_variances(mechanism, one, first), np.square(columns / total))
         + np.multiply.outer(np.square(rows / total), _variances(mechanism, other, second))
     )
-    if np.abs(related).sum() + sqrt(2 / pi) * noise.sum() <= sqrt(2 / pi) * measured.sum():
+    sampled = float(mechanism.beta) * np.abs(related).sum()  # noise is in sampled rows
+    if sampled + sqrt(2 / pi) * noise.sum() <= sqrt(2 / pi) * measured.sum():
         return noise, related
     return measured, np.zeros_like(measured)
 
