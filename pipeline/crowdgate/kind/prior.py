@@ -204,8 +204,8 @@ def _basis(tables: Sequence[CountsAtLevels], axes: Axes) -> Basis:
 
 
 def coarsened(counts: Floats, axes: Axes, wanted: Axes) -> Floats:
-    """Return `counts`, a table over `axes` (level by attribute), summed to the axes `wanted`: some of the attributes,
-    in this order, at the same or coarser levels."""
+    """Return `counts`, a table over `axes` (level by attribute), summed to `wanted`: some of these attributes, each at
+    the same or a coarser level. The array's axes are in the order of `wanted`."""
     out = np.asarray(counts.sum(axis=tuple(at for at, name in enumerate(axes) if name not in wanted)))
     for at, name in enumerate(name for name in axes if name in wanted):
         codes = coarser_codes(axes[name], wanted[name])

@@ -53,11 +53,9 @@ def _notes(verdict: Verdict) -> list[str]:
 
 
 def margins(past: Sequence[EndedRun]) -> list[Picture]:
-    """Return a picture for each gate of the last release, except gates on the guarantee: its measurements and its
-    limit.
-
-    For gates that measure an excess the limit is 0.
-    """
+    """Return a picture for each gate of the last run that has verdicts, except gates on the guarantee: its measurements
+    in the last MOST runs of `past`, and its limit (0 for an excess, which is measured beyond the limit). Gates without
+    a finite measurement have none."""
     every = next((each.verdicts for each in reversed(past) if each.verdicts), ())
     last = [each for each in every if not _repeats_guarantee(each)]
     made = (_margin(at, verdict, past[-MOST:]) for at, verdict in enumerate(last, start=1))

@@ -184,8 +184,8 @@ def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
 
 
 def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
-    """Return each predicted figure, by name, as a function of a distance from uniform (KL or collision quantity). The
-    functions raise ValueError outside their validity."""
+    """Return, by name, the function that predicts each figure from a distance from uniform. Every function takes either
+    distance, KL or collision quantity, and raises ValueError where its approximation does not hold."""
 
     def limit(formula: Callable[..., float], kappa: float, **more: int) -> float:
         if bins < LEAST_BINS:

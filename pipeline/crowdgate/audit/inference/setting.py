@@ -83,7 +83,9 @@ def numbers_of(attribute: Attribute, level: str) -> Floats | None:
 
 
 def controls_of(plan: Plan) -> tuple[InferenceControl, ...]:
-    """Return the controls of an inference audit, beginning with the policy's columns published unchanged."""
+    """Return the controls of an inference audit: mechanisms that publish some columns of every row unchanged, attacked
+    like the release to test the audit (some must be caught, one must hold). The first publishes the policy's columns;
+    its result is only shown."""
     columns = tuple(joint(plan.protection.views.values()).levels)
     shown = InferenceControl(columns, (), COLUMNS, "show", "publishes the policy's attributes of every row, exactly")
     every = controls()

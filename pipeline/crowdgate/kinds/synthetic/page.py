@@ -17,7 +17,8 @@ LISTED = 20
 
 
 def page(said: SyntheticManifest, held: PublishedSynthetic) -> KindPage:
-    """Return the nature of the rows, the method, and the pairs that may be used."""
+    """Return the README page of a release of synthetic rows: template and values, such as how the rows were drawn, and
+    which pairs of columns may be analysed together by the certificate of their errors."""
     mechanism, measured = said.mechanism, said.mechanism.measured
     certified = certificate_of(said, held)
     values: dict[str, object] = {
