@@ -203,7 +203,7 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
         ("{population: towns, membership: {recall: 0.1, skew: 15}}", "by 300 non-members.*448 non-members at least"),
         (
             "{population: towns, membership: {recall: 0.1, skew: 5, limit: 0.16}}",
-            "a precision of 0.16 at 1:5, and nothing could pass; expected a limit of 0.166667 at least",
+            "a precision of 0.16 at 1:5, and nothing could pass; expected a limit of at least 0.166667",
         ),
         ("{population: towns, membership: {recall: 0.1, limit: 0}}", "nothing could pass"),
         ("{population: towns, membership: {skew: 0.5}}", "a number from 1 "),

@@ -215,7 +215,7 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
     ),
     "other levels": (_town("width: 50", "width: 20"), "'age' is another attribute in contract town", "'50 years'"),
     "other values": (_town("south, east", "south, west"), "'ward' is another attribute in contract town", "'exact'"),
-    "tables": (_tables, "register_matches does not speak of a release by dp_tables", "one of"),
+    "tables": (_tables, "register_matches does not speak of a release by dp_tables", "a measure such as"),
     "size 0": (_policy("size: 3}, at_most: 1", "size: 0}, at_most: 1"), "out of range", "from 1 to 1e9"),
     "half a size": (_policy("size: 3}, at_most: 1", "size: 1.5}, at_most: 1"), "out of range", "from 1 to 1e9"),
 }

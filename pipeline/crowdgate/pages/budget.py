@@ -61,7 +61,7 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     ids = {each["release_id"] for each in releases}
     amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left"))
     lines = [f"{budget_left_text(budget)}.", *([FROZEN] if budget["frozen"] else []), _life_text(budget)]
-    yield Section("", lines, pictures=_burn_downs(steps))
+    yield Section("", lines, pictures=lambda: _burn_downs(steps))
     yield table_section("Amounts", ("", *AMOUNTS), amounts)
     yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
     rows = ((each["release_id"], each["state"], *_short(each)) for each in releases)

@@ -58,7 +58,7 @@ class PlanReport:
         yield from _figures(found.forecast.figures)
         yield Section("Guarantee", _guarantee(found))
         yield from _singling_out(found)
-        yield Section("What is expected of the release", pictures=found.forecast.pictures(), further=True)
+        yield Section("What is expected of the release", pictures=found.forecast.pictures, further=True)
         yield from _forecast(found)
         yield from map(_wish, self.answers)
         if self.beside is not None:
@@ -95,7 +95,7 @@ def _singling_out(found: Outlook) -> Iterator[Section]:
     says = f"{harm} says nothing, whatever epsilon is."
     titles = (("after so many such releases, and no others", "d"), ("succeeds with probability at most", BOUND))
     bounds = text_listing("Predicate singling out at weight 1e-9", titles, enumerate(found.pso_bounds, start=1))
-    yield Section("Singling out", [says], pictures=[found.singling_out], listings=[bounds])
+    yield Section("Singling out", [says], pictures=lambda: [found.singling_out], listings=[bounds])
     yield Section("", [BY_WEIGHT], further=True)
     yield Section(listings=[found.pso_curve])
 

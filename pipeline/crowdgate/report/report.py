@@ -30,7 +30,7 @@ class Section:
     heading: str = ""
     sentences: Sequence[str] = ()
     points: Sequence[str] = ()
-    pictures: Sequence[Picture] = ()
+    pictures: Callable[[], Sequence[Picture]] = tuple
     listings: Sequence[Listing] = ()
     charts: bool = False
     further: bool = False
@@ -38,10 +38,11 @@ class Section:
     def values(self) -> dict[str, object]:
         """Return the values of the section for the page template, by name. A single listing under a heading has no
         title of its own."""
-        alone = bool(self.heading) and len(self.listings) == 1 and not self.pictures
+        pictures = [picture_values(each) for each in self.pictures()]
+        alone = bool(self.heading) and len(self.listings) == 1 and not pictures
         return {
             "heading": self.heading, "sentences": self.sentences, "points": self.points,
-            "pictures": [picture_values(each) for each in self.pictures], "listings": self.listings,
+            "pictures": pictures, "listings": self.listings,
             "charts": PICTURES if self.charts else "", "titles": "" if alone else "###" if self.heading else "##",
         }  # fmt: skip
 
@@ -95,7 +96,7 @@ class Report:
         write_as(path, self.title, self.markdown, self._drawn, links=self.links)
 
     def _drawn(self) -> list[SvgPicture]:
-        return [*self.charts(), *draw_all([each for section in self.sections() for each in section.pictures])]
+        return [*self.charts(), *draw_all([each for section in self.sections() for each in section.pictures()])]
 
 
 def short_report(

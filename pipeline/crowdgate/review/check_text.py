@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crowdgate.planning.budget_left import UNREAD
 from crowdgate.planning.cost_text import Row, cost_rows
 from crowdgate.planning.decisions import unchecked_decisions_text
 from crowdgate.review.check import GateState
@@ -40,7 +41,7 @@ def _rows(found: PolicyCheck) -> Iterator[Row]:
     yield from _open_gates(found)
     yield from _settled_gates(found)
     yield from _remarks(found)
-    yield "More", f"crowdgate explain {found.policy}, crowdgate plan {found.policy}"
+    yield "More", "crowdgate explain FILE, crowdgate plan FILE"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
@@ -55,7 +56,7 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     yield "Publication", found.chances.publication()
     for each in found.decided:
         if each.state is GateState.COULD_FAIL:
-            yield "Could fail", f"{each.note.gate}: {each.reason}"
+            yield "Could fail", f"{each.note.gate}: {each.reason.removesuffix(f' ({UNREAD})')}"
 
 
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
@@ -89,8 +90,9 @@ def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
     """Yield rows on what the ledger states about the policy besides its budget, or on what is unknown without a
     ledger."""
     if found.informed is None:
-        decisions = "" if found.unheld is None else "; decisions on what is collected are not compared with it"
-        yield "Note", f"unknown whether confidential results were viewed before: its ledger can't be read{decisions}"
+        unknown = "unknown whether confidential results were viewed before: its ledger can't be read"
+        decisions = f"; decisions on what is collected are not compared with it: {found.unheld}"
+        yield "Note", f"{unknown}{'' if found.unheld is None else decisions}"
         return
     if found.informed:
         yield "Note", INFORMED

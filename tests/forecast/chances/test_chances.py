@@ -101,7 +101,7 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
         assert 0 < gate(found, "released_rows")["chance"] < 1
         whole = found["release"]
         assert whole["low"] <= whole["chance"] <= whole["high"] == whole["at_most"]
-    assert "probability of passing: above 0.99, from 3 past runs" in say("plan", clinic.policy).out
+    assert "above 0.99, from 3 past runs" in say("plan", clinic.policy).out
 
 
 def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
