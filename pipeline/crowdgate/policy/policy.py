@@ -115,14 +115,14 @@ class Privacy(Strict):
     delta: Annotated[
         Probability,
         ValueField(
-            "the probability that the limit by epsilon does not hold",
+            "the probability that the limit by epsilon leaves out",
             more_is_looser,
             "the guarantee may fail with a greater probability",
             "the guarantee may fail with a smaller probability only",
         ),
     ]
-    """The privacy cost delta: the probability, for each person, that the limit by epsilon does not hold. It should be
-    far below 1 divided by the number of people.
+    """The privacy cost delta: the probability, for each person, that the limit by epsilon leaves out. It should be far
+    below 1 divided by the number of people.
     """
 
 
@@ -439,7 +439,7 @@ class BudgetSpec(Strict):
     delta: Annotated[
         Probability,
         ValueField(
-            "the probability, over a lifetime, that the limit does not hold",
+            "the probability, over a lifetime, that the limit leaves out",
             more_is_looser,
             "the limit of a lifetime may fail with a greater probability",
             "the limit of a lifetime may fail with a smaller probability only",
