@@ -56,11 +56,11 @@ class PlanReport:
         gates = ((each.gate, each.probability()) for each in found.chances.gates)
         yield table_section("Gates", ("gate", "probability of passing"), gates)
         yield from _figures(found.forecast.figures)
+        yield Section(pictures=found.forecast.pictures, further=True)
         yield Section("Guarantee", _guarantee(found))
         yield from _singling_out(found)
-        yield Section("What is expected of the release", pictures=found.forecast.pictures, further=True)
         yield from _forecast(found)
-        yield from map(_wish, self.answers)
+        yield from map(_target, self.answers)
         if self.beside is not None:
             yield _comparison(self.beside)
 
@@ -125,9 +125,10 @@ def _grid_cell(row: Any, chart: Chart) -> str:
     return first + (f" ({', '.join(further)})" if further else "")
 
 
-def _wish(answer: TargetAnswer) -> Section:
+def _target(answer: TargetAnswer) -> Section:
     """Return the section on a target: the target, advice, and the nearest proposals."""
-    return Section(f"Wish: {answer.wish}", [answer.advice], list(map(_proposal, answer.proposals)))
+    said = [f"Target: {answer.wish}.", f"Advice: {answer.advice}."]
+    return Section("Target", said, list(map(_proposal, answer.proposals)))
 
 
 def _proposal(found: MechanismProposal) -> str:
