@@ -9,8 +9,6 @@ NumPy, which pyarrow imports where it is installed, is left out: it takes half o
 import json
 import sys
 
-sys.modules["numpy"] = None  # type: ignore[assignment]
-
 
 def _read(path: bytes, most: int) -> None:
     import pyarrow as pa
@@ -39,5 +37,6 @@ def _answer(line: str) -> str:
 
 
 if __name__ == "__main__":
+    sys.modules["numpy"] = None  # type: ignore[assignment]
     for asked in sys.stdin:
         print(_answer(asked), flush=True)
