@@ -60,7 +60,7 @@ def decimal_mark(mark: str) -> Iterator[None]:
         _MARK.reset(before)
 
 
-def mark() -> str:
+def current_mark() -> str:
     """Return the decimal mark in force for text for people."""
     return _MARK.get()
 

@@ -19,7 +19,7 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.forecast.figure_folder import FigureFolder
 from crowdgate.kind.forecast import Basis, Figure, Forecast
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.number_text import Value, mark
+from crowdgate.number_text import Value, current_mark
 from crowdgate.system.installed_code import code_digest, libraries
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class StoredFigures:
     def _stored(self, name: str, make: Callable[[], T], to_json: Callable[[T], Any], of: Callable[[Any], T]) -> T:
         if self.folder is None:
             return make()
-        key = hashlib.sha256(f"{name} {mark()} {self.digest}".encode()).hexdigest()
+        key = hashlib.sha256(f"{name} {current_mark()} {self.digest}".encode()).hexdigest()
         found = self.folder.read(key)
         if found is not None:
             with suppress(KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):  # of another shape

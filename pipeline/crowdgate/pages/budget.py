@@ -48,11 +48,7 @@ def budget_page(ledger: Ledger, population: str) -> Report:
         raise LedgerRefused(f"{population} is not registered in the ledger {ledger.id}; registered: {known}")
     summary, steps = ledger_summary(ledger), tuple(budget_steps(ledger.journal(), population))
     (budget,) = (each for each in summary["budgets"] if each["population"] == population)
-    return Report(
-        f"Budget of {population}",
-        lambda: list(_sections(summary, budget, steps)),
-        lambda: {"outcome": "shown", **budget},
-    )
+    return Report(f"Budget of {population}", lambda: list(_sections(summary, budget, steps)))
 
 
 def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[BudgetStep]) -> Iterator[Section]:

@@ -72,10 +72,7 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
 
 def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[str, str]) -> Report:
     """Return the index of a ledger's runs and budgets as a report, the last run first."""
-    listed = [{"release": each.told.release_id, "outcome": each.told.outcome, "page": each.page} for each in rows]
-    return Report(
-        "Releases", lambda: _sections(ledger, rows, budgets), lambda: {"outcome": "shown", "runs": listed}, links=links
-    )
+    return Report("Releases", lambda: _sections(ledger, rows, budgets), links=links)
 
 
 def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Section]:

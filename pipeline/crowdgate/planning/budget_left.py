@@ -65,12 +65,13 @@ class BudgetLeft:
         """The reason why the very next release is impossible; None if it is possible, or the ledger was not read."""
         if not self.read or self.passing:
             return None
-        return self._budget_text() if self.stops is None else f"{self.stops.gate}: {self.stops.reason}"
+        stopped = self.stops
+        return f"{stopped.gate}: {stopped.reason}" if stopped else f"Budget left: {self.amounts_text()}"
 
     def words(self) -> list[str]:
         """Return the budget left, and the gates that would stop further releases, in sentences."""
         alone = "" if self.read else f" ({self.unread}; this assumes that nothing was spent)"
-        said = [self._budget_text() + alone]
+        said = [f"Budget left: {self.amounts_text()}{alone}"]
         if self.stops is not None:
             which = "the next one" if not self.passing else f"all but the first {self.passing}"
             said.append(f"Its gates would withhold {which} of these: {self.stops.gate}: {self.stops.reason}.")
@@ -90,14 +91,13 @@ class BudgetLeft:
             "stopped_by": None if self.stops is None else self.stops.gate,
         }
 
-    def _budget_text(self) -> str:
+    def amounts_text(self) -> str:
+        """Return the epsilon and delta left, and the number of further such releases that they allow, as text."""
         left = self.spent.left_of(self.cap)
-        amounts = (f"{name} {decimal(getattr(left, name), rounding=Rounding.DOWN)}" for name in ("epsilon", "delta"))
-        serves = f". Its table is the sample {self.sample}, which can be released once: enough for"
-        which = ", enough for" if self.sample is None else serves
-        return (
-            f"Budget left: {', '.join(amounts)}{which} {self.releases} such release{'' if self.releases == 1 else 's'}"
-        )
+        epsilon, delta = (decimal(getattr(left, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
+        enough = f"enough for {self.releases} such release{'' if self.releases == 1 else 's'}"
+        once = f": the table is the sample {self.sample}, which may be released once" if self.sample else ""
+        return f"epsilon {epsilon}, delta {delta}, {enough}{once}"
 
 
 @dataclass(frozen=True)

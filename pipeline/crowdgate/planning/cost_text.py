@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting import pso
 from crowdgate.accounting.pso_baselines import baseline_up_to
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
-from crowdgate.number_text import Rounding, decimal
+from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import facts_at_next
 
 if TYPE_CHECKING:
@@ -25,21 +25,11 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
     """
     once = plan.guarantee
     yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}"
-    yield "Budget left", _budget_text(left)
+    assumed = "" if left.read else f" (assumed: nothing was spent, as {left.unread})"
+    yield "Budget left", f"{left.amounts_text()}{assumed}"
     if left.stops is not None and left.passing:
         yield "Budget left", f"{left.stops.gate} withholds all such releases but the first {left.passing}"
     yield "Singling out", _singling_out_text(plan, left)
-
-
-def _budget_text(left: BudgetLeft) -> str:
-    """Return the budget left, and the number of further such releases that it allows, as text."""
-    gone = left.spent.left_of(left.cap)
-    epsilon, delta = (decimal(getattr(gone, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
-    enough = f"enough for {left.releases} such release{'' if left.releases == 1 else 's'}"
-    if left.sample is not None:
-        enough = f"{enough}: the table is the sample {left.sample}, which may be released once"
-    assumed = "" if left.read else f" (assumed: nothing was spent, as {left.unread})"
-    return f"epsilon {epsilon}, delta {delta}, {enough}{assumed}"
 
 
 def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:

@@ -56,14 +56,14 @@ def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterab
 @dataclass(frozen=True, eq=False)
 class Report:
     """A report whose parts are made when it is written: its sections, with the decimal mark in force; `data`, the
-    object of `--json`; and charts.
+    object of `--json` (empty for a report that is only a page); and charts.
 
     A terminal begins with `opening`, a page with its title.
     """
 
     title: str
     sections: Callable[[], Sequence[Section]]
-    data: Callable[[], dict[str, Any]]
+    data: Callable[[], dict[str, Any]] = dict
     charts: Callable[[], Sequence[SvgPicture]] = tuple
     opening: str = ""
     links: dict[str, str] = field(default_factory=dict)

@@ -316,7 +316,7 @@ def test_the_release_as_a_whole_is_between_what_gates_can_have_in_common() -> No
     assert (found.value, found.low, found.high) == pytest.approx((0.72, 0.7, 0.8))
     open_ = Chances((*made, untold), refused=False)
     assert (open_.all, open_.at_most, open_.untold) == (None, 0.8, 1)
-    assert "unknown (1 gate has no estimate, at most 0.80 by the others)" in open_.words()
+    assert open_.publication() == "probability unknown (1 gate has no estimate), at most 0.80 by the others"
     assert Chances((untold, GateChance(rule, FAILS, "", stops=True)), refused=False).all == FAILS
     assert Chances(tuple(made), refused=True).all == FAILS
 

@@ -57,11 +57,6 @@ class GateChance:
         """The gate in one phrase, e.g. `released_rows at least 100000`."""
         return gate_text(self.rule)
 
-    def words(self) -> str:
-        """Return the probability of passing with its basis as a clause, beginning with "probability of passing"."""
-        known = f"{odds_text(self.odds)}, {self.basis}" if self.odds else self.basis
-        return f"probability of passing: {known}"
-
     def probability(self) -> str:
         """Return the probability of passing with its basis, or "unknown" with the reason, for a gate that can pass and
         fail."""
@@ -109,19 +104,6 @@ class Chances:
     @property
     def _stopping(self) -> list[GateChance]:
         return [each for each in self.gates if each.stops]
-
-    def words(self) -> str:
-        """Return the probability that the next release is published, as a sentence, or why it is 0 or unknown."""
-        said, found = "Probability of publication", self.all
-        hopeless = next((each.gate for each in self._stopping if each.odds == FAILS), None)
-        if self.refused or hopeless is not None:
-            return f"{said}: 0, {hopeless} can't pass" if hopeless else f"{said}: 0, its ledger refuses it"
-        if found is not None:
-            how = "" if found.low == found.high else ", if gates are independent"
-            return f"{said}: {odds_text(found)}{how}"
-        of = "1 gate has no estimate" if self.untold == 1 else f"{self.untold} gates have no estimate"
-        bound = f", at most {format_value(self.at_most, CHANCE)} by the others" if self.at_most < 1 else ""
-        return f"{said}: unknown ({of}{bound})"
 
     def publication(self) -> str:
         """Return the probability that the next release is published, in a clause."""
