@@ -64,7 +64,7 @@ def predictions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(
     kind=st.sampled_from(list(KINDS)),
     epsilon=st.sampled_from(["1", "2", "3.5"]),

@@ -231,7 +231,7 @@ edits = st.none() | st.sampled_from(EDITS)
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(before=steps, between=steps, after=steps, tampering=tamperings, mode=modes, damage=edits)
 def test_reads_say_what_they_say_when_the_whole_journal_is_followed(
     signers: dict[str, SigningKey],

@@ -104,8 +104,15 @@ def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -
         (f"2/{SLOTS[1]}", float(measured[1])),
     ]
     assert [limit.value for limit in rows.limits] == [999.0]
-    earlier = page(clinic, SLOTS[0])
-    assert [len(each.series[0].points) for each in earlier.everything if each.name.startswith("gate")] == [1] * 5
+
+
+def test_a_first_run_has_no_pictures_of_single_points(clinic: Workshop) -> None:
+    result = made(clinic, SLOTS[0])
+    found = page(clinic, SLOTS[0])
+    assert not [each for each in found.everything if each.name.startswith("gate")]
+    text = found.markdown()
+    assert "How near to the limits" not in text
+    assert all(each.reason in text for each in result.verdicts if each.public)
 
 
 def test_an_excess_beyond_another_share_is_another_number(clinic: Workshop) -> None:
@@ -114,8 +121,9 @@ def test_an_excess_beyond_another_share_is_another_number(clinic: Workshop) -> N
     made(clinic, SLOTS[0])
     clinic.edit(clinic.policy, "of: ward, at_most: 0.5", "of: ward, at_most: 0.25")
     withheld(clinic, SLOTS[1])
-    (drawn,) = [each for each in page(clinic, SLOTS[1], 2).everything if each.title.startswith("invalid_share")]
-    assert [point.at for point in drawn.series[0].points] == [f"2/{SLOTS[1]}"]
+    made(clinic, SLOTS[2])
+    (drawn,) = [each for each in page(clinic, SLOTS[2], 2).everything if each.title.startswith("invalid_share")]
+    assert [point.at for point in drawn.series[0].points] == [f"2/{SLOTS[1]}", f"2/{SLOTS[2]}"]
 
 
 def test_a_release_that_is_not_what_it_claims_has_no_page(clinic: Workshop) -> None:

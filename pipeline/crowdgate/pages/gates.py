@@ -54,8 +54,8 @@ def _notes(verdict: Verdict) -> list[str]:
 
 def margins(past: Sequence[EndedRun]) -> list[Picture]:
     """Return a picture for each gate of the last run that has verdicts, except gates on the guarantee: its measurements
-    in the last MOST runs of `past`, and its limit (0 for an excess, which is measured beyond the limit). Gates without
-    a finite measurement have none."""
+    in the last MOST runs of `past`, and its limit (0 for an excess, which is measured beyond the limit). A gate has
+    none with fewer than two finite measurements: the table of gates shows a single one."""
     every = next((each.verdicts for each in reversed(past) if each.verdicts), ())
     last = [each for each in every if not _repeats_guarantee(each)]
     made = (_margin(at, verdict, past[-MOST:]) for at, verdict in enumerate(last, start=1))
@@ -70,7 +70,7 @@ def _repeats_guarantee(verdict: Verdict) -> bool:
 def _margin(at: int, verdict: Verdict, past: Sequence[EndedRun]) -> Picture | None:
     found = ((each.release_id.partition("/")[2], _same_measurement(verdict, each)) for each in past)
     points = tuple(_point(run, shown) for run, shown in found if shown and isfinite(_number_of(shown.value)))
-    if not points:
+    if len(points) < 2:
         return None
     limit, words = _limit(verdict), f"limit ({limit_text(verdict.rule)})"
     known = MEASURES.get(verdict.measure)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, lsq_linear
 
@@ -316,6 +316,25 @@ def test_the_methods_of_a_newton_step_agree(seed: int, monkeypatch: pytest.Monke
     by_gradients = calibrate(case.counts, case.margins, case.design).weights
     assert np.abs(by_figures - by_classes).max() <= 1
     assert np.abs(by_gradients - by_classes).max() <= 20
+
+
+@given(
+    bends=st.lists(st.floats(1e-6, 1), max_size=8),
+    slopes=st.lists(st.floats(1e-3, 1e6), min_size=9, max_size=9),
+    root=st.floats(1e-6, 1 - 1e-6),
+)
+def test_the_length_of_a_step_is_the_root_of_any_increasing_function_of_pieces(
+    bends: list[float], slopes: list[float], root: float
+) -> None:
+    at = np.array([0.0, *sorted(bends), 1.0])
+    rises = np.concatenate([[0.0], np.cumsum(np.diff(at) * slopes[: len(at) - 1])])
+
+    def slope(t: float) -> float:
+        return float(np.interp(t, at, rises) - np.interp(root, at, rises))
+
+    assume(slope(0.0) < 0 < slope(1.0))
+    found = interval_projection._root(slope, slope(0.0), slope(1.0))
+    assert abs(found - root) <= 1.1e-3 * root + 1e-9
 
 
 def test_common_sums_are_cells_of_coarser_tables_and_their_own() -> None:

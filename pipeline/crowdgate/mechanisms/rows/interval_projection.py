@@ -24,7 +24,9 @@ from crowdgate.arrays import Floats
 
 MOST_DENSE = 3000
 """Up to this number the equations of a Newton step are solved by a factorisation, above by conjugate gradients."""
-_STEPS, _ROUNDS, _SEARCH = 300, 60, 1e-3
+_STEPS, _ROUNDS = 300, 60
+_SEARCH, _SHORTEST = 1e-3, 1e-9
+"""Relative and absolute tolerance of the length of a step."""
 _FIRST, _LAST = 1e3, 1e5
 """The first and the greatest weight of a squared shift."""
 _INNER, _ITERATIONS, _REGULAR = 1e-3, 2000, 1e-9
@@ -129,11 +131,26 @@ def _length(problem: ProjectionProblem, y: Floats, step: Floats, start: Floats, 
         there = y + t * step
         return float(((there - start) / stiffness - problem.shift(there)) @ step)
 
-    if slope(1.0) <= 0 or slope(0.0) >= 0:
-        return 1.0
-    from scipy.optimize import brentq  # imported late: most releases need no part of a step
+    first, last = slope(0.0), slope(1.0)
+    return 1.0 if last <= 0 or first >= 0 else _root(slope, first, last)
 
-    return float(brentq(slope, 0.0, 1.0, xtol=1e-9, rtol=_SEARCH))
+
+def _root(slope: Callable[[float], float], first: float, last: float) -> float:
+    """Return the root between 0 and 1 of an increasing function with the values first < 0 < last at 0 and 1.
+
+    The method is the Illinois method. Importing SciPy's root finders takes longer than most verifications.
+    """
+    low, high = 0.0, 1.0
+    while high - low > _SEARCH * high + _SHORTEST:
+        t = low - first * (high - low) / (last - first)
+        value = slope(t)
+        if value == 0 or not low < t < high:
+            return t
+        if value < 0:
+            low, first, last = t, value, last / 2
+        else:
+            high, last, first = t, value, first / 2
+    return (low + high) / 2
 
 
 def _newton(problem: ProjectionProblem, y: Floats, slope: Floats, stiffness: float) -> Floats:
