@@ -38,6 +38,10 @@ COMMANDS = {
         "release",
         "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",
     ),
+    "withdraw": CommandEntry(
+        "withdraw",
+        "Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged.",
+    ),
     "check": CommandEntry(
         "check",
         "Find out whether policies are right and can be let through, reading no data but those of a public register.",

@@ -23,6 +23,8 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         destination_claims.give_back(here, entry.release_id, ledger.id)
         plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
+    if entry.state is State.WITHDRAWN:
+        raise _withdrawn_refusal(ledger, entry)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
         message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
         raise LedgerRefused(message, "spent")
@@ -39,6 +41,15 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     write_signed_catalogue(root, plan.bundle.root, ledger)
     plain = f"Already published on {slot}; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
+
+
+def _withdrawn_refusal(ledger: Ledger, entry: Entry) -> LedgerRefused:
+    line = ledger.withdrawal(entry.release_id)
+    assert line is not None, "the state follows from this line"
+    said = (
+        f"{entry.release_id} was withdrawn on {line.day} ({line.detail_values['reason']}), and is never released again"
+    )
+    return LedgerRefused(f"{said}; use a new slot or version", "withdrawn")
 
 
 def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:
