@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -22,7 +21,7 @@ REASON = "The ward north was coded wrongly"
 
 
 @pytest.fixture
-def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     """Make a working copy with one release."""
     workshop = make_workshop(tmp_path / "w")
     monkeypatch.chdir(workshop.root)

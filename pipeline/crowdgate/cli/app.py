@@ -96,7 +96,9 @@ COMMANDS = {
     ),
     "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
-    "record": CommandEntry("record", "Open the private record of a release; every access is recorded."),
+    "record": CommandEntry(
+        "record", "Open, list and delete private records; every access and every deletion is recorded."
+    ),
     "keys": CommandEntry("keys", "Create and show the keys that sign releases."),
     "catalogue": CommandEntry("catalogue", "Write and verify the signed list of a destination's releases."),
     "kl": CommandEntry("kl", "Publish and query KL distances; record what is collected."),

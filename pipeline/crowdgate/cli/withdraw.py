@@ -18,8 +18,10 @@ def withdraw(
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged. Run
-    in the working copy that published it. Run again, it finishes an interrupted withdrawal. Copies elsewhere stay."""
+    """Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged.
+
+    Run in the working copy that published it. Run again, it finishes an interrupted withdrawal. Copies elsewhere stay.
+    """
     home = Path.cwd()
     found = withdraw_release(release_id, reason, home, ledger_at(home, ledger))
     if as_json:

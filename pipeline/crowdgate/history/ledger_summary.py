@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, accesses
+from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_DELETED, RECORD_OPENED, TABLE_AUDITED, accesses
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger
@@ -37,6 +37,9 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
         "records_opened": [
             {**_line_origin(line), "release_id": line.subject} for line in _accesses(journal, RECORD_OPENED)
         ],
+        "records_deleted": [
+            {**_line_origin(line), "record": line.subject} for line in journal if line.event == RECORD_DELETED
+        ],
         "audits": [vars(each) for each in audits(journal)],
         "tables_audited": [
             {**_line_origin(line), "population": line.subject} for line in _accesses(journal, TABLE_AUDITED)
@@ -64,6 +67,8 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
         yield f"  {each['release_id']} withdrawn: {each['reason']} ({_written_by(each)})"
     for look in listing["records_opened"]:
         yield f"  private record of {look['release_id']} opened ({_written_by(look)})"
+    for each in listing["records_deleted"]:
+        yield f"  private record of {each['record']} deleted ({_written_by(each)})"
     for each in listing["audits"]:
         yield f"  audit of {each['policy']}, {each['question']}: {each['event']} (line {each['line']})"
     for look in listing["tables_audited"]:
