@@ -191,6 +191,12 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del spec
         return {}
 
+    def most_lines(self, mechanism: M, rows: int) -> tuple[int, int]:
+        """Greatest numbers of lines of the data in one format, if the table has at most so many rows: lines of labels,
+        and lines of labels and noisy numbers."""
+        del mechanism
+        return rows, 0
+
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
         """The guarantee in words. If the number of people is known, each part is spent twice."""
         from crowdgate.manifest import guarantee_sentences

@@ -7,6 +7,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Result
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.planning.catalogue import write_signed_catalogue
+from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
 
@@ -26,8 +27,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     if entry.state is State.WITHDRAWN:
         raise _withdrawn_refusal(ledger, entry)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
-        message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
-        raise LedgerRefused(message, "spent")
+        raise crashed_refusal(ledger, entry, "make the release with another slot (--as-of)")
     destination = plan.bundle.root / entry.destination
     root = destination.parents[entry.release_id.count("/")]
     if not publisher.is_complete(destination, entry.manifest_digest):

@@ -73,6 +73,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: SafeK, rows: int) -> tuple[int, int]:
+        if mechanism.margins is None:
+            return rows, 0
+        return rows, 2 * mechanism.margins.tables(mechanism.levels).workload.cells
+
     def parameters(self, mechanism: SafeK) -> Json:
         from crowdgate.kinds.rows.release import parameters
 

@@ -72,6 +72,11 @@ class SyntheticKind(
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: SyntheticPlan, rows: int) -> tuple[int, int]:
+        from crowdgate.kinds.synthetic.files import most_lines
+
+        return most_lines(mechanism, rows)
+
     def parameters(self, mechanism: SyntheticPlan) -> Json:
         from crowdgate.kinds.synthetic.release import parameters
 

@@ -63,6 +63,11 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: TablesPlan, rows: int) -> tuple[int, int]:
+        del rows
+        workload = mechanism.mechanism.workload
+        return 0, 2 * workload.cells + 4 * (len(workload.items) + len(workload.queries))
+
     def parameters(self, mechanism: TablesPlan) -> Json:
         from crowdgate.kinds.tables.release import parameters
 
