@@ -181,6 +181,10 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def read(self, folder: Path, manifest: X, formats: Formats) -> P:
         """Recount the files of a folder. Raises VerificationFailed for anything that differs from the manifest."""
 
+    @abstractmethod
+    def unproved(self, manifest: X) -> str:
+        """Sentence about the data: the changes that nothing but a signature or the ledger can tell."""
+
     def gate_attributes(self, spec: S) -> Sequence[str]:
         """Attributes that gates may name; none unless a kind publishes rows of people."""
         del spec

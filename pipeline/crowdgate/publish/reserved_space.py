@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SPACE = f"{SCRATCH}space~"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What an operating system says where a file can't grow."""
+"""Error numbers of an operating system for a file that can't grow."""
 _CHUNK = 1 << 16
 Shrink = Callable[[int], bool]
 """A function that gives up at least so many bytes of reserved space, and returns whether there were any."""

@@ -10,6 +10,7 @@ from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.reserved_space import free_space
 
 
 def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
@@ -21,7 +22,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
     slot = entry.release_id.rpartition("/")[2]
     if entry.state is State.WITHHELD:
-        destination_claims.give_back(here, entry.release_id, ledger.id)
+        _remove_claim(here, entry.release_id, ledger.id)
         plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
     if entry.state is State.WITHDRAWN:
@@ -37,10 +38,16 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     if entry.state is State.COMMITTED:
         publisher.sync_destination(destination, root / STAGING)
         ledger.published(entry.release_id, entry.number)
-    destination_claims.give_back(root, entry.release_id, ledger.id)
+    _remove_claim(root, entry.release_id, ledger.id)
     write_signed_catalogue(root, plan.bundle.root, ledger)
     plain = f"Already published on {slot}; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
+
+
+def _remove_claim(root: Path, release_id: str, owner: str) -> None:
+    """Remove the claim and the reserved space that a killed run of an ended release left."""
+    free_space(root, release_id, owner)
+    destination_claims.give_back(root, release_id, owner)
 
 
 def _withdrawn_refusal(ledger: Ledger, entry: Entry) -> LedgerRefused:

@@ -77,6 +77,10 @@ class SyntheticKind(
 
         return most_lines(mechanism, rows)
 
+    def unproved(self, manifest: SyntheticManifest) -> str:
+        del manifest
+        return "Noisy tables and rows may have been replaced together by others that fit each other."
+
     def parameters(self, mechanism: SyntheticPlan) -> Json:
         from crowdgate.kinds.synthetic.release import parameters
 

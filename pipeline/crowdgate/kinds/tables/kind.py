@@ -68,6 +68,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         workload = mechanism.mechanism.workload
         return 0, 2 * workload.cells + 4 * (len(workload.items) + len(workload.queries))
 
+    def unproved(self, manifest: TablesManifest) -> str:
+        del manifest
+        return "Noisy numbers may have been replaced by others that fit each other."
+
     def parameters(self, mechanism: TablesPlan) -> Json:
         from crowdgate.kinds.tables.release import parameters
 
