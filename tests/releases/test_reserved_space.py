@@ -1,4 +1,4 @@
-"""What a destination must hold for a release is reserved before the charge; what killed runs left there is removed."""
+"""Disk space of a release is reserved before the charge; files that killed runs left at a destination are removed."""
 
 import io
 import os
