@@ -44,6 +44,7 @@ def reserve_space(root: Path, release_id: str, owner: str, size: int) -> None:
             handle = permissions.open_file(path, os.O_WRONLY, permissions.STAGING)
             try:
                 _allocate(handle, size)
+                os.fsync(handle)
             finally:
                 os.close(handle)
             hold(path)
