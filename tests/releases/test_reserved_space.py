@@ -16,6 +16,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.kind.run import Run as PlannedRun
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.publish import publisher, reserved_space
 from crowdgate.publish.destination_claims import claim_file
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import SPACE, SpacedFile
@@ -69,6 +70,8 @@ def test_no_charge_is_lost_on_a_disk_that_fills_after_the_probe(
     workshop: Workshop, small_disk: Path, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
     original = getattr(job, after)
+    monkeypatch.setattr(publisher, "FOLDER_BYTES", 4096)  # so that each file must take its own
+    monkeypatch.setattr(reserved_space, "_CHUNK", 4096)
 
     def then_full(*args: object) -> object:
         found = original(*args)
