@@ -139,7 +139,8 @@ class FileFault(CrowdgateError):
 
 
 class LedgerRefused(CrowdgateError):
-    """The ledger refuses. `code` is refused, spent (an earlier run crashed) or lost (its staged bytes are gone)."""
+    """The ledger refuses. `code` is refused, spent (an earlier run crashed), lost (its staged bytes are gone) or
+    withdrawn, among others."""
 
     exit_code = 5
     code = "refused"
@@ -150,10 +151,15 @@ class LedgerRefused(CrowdgateError):
 
 
 class VerificationFailed(CrowdgateError):
-    """A published release differs from what its manifest states."""
+    """A published release differs from what its manifest states. `code` is verification-failed, or withdrawn for a
+    release of which only a tombstone is left."""
 
     exit_code = 6
     code = "verification-failed"
+
+    def __init__(self, message: str, code: str = "verification-failed") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class EnvironmentFault(CrowdgateError):

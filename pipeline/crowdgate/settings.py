@@ -1,7 +1,7 @@
 """Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, and the style of pages, by
-crowdgate.toml. No message quotes the value of a setting for a private key.
+The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, the style of pages, and the
+retention of private records by crowdgate.toml. No message quotes the value of a setting for a private key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
 LEDGER_VARIABLE = "CROWDGATE_LEDGER"
 LONGEST_NAME = 20
-NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark")
+MOST_DAYS = 36_500
+"""The longest retention of private records, in days: a hundred years."""
+NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark", "private_record_days")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
 """Function of (URL of a ledger as a setting states it, folder of that setting) that returns the completed URL; raises
@@ -127,6 +129,21 @@ def page_style(root: Path) -> PageStyle:
     if mark not in (".", ","):
         raise ConfigurationError(Problem(str(path), None, "decimal_mark", "no mark", '"." or ","', code=Code.SETTING))
     return PageStyle(lang, str(mark))
+
+
+def private_record_days(root: Path) -> int | None:
+    """Return the number of days after which private records should be deleted, or None if crowdgate.toml states none.
+
+    Raises ConfigurationError.
+    """
+    path = root / FILE
+    days = _settings(path).get("private_record_days")
+    if days is None or (type(days) is int and 1 <= days <= MOST_DAYS):
+        return days
+    expected = f"a whole number of days from 1 to {MOST_DAYS:,}, such as 365"
+    raise ConfigurationError(
+        Problem(str(path), None, "private_record_days", "no number of days", expected, code=Code.SETTING)
+    )
 
 
 def _secret(path: Path, place: str) -> bytes:

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+from collections.abc import Callable
 from datetime import date
 from itertools import count
 from pathlib import Path
@@ -72,6 +73,22 @@ def measure_and_kill(asked: asking.AnonymityRequest, holder: str, name: str, whe
 def _measure(asked: asking.AnonymityRequest, holder: str, name: str, when: str) -> None:
     _kill_at(holder, name, when)
     measuring.measure_anonymity(asked)
+
+
+def finish_until(function: Callable[..., object], args: tuple[object, ...], name: str, nth: int) -> bool:
+    """Call a function in a process that is killed just after the `nth` call of a function of `os`; return whether there
+    were so many calls.
+    """
+    process = PROCESSES.Process(target=_finish, args=(function, args, name, nth))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+def _finish(function: Callable[..., object], args: tuple[object, ...], name: str, nth: int) -> None:
+    _kill_at("os", name, "after", nth)
+    function(*args)
 
 
 def publish_until(asked: PublicationRequest, today: date, name: str, nth: int) -> bool:

@@ -38,6 +38,10 @@ COMMANDS = {
         "release",
         "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",
     ),
+    "withdraw": CommandEntry(
+        "withdraw",
+        "Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged.",
+    ),
     "check": CommandEntry(
         "check",
         "Find out whether policies are right and can be let through, reading no data but those of a public register.",
@@ -92,7 +96,9 @@ COMMANDS = {
     ),
     "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
-    "record": CommandEntry("record", "Open the private record of a release; every access is recorded."),
+    "record": CommandEntry(
+        "record", "Open, list and delete private records; every access and every deletion is recorded."
+    ),
     "keys": CommandEntry("keys", "Create and show the keys that sign releases."),
     "catalogue": CommandEntry("catalogue", "Write and verify the signed list of a destination's releases."),
     "kl": CommandEntry("kl", "Publish and query KL distances; record what is collected."),

@@ -41,8 +41,9 @@ def verify(folder: Destination, key: Trusted, as_json: AsJson = False) -> None:
 def _show(outcome: str, folder: Path, statement: CatalogueStatement, as_json: bool) -> None:
     ledger, releases = statement.predicate.ledger, statement.releases()
     if as_json:
-        print_json({"outcome": outcome, "ledger": ledger.model_dump(), "releases": releases})
+        listed = {"releases": releases, "withdrawn": sorted(statement.withdrawn())}
+        print_json({"outcome": outcome, "ledger": ledger.model_dump(), **listed})
         return
     typer.echo(f"{folder / NAME}, {outcome} as of line {ledger.line} of the ledger {ledger.id}:")
     for name in releases:
-        typer.echo(f"  {name}")
+        typer.echo(f"  {name}{' (withdrawn)' if name in statement.withdrawn() else ''}")

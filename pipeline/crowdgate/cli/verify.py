@@ -31,6 +31,7 @@ def verify(
     said = found.manifest
     if as_json:
         origin = {"signed": found.signed, "key_checked": found.keys, "ledger": found.ledger, "refitted": refit}
+        origin["unproved"] = found.unproved
         stated: dict[str, Any] = {"release_id": said.release.id, "guarantee": json_fields(said.guarantee)}
         stated["waived"] = [json_fields(gate) for gate in said.verdicts if gate.verdict.waived]
         print_json({"outcome": "verified", **stated, **origin})
@@ -44,3 +45,5 @@ def verify(
         if refit:
             typer.echo("The rows are those that the noisy tables and the seed give.")
         typer.echo(f"Origin: {found.origin}.")
+        if found.unproved is not None:
+            typer.echo(f"Not proved: {found.unproved} Give --key or --ledger.")

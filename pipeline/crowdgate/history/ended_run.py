@@ -14,6 +14,7 @@ from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_r
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.signing.statement import WithdrawalStatement, withdrawal_text
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ ENDED = {
     State.PUBLISHED: "published",
     State.COMMITTED: "committed, and not yet published",
     State.WITHHELD: "withheld",
+    State.WITHDRAWN: "withdrawn",
     State.VOID: "not read",
     State.RESERVED: "not ended",
 }
 """The outcome of a run, by the state of its charge."""
+_NO_MANIFEST = "its manifest was removed when it was withdrawn"
 PLAIN = {
     State.WITHHELD: (
         "Nothing was published. The table was read, so the privacy cost stays charged: a refusal reveals something too."
@@ -89,6 +92,8 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
             return of_manifest(_read(root / entry.destination / manifest.NAME, entry.manifest_digest))
+        if entry.state is State.WITHDRAWN:
+            return _withdrawn(ledger, entry)
         told = public_part_of_record(ledger, entry)["verdicts"] if entry.state is State.WITHHELD else None
         verdicts = None if told is None else tuple(gate.verdict for gate in parse_verdicts(told))
         why = None if verdicts is not None else "the run ended before its gates were judged, or did not end"
@@ -97,6 +102,20 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
     outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
     plain = PLAIN.get(entry.state, "")
     return EndedRun(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, plain, verdicts, why=why)
+
+
+def of_tombstone(said: WithdrawalStatement) -> EndedRun:
+    """Return the facts about the run of a withdrawn release, from its tombstone."""
+    cost = Fraction(said.predicate.epsilon), Fraction(said.predicate.delta)
+    return EndedRun(said.release_id, ENDED[State.WITHDRAWN], *cost, said.plain, None, why=_NO_MANIFEST)
+
+
+def _withdrawn(ledger: Ledger, entry: Entry) -> EndedRun:
+    line = ledger.withdrawal(entry.release_id)
+    assert line is not None, "the state follows from this line"
+    plain = withdrawal_text(str(line.day), line.detail_values["reason"])
+    cost = entry.spend.epsilon, entry.spend.delta
+    return EndedRun(entry.release_id, ENDED[entry.state], *cost, plain, None, why=_NO_MANIFEST)
 
 
 def _read(path: Path, digest: str | None) -> Manifest:

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_OPENED, TABLE_AUDITED, accesses
+from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_DELETED, RECORD_OPENED, TABLE_AUDITED, accesses
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger
 from crowdgate.ledger.schema import ENTRIES, POPULATIONS, TOTALS
+from crowdgate.ledger.transitions import WITHDRAWN
 from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
@@ -28,8 +29,16 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
         "releases": [_release(entry) for entry in ledger.entries()],
         "burn_down": [_charge(line) for line in journal if line.event in CHARGES and _has_total(line)],
         "changes": [_change(line) for line in journal if line.event in REASONED],
+        "withdrawn": [
+            {**_line_origin(line), "release_id": line.subject, "reason": line.detail_values["reason"]}
+            for line in journal
+            if line.event == WITHDRAWN
+        ],
         "records_opened": [
             {**_line_origin(line), "release_id": line.subject} for line in _accesses(journal, RECORD_OPENED)
+        ],
+        "records_deleted": [
+            {**_line_origin(line), "record": line.subject} for line in journal if line.event == RECORD_DELETED
         ],
         "audits": [vars(each) for each in audits(journal)],
         "tables_audited": [
@@ -54,8 +63,12 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
     for each in listing["changes"]:
         what = f" to epsilon {each['epsilon']}, delta {each['delta']}" if "epsilon" in each else ""
         yield f"  {each['population']} {each['change']}{what}: {each['reason']} ({_written_by(each)})"
+    for each in listing["withdrawn"]:
+        yield f"  {each['release_id']} withdrawn: {each['reason']} ({_written_by(each)})"
     for look in listing["records_opened"]:
         yield f"  private record of {look['release_id']} opened ({_written_by(look)})"
+    for each in listing["records_deleted"]:
+        yield f"  private record of {each['record']} deleted ({_written_by(each)})"
     for each in listing["audits"]:
         yield f"  audit of {each['policy']}, {each['question']}: {each['event']} (line {each['line']})"
     for look in listing["tables_audited"]:

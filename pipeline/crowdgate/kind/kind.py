@@ -181,6 +181,10 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def read(self, folder: Path, manifest: X, formats: Formats) -> P:
         """Recount the files of a folder. Raises VerificationFailed for anything that differs from the manifest."""
 
+    @abstractmethod
+    def unproved(self, manifest: X) -> str:
+        """Sentence about the data: the changes that nothing but a signature or the ledger can tell."""
+
     def gate_attributes(self, spec: S) -> Sequence[str]:
         """Attributes that gates may name; none unless a kind publishes rows of people."""
         del spec
@@ -190,6 +194,12 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Epsilon of steps other than the mechanism, by the name of the step; none unless a kind has such steps."""
         del spec
         return {}
+
+    def most_lines(self, mechanism: M, rows: int) -> tuple[int, int]:
+        """Greatest numbers of lines of the data in one format, if the table has at most so many rows: lines of labels,
+        and lines of labels and noisy numbers."""
+        del mechanism
+        return rows, 0
 
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
         """The guarantee in words. If the number of people is known, each part is spent twice."""

@@ -17,6 +17,8 @@ from crowdgate.ledger.schema import ENTRIES
 
 RECORD_OPENED = "private-record-opened"
 """Event: the private record of a release, the line's subject, was opened."""
+RECORD_DELETED = "private-record-deleted"
+"""Event: the private record that is the line's subject was deleted. It shows nothing, so it is no access."""
 TABLE_AUDITED = "confidential-table-audited"
 """Event: an audit used the confidential table of a population, the line's subject."""
 ANONYMITY_MEASURED = "confidential-anonymity-measured"

@@ -24,7 +24,7 @@ from crowdgate.ledger.values import Budget, Spend, State, amount, label, optiona
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of recorded events, which change no row; the ledger's own events have a dot."""
-REASONED = ("budget.raised", "population.frozen", "population.thawed")
+REASONED = ("budget.raised", "population.frozen", "population.thawed", transitions.WITHDRAWN)
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}

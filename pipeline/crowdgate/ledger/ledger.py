@@ -4,7 +4,7 @@ Every change is one transaction that first locks the ledger, so changes of concu
 A change is on disk before the call returns. A reservation is charged at once. Until its reading begins it is a lease
 (`reservations`); from then on it stays charged whatever the outcome of its run:
 
-    RESERVED ── begin_reading ──┬── commit ──> COMMITTED ── published ──> PUBLISHED
+    RESERVED ── begin_reading ──┬── commit ──> COMMITTED ── published ──> PUBLISHED ── withdraw ──> WITHDRAWN
         └── void ──> VOID       └── commit ──> WITHHELD
 
 Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before a
@@ -40,7 +40,7 @@ from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
-from crowdgate.ledger.transitions import PRIVATE
+from crowdgate.ledger.transitions import PRIVATE, WITHDRAWN
 from crowdgate.ledger.values import (
     ZERO,
     Budget,
@@ -322,6 +322,25 @@ class Ledger:
     def published(self, release_id: str, number: int | None = None) -> None:
         """Record that the committed files of a release are at their destination (state PUBLISHED)."""
         self._move(release_id, number, (State.COMMITTED,), True, "entry.published", state=State.PUBLISHED.value)
+
+    def withdraw(self, release_id: str, reason: str) -> JournalLine:
+        """Record that a published release is withdrawn (state WITHDRAWN), for a reason that the journal keeps; return
+        the line.
+
+        The charge stays. Raises LedgerRefused unless the release is PUBLISHED.
+        """
+        label("reason", reason, 1000)
+        with self._writing() as pen:
+            found = reservations.live_charge(pen, release_id)
+            if found is None or found.state is not State.PUBLISHED:
+                raise LedgerRefused(f"{release_id} {_state_text(found)}: {WITHDRAWN} is refused")
+            row = pen.put(ENTRIES, number=found.number, state=State.WITHDRAWN.value)
+            return pen.line(WITHDRAWN, release_id, None, [row], reason=reason)
+
+    def withdrawal(self, release_id: str) -> JournalLine | None:
+        """Return the line of the journal that withdrew this release, or None."""
+        with self._reading() as database:
+            return last_of(database, WITHDRAWN, release_id)
 
     def note_private(self, release_id: str, commitment: str, number: int | None = None) -> None:
         """Record the salted commitment of a private record, also of a crashed run. The entry keeps the first one."""

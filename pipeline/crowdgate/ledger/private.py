@@ -80,6 +80,30 @@ def put_private(path: Path, data: bytes) -> None:
         os.close(folder)
 
 
+def remove_private(path: Path) -> None:
+    """Remove a private record, its page, and what a killed run left of a record. Raises OSError."""
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        for each in (path.with_name(PART), path.with_suffix(".html"), path):
+            each.unlink(missing_ok=True)
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def private_records(ledger_file: Path, ledger_id: str) -> dict[str, Path]:
+    """Return the private records of a ledger, by name, in order. Raises EnvironmentFault."""
+    folder, before = ledger_file.parent / FOLDER, f"{ledger_id}~"
+    try:
+        found = sorted(each for each in folder.iterdir() if each.name.startswith(before) and each.suffix == ".json")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise EnvironmentFault(f"{folder}: private records can't be listed: {error.strerror}") from None
+    return {each.name.removeprefix(before).removesuffix(".json").replace("~", "/"): each for each in found}
+
+
 def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, Any], bool]:
     """Return the record without its salt, and whether it is one of those that were committed to (without any, it may
     be).

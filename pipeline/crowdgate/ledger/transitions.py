@@ -40,6 +40,7 @@ class Transition:
 PRIVATE = "entry.private"
 VOID = "entry.void"
 READING = "entry.reading"
+WITHDRAWN = "release.withdrawn"
 _LEASE, _READ = (State.RESERVED, False), (State.RESERVED, True)
 _DECIDED = ("manifest_digest", "destination", "private_commitment")
 _MOVES = {
@@ -47,6 +48,7 @@ _MOVES = {
     "entry.committed": Transition((_READ,), {"state": State.COMMITTED.value}, _DECIDED),
     "entry.withheld": Transition((_READ,), {"state": State.WITHHELD.value}, _DECIDED),
     "entry.published": Transition(((State.COMMITTED, True),), {"state": State.PUBLISHED.value}),
+    WITHDRAWN: Transition(((State.PUBLISHED, True),), {"state": State.WITHDRAWN.value}),
     VOID: Transition((_LEASE,), {"state": State.VOID.value}),
 }
 EVENTS = (*_MOVES, PRIVATE)

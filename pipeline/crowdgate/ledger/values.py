@@ -17,12 +17,13 @@ _AMOUNT = re.compile(rf"[0-9]{{1,{MOST_DIGITS}}}/[0-9]{{1,{MOST_DIGITS}}}")
 
 
 class State(StrEnum):
-    """The state of a release. A crash leaves RESERVED; every state except VOID is charged."""
+    """The state of a release. A crash leaves RESERVED; every state except VOID is charged, WITHDRAWN too."""
 
     RESERVED = "reserved"
     COMMITTED = "committed"
     PUBLISHED = "published"
     WITHHELD = "withheld"
+    WITHDRAWN = "withdrawn"
     VOID = "void"
 
 

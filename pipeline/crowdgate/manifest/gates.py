@@ -8,15 +8,15 @@ from crowdgate.gate import Outcome, Verdict, WrittenMeasurement
 from crowdgate.manifest.values import Exact, Figure, Label, ManifestFields
 from crowdgate.measures import MeasureClass
 from crowdgate.policy.policy import Charge, GateRule, Waiver
-from crowdgate.policy.values import day
+from crowdgate.policy.values import Line, day
 
 
 class WaiverFields(ManifestFields):
     """A waiver of a failure: reason, approver, and last day."""
 
-    reason: Annotated[Label, Field(min_length=1, max_length=1000)]
+    reason: Line
     """The reason why a failure was waived."""
-    approved_by: Annotated[Label, Field(min_length=1, max_length=1000)]
+    approved_by: Line
     """The person who approved the waiver."""
     expires: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(day)]
     """The last day of the waiver."""
@@ -60,9 +60,9 @@ class GateFields(ManifestFields):
     """The upper confidence limit, rounded outwards."""
     outcome: Literal["pass", "fail", "inconclusive"]
     """The outcome of the gate."""
-    stated_reason: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    stated_reason: Line | None = None
     """The reason for the gate."""
-    reference: Annotated[Label, Field(min_length=1, max_length=1000)] | None = None
+    reference: Line | None = None
     """The place where the gate was decided."""
     waiver: WaiverFields | None = None
     """The waiver of a failure: approver and last day."""

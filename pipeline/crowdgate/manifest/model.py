@@ -17,7 +17,8 @@ from crowdgate.histogram import Histogram
 from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_JOINT_FIGURES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
 from crowdgate.manifest.estimand import EstimandFields
 from crowdgate.manifest.gates import GateFields
-from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, ManifestFields, Words
+from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, ManifestFields, Name, Version, Words
+from crowdgate.policy.values import Line, Prose
 
 NAME = "manifest.json"
 FORMAT = 2
@@ -43,29 +44,29 @@ class ReleaseFields(ManifestFields):
 class AboutFields(ManifestFields):
     """The policy owner's description of the release, as free text."""
 
-    description: Words
+    description: Prose
     """The description of the release."""
-    owner: Words
+    owner: Line
     """The owner, who answers for the release."""
 
 
 class ContractFields(ManifestFields):
     """The contract whose table was read, and its population."""
 
-    id: Label
+    id: Name
     """The contract's id."""
-    version: Label
+    version: Name
     """The contract's version."""
-    population: Label
+    population: Name
     """The population of the table."""
 
 
 class PlaceFields(ManifestFields):
     """The line of the ledger's journal that charged this release: its number, and the digest of all lines up to it."""
 
-    id: Label
+    id: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}-[0-9a-f]{8}$")]
     """The ledger's id."""
-    line: Count
+    line: Annotated[int, Field(ge=1, le=10**15)]
     """The number of the line."""
     digest: Digest
 
@@ -222,9 +223,9 @@ class FileFields(ManifestFields):
 class SoftwareFields(ManifestFields):
     """The software versions that wrote the release: other versions of pyarrow may write other bytes."""
 
-    crowdgate: Label
+    crowdgate: Version
     """The version of Crowdgate."""
-    pyarrow: Label
+    pyarrow: Version
     """The version of PyArrow, on which the bytes of Parquet files depend."""
 
 

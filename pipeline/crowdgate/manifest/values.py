@@ -39,6 +39,12 @@ def _one_line(text: str) -> str:
     return text
 
 
+def _name(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("printable characters without leading or trailing blanks")
+    return text
+
+
 Exact = Annotated[
     Fraction,
     PlainValidator(_exact),
@@ -51,6 +57,10 @@ _MEASURED = "A measured number: exact where it is whole or a ratio, otherwise in
 Figure = Annotated[str, Field(pattern=_FIGURE, max_length=700, description=_MEASURED)]
 Label = Annotated[str, Field(max_length=10_000), AfterValidator(_one_line)]
 """A name of a column, level or table. It may be printed unchanged."""
+Name = Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_name)]
+"""A name or version that a contract and a ledger can hold."""
+Version = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+!_-]{0,49}$")]
+"""The version of a program."""
 Words = Annotated[str, Field(max_length=100_000)]
 """Text for people."""
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256, in hex.")]

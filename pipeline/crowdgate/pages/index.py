@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RUNS = ("release", "outcome", "of whom", "epsilon", "delta", "what stood against it")
 NAME = "index.html"
-WITH_PAGES = (State.PUBLISHED, State.WITHHELD)
+WITH_PAGES = (State.PUBLISHED, State.WITHHELD, State.WITHDRAWN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,8 @@ def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[st
 def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Section]:
     ended = [row.told.outcome for row in rows]
     runs = f"{len(rows)} {'run is' if len(rows) == 1 else 'runs are'} in the ledger {ledger}"
-    said = f"{runs}: {ended.count('published')} published, {ended.count('withheld')} withheld."
+    withdrawn = f", {ended.count('withdrawn')} withdrawn" if "withdrawn" in ended else ""
+    said = f"{runs}: {ended.count('published')} published, {ended.count('withheld')} withheld{withdrawn}."
     return [
         Section(sentences=[said]),
         table_section("Budgets", ("population",), ([each] for each in budgets)),
@@ -88,7 +89,8 @@ def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Sec
 
 def _row(row: IndexRow) -> list[str]:
     told = row.told
-    why = row.refused or "; ".join(opposing_gates(told.verdicts or ()))
+    withdrawn = told.plain if told.outcome == "withdrawn" else None
+    why = row.refused or withdrawn or "; ".join(opposing_gates(told.verdicts or ()))
     return [told.release_id, told.outcome, row.population, decimal(told.epsilon), decimal(told.delta), why]
 
 

@@ -14,7 +14,7 @@ from crowdgate.audit.common.record_names import record_file
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
 from crowdgate.forecast.singling_out_curve import curve_of_release
-from crowdgate.history.ended_run import EndedRun, of_entry, of_manifest, of_result
+from crowdgate.history.ended_run import EndedRun, of_entry, of_manifest, of_result, of_tombstone
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal, whole
@@ -22,6 +22,7 @@ from crowdgate.pages import four_questions
 from crowdgate.pages.criteria import criteria
 from crowdgate.pages.gates import gate_rows, margins, withholding_gates
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
+from crowdgate.publish.tombstone import has_tombstone, read_tombstone
 from crowdgate.report.page_files import write_as
 from crowdgate.report.pictures import draw_all, picture_values
 from crowdgate.signing.keys import public_keys
@@ -148,6 +149,9 @@ def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) 
     Raises ConfigurationError for neither.
     """
     folder = Path(release)
+    if has_tombstone(folder):
+        told = of_tombstone(read_tombstone(folder, [key for path in keys for key in public_keys(path)]))
+        return ReleasePage(told, (told,))
     if (folder / manifest.NAME).is_file():
         return page_of(folder, keys)
     if release.count("/") != 2 or folder.exists():

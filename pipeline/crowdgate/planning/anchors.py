@@ -1,10 +1,10 @@
 """Anchors: facts about a ledger that are stored outside of it, in releases at their destinations or as a line number.
 
-Each manifest names its line of the ledger's journal. The ledger must have that line, and must hold the release as
-committed or published with this very manifest. A ledger that does not is an older copy, was cut off, or was computed
-anew. Only manifests that name this very ledger count. With trusted keys, only those that one of them signed count, and
-the signed catalogue: otherwise write access to that folder would be enough to stop all runs. An unreadable manifest is
-ignored.
+Each manifest names its line of the ledger's journal, and so does the tombstone of a withdrawn release. The ledger must
+have that line, and must hold the release as committed, published or withdrawn with this very manifest. A ledger that
+does not is an older copy, was cut off, or was computed anew. Only manifests that name this very ledger count. With
+trusted keys, only those that one of them signed count, and the signed catalogue: otherwise write access to that folder
+would be enough to stop all runs. An unreadable manifest is ignored.
 """
 
 import hashlib
@@ -20,7 +20,8 @@ from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.planning.catalogue import NAME as CATALOGUE
-from crowdgate.publish.file_names import SIGNED
+from crowdgate.publish.file_names import SIGNED, SIGNED_WITHDRAWAL, WITHDRAWN
+from crowdgate.publish.tombstone import read_tombstone
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
 from crowdgate.system.regular_files import plain_file, read_bounded
@@ -70,7 +71,7 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
         state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
         if not ledger.holds(each.place.line, each.place.digest):
             yield f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says: {_OLDER}"
-        elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
+        elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN):
             yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {_OLDER}"
         elif entry.manifest_digest != each.digest:
             found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
@@ -92,10 +93,17 @@ def _refused(problem: str) -> LedgerRefused:
 
 def _releases_at(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:
     """Yield the releases of this ledger at a destination, as far as their statements can be trusted."""
-    names = (f"*/*/*/{SIGNED}", CATALOGUE) if ledger.trusted else (f"*/*/*/{manifest.NAME}",)
-    for path in (each for name in names for each in sorted(root.glob(name))):
+    found: list[KnownRelease]
+    names = (SIGNED, SIGNED_WITHDRAWAL) if ledger.trusted else (manifest.NAME, WITHDRAWN)
+    patterns = (*(f"*/*/*/{name}" for name in names), *((CATALOGUE,) if ledger.trusted else ()))
+    for path in (each for name in patterns for each in sorted(root.glob(name))):
         try:
-            found = list(_releases_of_envelope(path, ledger.trusted) if ledger.trusted else _release_of_manifest(path))
+            if path.name in (WITHDRAWN, SIGNED_WITHDRAWAL):
+                found = [_release_of_tombstone(path, ledger.trusted)]
+            else:
+                found = list(
+                    _releases_of_envelope(path, ledger.trusted) if ledger.trusted else _release_of_manifest(path)
+                )
         except (OSError, ValueError, KeyError, TypeError, RecursionError, CrowdgateError):
             continue
         yield from (each for each in found if each.place.id == ledger.id)
@@ -106,6 +114,11 @@ def _release_of_manifest(path: Path) -> Iterator[KnownRelease]:
     stated = json.loads(data)
     place = LedgerPlace.model_validate(stated["ledger"])
     yield KnownRelease(path, str(stated["release"]["id"]), hashlib.sha256(data).hexdigest(), place)
+
+
+def _release_of_tombstone(path: Path, trusted: Sequence[PublicKey]) -> KnownRelease:
+    said = read_tombstone(path.parent, trusted)
+    return KnownRelease(path, said.release_id, said.manifest_digest, said.predicate.ledger)
 
 
 def _releases_of_envelope(path: Path, trusted: Sequence[PublicKey]) -> Iterator[KnownRelease]:

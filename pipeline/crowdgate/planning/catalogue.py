@@ -1,14 +1,14 @@
 """The catalogue of a destination: a signed list of the releases that the ledger published there.
 
-A signed release proves itself, but not that none is missing. The catalogue names all of them, so it reveals a release
-that was removed, replaced or added. It can't reveal an older catalogue restored together with the removal of newer
-releases. It names the ledger's line when it was written: a reader who must detect that stores this number, or asks the
-curator for it.
+A signed release proves itself, but not that none is missing. The catalogue names all of them, withdrawn ones too, so it
+reveals a release that was removed, replaced or added. It can't reveal an older catalogue restored together with the
+removal of newer releases. It names the ledger's line when it was written: a reader who must detect that stores this
+number, or asks the curator for it.
 """
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.publish import publisher
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.locking import locked
+from crowdgate.publish.tombstone import read_tombstone, remaining_files
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import (
     CatalogueStatement,
@@ -41,26 +42,28 @@ def write_catalogue(root: Path, home: Path, ledger: Ledger, key: SigningKey) -> 
     """
     with locked(root, NAME) as staging:
         place = place_of(ledger)  # before the entries: what was published up to this line is listed
-        releases = _published_digests(root, home, ledger)
+        entries = _published_entries(root, home, ledger)
+        releases = {entry.release_id: str(entry.manifest_digest) for entry in entries}
         if not releases:
             raise LedgerRefused(f"the ledger {ledger.id} knows no release published at {root} from {home}")
         _refuse_less(root, ledger, releases, key.public)
-        statement = catalogue_statement(place, releases)
+        withdrawn = [entry.release_id for entry in entries if entry.state is State.WITHDRAWN]
+        statement = catalogue_statement(place, releases, withdrawn)
         _replace(root, staging, sign_statement(statement, [key]), releases)
     return statement
 
 
-def write_signed_catalogue(root: Path, home: Path, ledger: Ledger) -> None:
-    """Write the catalogue after a release, if a key was configured when the ledger was opened.
+def write_signed_catalogue(root: Path, home: Path, ledger: Ledger, done: str = "the release is published") -> None:
+    """Write the catalogue after a release or a withdrawal, if a key was configured when the ledger was opened.
 
-    Raises EnvironmentFault with the note that the release is published all the same.
+    Raises EnvironmentFault with the note that this is `done` all the same.
     """
     key = ledger.signer
     try:
         if key is not None:
             write_catalogue(root, home, ledger, key)
     except CrowdgateError as error:
-        said = f"the release is published; its catalogue is not: {error}; then run `crowdgate catalogue write {root}`"
+        said = f"{done}; the catalogue is not written: {error}; then run `crowdgate catalogue write {root}`"
         raise EnvironmentFault(said) from None
 
 
@@ -71,8 +74,8 @@ def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueState
     `verify` checks the files of a release other than its manifest.
     """
     statement = _current_catalogue(root, trusted)
-    releases = statement.releases()
-    problems = [*_changed_manifests(root, releases), *_unknown(root, releases)]
+    releases, withdrawn = statement.releases(), statement.withdrawn()
+    problems = [*_changed_releases(root, releases, withdrawn, trusted), *_unknown(root, releases)]
     if problems:
         raise VerificationFailed("\n".join(problems))
     return statement
@@ -84,13 +87,11 @@ def place_of(ledger: Ledger) -> LedgerPlace:
     return LedgerPlace(id=ledger.id, line=last.number, digest=last.digest)
 
 
-def _published_digests(root: Path, home: Path, ledger: Ledger) -> dict[str, str]:
-    """Return the SHA-256 of the manifest of each release that the ledger published at `root`, by release id."""
-    return {
-        entry.release_id: entry.manifest_digest
-        for entry in ledger.entries()
-        if entry.state is State.PUBLISHED and entry.manifest_digest is not None and _lies_at(entry, root, home)
-    }
+def _published_entries(root: Path, home: Path, ledger: Ledger) -> list[Entry]:
+    """Return the entries of all releases that the ledger published at `root`, withdrawn ones too."""
+    ended = (State.PUBLISHED, State.WITHDRAWN)
+    found = (entry for entry in ledger.entries() if entry.state in ended and entry.manifest_digest is not None)
+    return [entry for entry in found if _lies_at(entry, root, home)]
 
 
 def _lies_at(entry: Entry, root: Path, home: Path) -> bool:
@@ -127,8 +128,13 @@ def _current_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueSta
         raise VerificationFailed(f"{path}: {error}") from None
 
 
-def _changed_manifests(root: Path, releases: Mapping[str, str]) -> Iterator[str]:
+def _changed_releases(
+    root: Path, releases: Mapping[str, str], withdrawn: Container[str], trusted: Sequence[PublicKey]
+) -> Iterator[str]:
     for name, digest in releases.items():
+        if name in withdrawn:
+            yield from _changed_tombstone(root / name, name, digest, trusted)
+            continue
         path = root / name / manifest.NAME
         try:
             with plain_file(path) as file:
@@ -138,6 +144,18 @@ def _changed_manifests(root: Path, releases: Mapping[str, str]) -> Iterator[str]
             continue
         if found != digest:
             yield f"{path}: its digest is {found}; expected {digest}, which is listed"
+
+
+def _changed_tombstone(folder: Path, name: str, digest: str, trusted: Sequence[PublicKey]) -> Iterator[str]:
+    try:
+        said, more = read_tombstone(folder, trusted), remaining_files(folder)
+    except (VerificationFailed, OSError) as error:
+        yield f"{folder}: {error}; {name} is listed as withdrawn"
+        return
+    if (said.release_id, said.manifest_digest) != (name, digest):
+        yield f"{folder}: its tombstone is of another release; expected {name} with the manifest {digest}"
+    if more:
+        yield f"{folder}: {name} is listed as withdrawn, and {more[0]!a} is left; run `crowdgate withdraw` again"
 
 
 def _unknown(root: Path, releases: Mapping[str, str]) -> Iterator[str]:

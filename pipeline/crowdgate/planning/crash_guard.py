@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from crowdgate.errors import Crashed, FileFault
-from crowdgate.kind.run import ReservedRun
+from crowdgate.kind.run import ReservedRun, Run
 from crowdgate.ledger.ledger import Ledger, Reservation
 from crowdgate.ledger.private import write_private
+from crowdgate.publish.destination_claims import claim_file
+from crowdgate.publish.live_files import let_go
+from crowdgate.publish.reserved_space import free_space
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,10 +25,20 @@ def after_reading(step: Step[P, T]) -> Step[P, T]:
         def work() -> T:
             return step(reserved, *args, **kwargs)
 
-        return guarded_step(reserved.run.ledger, reserved.charge, step.__name__, work)
+        try:
+            return guarded_step(reserved.run.ledger, reserved.charge, step.__name__, work)
+        except BaseException:
+            _let_go(reserved.run)
+            raise
 
     guarded.__name__, guarded.__doc__ = step.__name__, step.__doc__
     return guarded
+
+
+def _let_go(run: Run) -> None:
+    """Give up reserved disk space, and the hold on the run's claim, which a later run of the ledger then removes."""
+    free_space(run.root, run.id, run.ledger.id)
+    let_go(claim_file(run.root, run.id))
 
 
 def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[[], T]) -> T:

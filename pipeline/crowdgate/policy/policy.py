@@ -35,6 +35,7 @@ from crowdgate.policy.values import (
     Flag,
     Line,
     Probability,
+    Prose,
     Rate,
     Strict,
     exact_number_after,
@@ -86,7 +87,7 @@ class Metadata(Strict):
     """A whole number. A policy that changed after it was charged needs a greater one."""
     owner: Annotated[Line, ValueField("who answers for the policy, which is published", any_change)]
     """The owner, who answers for the policy. It is published with every release."""
-    description: Annotated[str, ValueField("the policy in free words, which are published", any_change)] = ""
+    description: Annotated[Prose, ValueField("the policy in free words, which are published", any_change)] = ""
     """The release in a sentence or two. The description is published with every release."""
 
 

@@ -3,6 +3,7 @@
 `1e-9`, `0.05` and `"0.05"` are read as they are written.
 """
 
+import unicodedata
 from datetime import date
 from fractions import Fraction
 from typing import Annotated, Any
@@ -112,6 +113,21 @@ def _line(text: str) -> str:
 
 Line = Annotated[str, Field(max_length=1000), AfterValidator(_line)]
 """One printable line of free text."""
+
+
+def prose(text: str) -> str:
+    """Return text if it is fit for print: no control characters but tabs and line ends, and nothing that changes the
+    direction of what follows. Raises ValueError.
+    """
+    hidden = (each for each in text if unicodedata.category(each) in ("Cc", "Cs", "Co", "Zl", "Zp"))
+    if any(each not in "\t\n" for each in hidden) or any(each in _DIRECTIONS for each in text):
+        raise ValueError("text without control characters and marks of direction")
+    return text
+
+
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+Prose = Annotated[str, Field(max_length=100_000), AfterValidator(prose)]
+"""Free text of some lines."""
 
 
 class Strict(BaseModel):

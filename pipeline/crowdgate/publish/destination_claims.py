@@ -3,7 +3,8 @@
 Ledgers do not know each other, and two of them may be about to publish under one id at one destination. The loser would
 be charged and stay committed for ever. So a run takes a claim, a file of the staging folder that names its ledger,
 before the charge, and only that ledger goes on. The claim is given back when nothing will be published and removed when
-the release is. That of a crashed run stays with its ledger, whose later runs may continue with it.
+the release is. A run holds its claim until it ends; a later run of the same ledger removes that of a run that was
+killed, unless its release is still to be moved into place.
 """
 
 import os
@@ -14,11 +15,13 @@ from pathlib import Path
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.publish.file_names import SCRATCH, STAGING
+from crowdgate.publish.live_files import hold, is_abandoned, let_go
 from crowdgate.publish.locking import locked
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
 from crowdgate.system.regular_files import plain_file, read_bounded
 
+_END = ".claim"
 _PART = f"{SCRATCH}claim"
 _LEDGER = re.compile(r"([a-z0-9-]{1,40}-[0-9a-f]{8})\n")
 _LONGEST = 64
@@ -26,7 +29,7 @@ _LONGEST = 64
 
 def claim_file(root: Path, release_id: str) -> Path:
     """Return the path of the claim file for a release of the destination `root`."""
-    return root / STAGING / f"{release_id.replace('/', '~')}.claim"
+    return root / STAGING / f"{release_id.replace('/', '~')}{_END}"
 
 
 def claim(root: Path, release_id: str, owner: str) -> None:
@@ -36,19 +39,23 @@ def claim(root: Path, release_id: str, owner: str) -> None:
     """
     path = claim_file(root, release_id)
     with locked(root, release_id) as staging:
-        part = staging / _PART
-        if part.is_dir():
-            raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
-        part.unlink(missing_ok=True)  # left by a killed run: the lock is held here
-        try:
-            _write_new(part, f"{owner}\n".encode())
-            os.link(part, path)  # atomic, and never over another
-        except FileExistsError:
-            if _holder(path) != owner:
-                raise EnvironmentFault(_conflict_text(root / release_id, path)) from None
-        finally:
-            part.unlink(missing_ok=True)
+        if _holder(path) != owner:  # nothing is written twice: the disk may be full by now
+            _link_claim(staging / _PART, path, root / release_id, owner)
+        hold(path)
         fsync_path(staging)
+
+
+def _link_claim(part: Path, path: Path, destination: Path, owner: str) -> None:
+    if part.is_dir():
+        raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
+    part.unlink(missing_ok=True)  # left by a killed run: the lock is held here
+    try:
+        _write_new(part, f"{owner}\n".encode())
+        os.link(part, path)  # atomic, and never over another
+    except FileExistsError:
+        raise EnvironmentFault(_conflict_text(destination, path)) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool] = lambda: False) -> None:
@@ -61,8 +68,19 @@ def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool
         return
     with suppress(CrowdgateError), locked(root, release_id) as staging:
         if _holder(path) == owner and not needed():
+            let_go(path)
             path.unlink()
             fsync_path(staging)
+
+
+def sweep_claims(staging: Path, owner: str, needed: Callable[[str], bool]) -> None:
+    """Remove the claims of runs of the ledger `owner` that were killed, except of release ids that are `needed`. Raises
+    OSError.
+    """
+    for path in staging.glob(f"*{_END}"):
+        release_id = path.name.removesuffix(_END).replace("~", "/")
+        if _holder(path) == owner and is_abandoned(path) and not needed(release_id):
+            path.unlink()
 
 
 def _write_new(path: Path, data: bytes) -> None:

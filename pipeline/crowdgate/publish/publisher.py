@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import io
 import os
 import shutil
 import tempfile
@@ -22,12 +23,17 @@ from crowdgate.manifest import FileFields
 from crowdgate.manifest.values import ManifestFields
 from crowdgate.publish.file_names import SCRATCH, SIGNED, STAGING
 from crowdgate.publish.fsync_rename import faults, make_folder
+from crowdgate.publish.reserved_space import Shrink, SpacedFile
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
 from crowdgate.system.regular_files import plain_file, read_plain
 
 if TYPE_CHECKING:
     from crowdgate.formats.byte_compare import Writer
+
+
+FOLDER_BYTES = 1 << 16
+"""Bytes that folders of a release may take."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +67,21 @@ def stage(
     slot: str,
     writers: Mapping[str, Writer],
     seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
+    shrink: Shrink = lambda _: False,
 ) -> StagedRelease:
     """Write the published files, then the manifest that `seal` makes from their digests, and the files made from it;
-    sync all. Return the staged release.
+    sync all. Return the staged release. On a full disk, `shrink` gives up reserved space.
     """
     with faults(folder.parent):
         if folder.exists():
             shutil.rmtree(folder)
+        shrink(FOLDER_BYTES)
         make_folder(folder)
         lock = _lock(folder)
         if lock is None:
             raise EnvironmentFault(f"{folder}: another run holds it")
         try:
-            return StagedRelease(folder, _fill(folder, slot, writers, seal), lock)
+            return StagedRelease(folder, _fill(folder, slot, writers, seal, shrink), lock)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -84,13 +92,15 @@ def _fill(
     slot: str,
     writers: Mapping[str, Writer],
     seal: Callable[[Mapping[str, FileFields]], Mapping[str, bytes]],
+    shrink: Shrink,
 ) -> str:
     for name, write in writers.items():
-        with (folder / name).open("wb") as file:
+        with io.BufferedWriter(SpacedFile(folder / name, shrink)) as file:
             write(file)
     sealed = seal({name: file_fields(folder / name) for name in writers})
     for name, data in sealed.items():
-        (folder / name).write_bytes(data)
+        with io.BufferedWriter(SpacedFile(folder / name, shrink)) as file:
+            file.write(data)
     for path in folder.iterdir():
         _settle(path, slot)
     fsync_path(folder)

@@ -7,6 +7,7 @@ from crowdgate.errors import LedgerRefused
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.private import has_private_record, private_file, read_private
+from crowdgate.releases.record_retention import refuse_deleted
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
         raise LedgerRefused(f"{release_id} has no private record: no run of it in the ledger {ledger.id} read data")
     path = private_file(ledger.path, ledger.id, release_id)
     if not has_private_record(ledger.path, ledger.id, release_id):
+        refuse_deleted(release_id, ledger)
         raise LedgerRefused(f"{release_id} has no private record: it still runs, was stopped, or could not write it")
     ledger.record(RECORD_OPENED, release_id, entry.private_commitment)
     known = {line.commitment for line in ledger.journal() if line.subject == release_id}

@@ -31,9 +31,15 @@ from crowdgate.planning.published_places import destinations_of, refuse_leftover
 from crowdgate.planning.register_counts import counted_register
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
+from crowdgate.publish.reserved_space import free_space, shrinking
 from crowdgate.publish.trial_publication import probe
 from crowdgate.releases import staging
-from crowdgate.releases.destination_lock import claim_destination, give_back_unless_charged, remove_claim
+from crowdgate.releases.destination_lock import (
+    claim_destination,
+    give_back_unless_charged,
+    remove_claim,
+    sweep_killed_runs,
+)
 from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import waiver_day
@@ -116,6 +122,7 @@ def prepare(request: Request) -> Run | Result:
     publisher.check_free(root / name)
     probe(root, root / name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
+    sweep_killed_runs(root, ledger)
     staging.check_manifest_fits(plan, name, slot)
     use_arrow_without_pandas()
     source = open_source(bundle.contract, plan.columns, request.input)
@@ -234,7 +241,9 @@ def _register_text(run: Run) -> str:
 def stage(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> CommittedRelease:
     """Write the release to its private staging folder, and commit the ledger to its digest."""
     run, written = reserved.run, staging.ReleaseContents(reserved, judged, reserved.run.ledger.signer)
-    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal)
+    shrink = shrinking(run.root, run.id, run.ledger.id)
+    staged = publisher.stage(run.staged, run.slot, written.writers(), written.seal, shrink)
+    free_space(run.root, run.id, run.ledger.id)
     record = staging.private_record("published", run.plan, found, judged)
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     digest, number = staged.manifest_digest, reserved.charge.number

@@ -7,8 +7,10 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Result
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.planning.catalogue import write_signed_catalogue
+from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.reserved_space import free_space
 
 
 def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
@@ -20,12 +22,13 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         raise LedgerRefused(f"{entry.release_id} was used with other policy files; use a new version or slot")
     slot = entry.release_id.rpartition("/")[2]
     if entry.state is State.WITHHELD:
-        destination_claims.give_back(here, entry.release_id, ledger.id)
+        _remove_claim(here, entry.release_id, ledger.id)
         plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
+    if entry.state is State.WITHDRAWN:
+        raise _withdrawn_refusal(ledger, entry)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
-        message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
-        raise LedgerRefused(message, "spent")
+        raise crashed_refusal(ledger, entry, "make the release with another slot (--as-of)")
     destination = plan.bundle.root / entry.destination
     root = destination.parents[entry.release_id.count("/")]
     if not publisher.is_complete(destination, entry.manifest_digest):
@@ -35,10 +38,25 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     if entry.state is State.COMMITTED:
         publisher.sync_destination(destination, root / STAGING)
         ledger.published(entry.release_id, entry.number)
-    destination_claims.give_back(root, entry.release_id, ledger.id)
+    _remove_claim(root, entry.release_id, ledger.id)
     write_signed_catalogue(root, plan.bundle.root, ledger)
     plain = f"Already published on {slot}; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
+
+
+def _remove_claim(root: Path, release_id: str, owner: str) -> None:
+    """Remove the claim and the reserved space that a killed run of an ended release left."""
+    free_space(root, release_id, owner)
+    destination_claims.give_back(root, release_id, owner)
+
+
+def _withdrawn_refusal(ledger: Ledger, entry: Entry) -> LedgerRefused:
+    line = ledger.withdrawal(entry.release_id)
+    assert line is not None, "the state follows from this line"
+    said = (
+        f"{entry.release_id} was withdrawn on {line.day} ({line.detail_values['reason']}), and is never released again"
+    )
+    return LedgerRefused(f"{said}; use a new slot or version", "withdrawn")
 
 
 def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> None:

@@ -1,10 +1,11 @@
 """Signed statements, as in-toto Statements v1: digests by name, and Crowdgate's statements about them.
 
 Predicate types are names, not addresses, as in-toto's TypeURI allows. The statement of a release names every file of
-it, including its manifest; a catalogue names every release of a destination.
+it, including its manifest; a catalogue names every release of a destination; a withdrawal names the release that was
+withdrawn.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationError
@@ -19,10 +20,13 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 RELEASE = "urn:crowdgate:release:v1"
 CATALOGUE = "urn:crowdgate:catalogue:v1"
+WITHDRAWAL = "urn:crowdgate:withdrawal:v1"
 
 _PART = r"[0-9A-Za-z][0-9A-Za-z.-]{0,62}"
 ReleaseId = Annotated[str, Field(pattern=rf"^{_PART}/{_PART}/{_PART}$")]
 """Policy, version and slot: always a folder below the destination, even in a forged statement."""
+Amount = Annotated[str, Field(pattern=r"^[0-9]{1,300}(/[0-9]{1,300}|\.[0-9]{1,300})?(e-[0-9]{1,3})?$")]
+"""An exact amount of epsilon or delta, as text."""
 FileName = Annotated[str, Field(pattern=r"^[^/\\\p{C}]+$", max_length=255)]
 
 
@@ -63,8 +67,32 @@ class ReleasePredicate(SignedModel):
 
 
 class CataloguePredicate(SignedModel):
-    """The statement about the releases of a destination: the ledger that listed them, and its position then."""
+    """The statement about the releases of a destination: the ledger that listed them, and its position then.
 
+    `withdrawn` are the listed releases that were withdrawn, of which only a tombstone is there (None: none was).
+    """
+
+    ledger: LedgerPlace
+    withdrawn: Annotated[
+        tuple[ReleaseId, ...] | None, Field(min_length=1, strict=False, exclude_if=lambda value: value is None)
+    ] = None
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError("one printable line without leading or trailing blanks")
+    return text
+
+
+class WithdrawalPredicate(SignedModel):
+    """The statement about a withdrawal: its day (UTC) and reason, the privacy cost that stays charged, as exact text,
+    and the line of the ledger that records it.
+    """
+
+    day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    reason: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)]
+    epsilon: Amount
+    delta: Amount
     ledger: LedgerPlace
 
 
@@ -108,11 +136,47 @@ class CatalogueStatement(SignedModel):
     predicate: CataloguePredicate
 
     def releases(self) -> dict[str, str]:
-        """Return the digest of each release's manifest by its id."""
+        """Return the digest of each release's manifest by its id, withdrawn releases included."""
         return {subject.name: subject.digest.sha256 for subject in self.subject}
 
+    def withdrawn(self) -> frozenset[str]:
+        """Return the ids of the listed releases that were withdrawn."""
+        return frozenset(self.predicate.withdrawn or ())
 
-Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement)
+
+class WithdrawalStatement(SignedModel):
+    """The statement of one withdrawn release: its id, with the digest of its manifest, and why it was withdrawn."""
+
+    type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
+    subject: Annotated[tuple[ReleaseSubject], Field(strict=False)]
+    predicate_type: Annotated[Literal["urn:crowdgate:withdrawal:v1"], Field(alias="predicateType")]
+    predicate: WithdrawalPredicate
+
+    @property
+    def release_id(self) -> str:
+        """The id of the withdrawn release."""
+        return self.subject[0].name
+
+    @property
+    def manifest_digest(self) -> str:
+        """The SHA-256 of the manifest of the withdrawn release."""
+        return self.subject[0].digest.sha256
+
+    @property
+    def plain(self) -> str:
+        """The withdrawal in sentences."""
+        return withdrawal_text(self.predicate.day, self.predicate.reason)
+
+
+def withdrawal_text(day: str, reason: str) -> str:
+    """Return the sentences about a withdrawal."""
+    stop = "" if reason.endswith((".", "!", "?")) else "."
+    return (
+        f"It was withdrawn on {day}. Reason: {reason}{stop} Its files were removed, and the privacy cost stays charged."
+    )
+
+
+Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement, WithdrawalStatement)
 
 
 def release_statement(
@@ -127,16 +191,25 @@ def release_statement(
     return _valid_statement(ReleaseStatement, RELEASE, predicate, files)
 
 
-def catalogue_statement(ledger_place: LedgerPlace, releases: Mapping[str, str]) -> CatalogueStatement:
-    """Return the statement of a destination. `releases` are the SHA-256 of the manifests by release id.
+def catalogue_statement(
+    ledger_place: LedgerPlace, releases: Mapping[str, str], withdrawn: Collection[str] = ()
+) -> CatalogueStatement:
+    """Return the statement of a destination. `releases` are the SHA-256 of the manifests by release id, `withdrawn` the
+    ids of those that were withdrawn.
 
     Raises EnvironmentFault as `release_statement` does.
     """
-    return _valid_statement(CatalogueStatement, CATALOGUE, {"ledger": ledger_place}, releases)
+    predicate = {"ledger": ledger_place, "withdrawn": tuple(sorted(withdrawn)) or None}
+    return _valid_statement(CatalogueStatement, CATALOGUE, predicate, releases)
+
+
+def withdrawal_statement(release_id: str, manifest_digest: str, predicate: WithdrawalPredicate) -> WithdrawalStatement:
+    """Return the statement of a withdrawn release. Raises EnvironmentFault as `release_statement` does."""
+    return _valid_statement(WithdrawalStatement, WITHDRAWAL, predicate, {release_id: manifest_digest})
 
 
 def _valid_statement(
-    model: type[Statement], predicate_type: str, predicate: Mapping[str, object], subjects: Mapping[str, str]
+    model: type[Statement], predicate_type: str, predicate: object, subjects: Mapping[str, str]
 ) -> Statement:
     stated = {
         "_type": STATEMENT,
@@ -157,7 +230,9 @@ def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
         yield {"name": name, "digest": {"sha256": digest}}
 
 
-def sign_statement(statement: ReleaseStatement | CatalogueStatement, keys: Sequence[SigningKey]) -> bytes:
+def sign_statement(
+    statement: ReleaseStatement | CatalogueStatement | WithdrawalStatement, keys: Sequence[SigningKey]
+) -> bytes:
     """Return the DSSE envelope of a statement, signed with each of the keys."""
     return seal(PAYLOAD_TYPE, canonical(statement), keys)
 

@@ -32,6 +32,7 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
     measurement.
     """
     static = static_with_audits(said, candidate)
+    yield from _unread_counts(said, static)
     if not any(gate.severity == "block" and gate.waiver is None for gate in said.verdicts):
         yield "there is no gate that blocks, and can't be waived"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
@@ -43,6 +44,17 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
             yield f"{gate.measure}: {problem}"
         if gate.verdict.withholds:
             yield f"{gate_text(rule)}: it blocks and did not pass"
+
+
+def _unread_counts(said: Manifest, static: Static) -> Iterator[str]:
+    """Yield the public counts in a manifest that no gate reads: nothing would compare them with anything."""
+    over = [gate for gate in said.verdicts if gate.measure in MEASURES and MEASURES[gate.measure].over]
+    read = {name for gate in over for name in gate.over or static.levels}
+    for name in sorted({*said.facts.margins} - read):
+        yield f"the public counts of {name!a} are read by no gate"
+    for joint in said.facts.joint or ():
+        if not read & {column.name for column in joint.columns}:
+            yield f"the joint public counts of {joint.columns[0].name!a} and others are read by no gate"
 
 
 def static_with_audits(said: Manifest, candidate: Candidate) -> Static:

@@ -13,6 +13,11 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
     """Yield the differences between a manifest and an intact ledger: digest, privacy cost, policy, journal line."""
     ledger.verify()
     entry = ledger.entry(said.release.id)
+    withdrawn = ledger.withdrawal(said.release.id) if entry is not None and entry.state is State.WITHDRAWN else None
+    if withdrawn is not None:
+        reason = withdrawn.detail_values["reason"]
+        yield f"the ledger says that it was withdrawn on {withdrawn.day}, for this reason: {reason}"
+        return
     if entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
         yield "the ledger knows no published release of this id"
         return

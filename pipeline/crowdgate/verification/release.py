@@ -32,6 +32,14 @@ class VerifiedRelease:
     ledger: str | None
 
     @property
+    def unproved(self) -> str | None:
+        """Sentence about changes of the data that this verification can't tell; None if a trusted key or the ledger
+        proves the data."""
+        if self.keys or self.ledger:
+            return None
+        return KINDS[self.manifest.mechanism.kind].unproved(self.manifest)
+
+    @property
     def origin(self) -> str:
         """The evidence of the release's origin, in words."""
         if self.keys and self.ledger:

@@ -53,10 +53,12 @@ from crowdgate.kind.kind import AnyKind, Formats, Kinds
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.publish.register import REGISTER
+from crowdgate.publish.tombstone import has_tombstone
 from crowdgate.signing.keys import PublicKey
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.regular_files import plain_file, read_plain
 from crowdgate.verification.gates import gate_problems, policy_problems
+from crowdgate.verification.withdrawn import withdrawn_failure
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Candidate
@@ -122,8 +124,10 @@ class Verification:
 
     def run(self) -> Manifest:
         """Run all steps and return the manifest. Raises VerificationFailed that lists all problems, with the step's
-        number and name.
+        number and name, or that the release was withdrawn.
         """
+        if has_tombstone(self.folder):
+            raise withdrawn_failure(self.folder, self.trusted)
         for number, (name, step) in enumerate(STEPS, start=1):
             problems = _attempted(step, self)
             if problems:

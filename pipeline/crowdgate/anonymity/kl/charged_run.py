@@ -28,6 +28,7 @@ from crowdgate.limits import LEAST_POPULATION
 from crowdgate.noise import CountNoise
 from crowdgate.number_text import exact_text
 from crowdgate.planning.crash_guard import guarded_step
+from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.risk.kl_sums import NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
 from crowdgate.sampling import SecretKey
 from crowdgate.signing.keys import PublicKey, SigningKey
@@ -198,9 +199,7 @@ def resume_run(
     if entry.state is State.WITHHELD:
         return ChargedRunResult(None, run.folder, before=True)
     if entry.state is State.RESERVED or entry.manifest_digest is None:
-        raise LedgerRefused(
-            f"{run.id} has started and not ended: it crashed or still runs; use another --as-of", "spent"
-        )
+        raise crashed_refusal(run.ledger, entry, "publish with another --as-of")
     return _publish_committed(run, entry, entry.manifest_digest, key, trusted, today, before=True)
 
 

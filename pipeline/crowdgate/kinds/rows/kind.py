@@ -73,6 +73,16 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: SafeK, rows: int) -> tuple[int, int]:
+        if mechanism.margins is None:
+            return rows, 0
+        return rows, 2 * mechanism.margins.tables(mechanism.levels).workload.cells
+
+    def unproved(self, manifest: RowsManifest) -> str:
+        if manifest.mechanism.margins is None:
+            return "Rows may have been removed, added or replaced: without margins nothing else counts them."
+        return "Rows and margins may have been replaced together by others that fit each other."
+
     def parameters(self, mechanism: SafeK) -> Json:
         from crowdgate.kinds.rows.release import parameters
 

@@ -13,7 +13,9 @@ from crowdgate.kind.kind import Formats
 from crowdgate.kinds.synthetic.certificate import Certificate
 from crowdgate.kinds.synthetic.certificate_picture import write_picture
 from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
+from crowdgate.kinds.synthetic.plan import SyntheticPlan
 from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
+from crowdgate.mechanisms.synthetic.rounds import PRICES
 from crowdgate.publish import rows
 from crowdgate.publish.dictionary import DICTIONARY, write_dictionary, write_lines
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
@@ -25,6 +27,8 @@ MEASURED_COLUMNS = (
     "table", "round", *(f"{what}_{at}" for at in range(1, AXES + 1) for what in ("column", "level", "label")),
     "count", "sigma",
 )  # fmt: skip
+_MOST_NOISE = 10_000
+"""Synthetic rows beyond twice those of the table, where the noisy number of rows of a small table is too large."""
 CERTIFICATE = "certificate.csv"
 CERTIFICATE_COLUMNS = (
     "column", "other_column", "cells", "distance", "sigma", "error", "lower", "upper", "trustworthy",
@@ -93,3 +97,14 @@ def _pieces(held: PublishedSynthetic, schema: pa.Schema) -> Iterator[pa.Table]:
     for part, _ in rows.parts(held.rows):
         made = [rows.column(part, each, schema.field(each.column).type) for each in held.columns]
         yield pa.table(made, schema=schema)
+
+
+def most_lines(mechanism: SyntheticPlan, rows: int) -> tuple[int, int]:
+    """Return the greatest numbers of synthetic rows and of noisy numbers with pairs, for a table of `rows` rows. The
+    number of synthetic rows is noisy, so it may exceed that of the table.
+    """
+    drawing = mechanism.mechanism.drawing
+    size = drawing.domain.cells
+    largest = sorted(map(size, drawing.candidates), reverse=True)[: PRICES * len(drawing.domain.attributes)]
+    pairs = len(drawing.domain.attributes) ** 2
+    return 2 * rows + _MOST_NOISE, sum(map(size, drawing.one_ways)) + sum(largest) + 2 * pairs

@@ -72,6 +72,15 @@ class SyntheticKind(
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: SyntheticPlan, rows: int) -> tuple[int, int]:
+        from crowdgate.kinds.synthetic.files import most_lines
+
+        return most_lines(mechanism, rows)
+
+    def unproved(self, manifest: SyntheticManifest) -> str:
+        del manifest
+        return "Noisy tables and rows may have been replaced together by others that fit each other."
+
     def parameters(self, mechanism: SyntheticPlan) -> Json:
         from crowdgate.kinds.synthetic.release import parameters
 

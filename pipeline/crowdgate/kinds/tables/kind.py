@@ -63,6 +63,15 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return files(manifest, published, formats)
 
+    def most_lines(self, mechanism: TablesPlan, rows: int) -> tuple[int, int]:
+        del rows
+        workload = mechanism.mechanism.workload
+        return 0, 2 * workload.cells + 4 * (len(workload.items) + len(workload.queries))
+
+    def unproved(self, manifest: TablesManifest) -> str:
+        del manifest
+        return "Noisy numbers may have been replaced by others that fit each other."
+
     def parameters(self, mechanism: TablesPlan) -> Json:
         from crowdgate.kinds.tables.release import parameters
 

@@ -91,6 +91,8 @@ def _withheld_verdicts(ledger: Ledger, entry: Entry) -> tuple[GateFields, ...] |
 
 def _published_evidence(plan: Plan, ledger: Ledger, entry: Entry) -> ReleaseEvidence:
     """Return the evidence of a published release that verifies and is the one that the ledger committed to."""
+    if entry.state is State.WITHDRAWN:
+        raise VerificationFailed("it was withdrawn, and its files were removed")
     if entry.destination is None or entry.state is not State.PUBLISHED:
         raise VerificationFailed("it was committed and not moved to its destination; run `crowdgate release` again")
     found = Verification(plan.bundle.root / entry.destination, KINDS, ATTACHMENTS, ledger=ledger)
