@@ -8,9 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate.ledger import reservations
+from crowdgate.ledger.heads import head_file
 from crowdgate.ledger.journal import JournalLine, chain_line
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend
 from crowdgate.ledger.schema import ENTRIES, KEYS
+from crowdgate.publish.file_names import STAGING
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -39,6 +41,11 @@ def publish_many(ledger: Ledger, lines: int) -> None:
             ended = pen.put(ENTRIES, number=number, state="committed", destination=f"releases/{name}", **digests)
             pen.line("entry.committed", name, None, [ended])
             pen.line("entry.published", name, None, [pen.put(ENTRIES, number=number, state="published")])
+
+
+def head_at(root: Path, ledger_id: str) -> Path:
+    """Return the file that keeps a ledger's head at a destination."""
+    return head_file(root / STAGING, ledger_id)
 
 
 def edit(path: Path, statement: str, *values: object) -> None:

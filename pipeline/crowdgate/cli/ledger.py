@@ -12,13 +12,14 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.history.ledger_summary import ledger_summary, summary_lines
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.file_access import team_folder
+from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
 from crowdgate.planning.budgets import budget_left_text, budgets_json, raise_budget
 from crowdgate.planning.open_ledger import free_reservation as free_reservation
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
-from crowdgate.settings import configured_key, ledger_url, signing_key
+from crowdgate.settings import configured_key, ledger_url, signing_key, trusted_keys
 
 app = typer.Typer(
     help="Create, show and verify the ledger; raise a budget, stop a population.",
@@ -119,9 +120,11 @@ def thaw(population: Population, reason: Reason, ledger: LedgerUrl = None, as_js
 
 @app.command()
 def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Make a ledger of format 1 one of format 2; what it holds stays what it is."""
-    ledger_id = upgraded(ledger_url(Path.cwd(), ledger, placed))
-    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format 2", as_json)
+    """Make a ledger of format 1 or 2 one of format 3; what it holds stays what it is. Format 2 needs it only to be
+    restored."""
+    home = Path.cwd()
+    ledger_id = upgraded(_url(ledger), signer=signing_key(home), trusted=trusted_keys(home))
+    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format {FORMAT}", as_json)
 
 
 @app.command()
