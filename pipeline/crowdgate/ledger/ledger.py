@@ -41,6 +41,7 @@ from crowdgate.ledger.journal_rules import RECORDED, RESTORED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
+from crowdgate.ledger.restoration import Findings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
@@ -441,6 +442,19 @@ class Ledger:
         optional("commitment", commitment)
         with self._writing() as pen:
             pen.line(event, subject, commitment)
+
+    def restore(self, found: Findings) -> list[str]:
+        """Book what is known outside and the ledger lacks, and return a sentence for each booking (see `restoration`).
+
+        The attested position is not compared. Raises LedgerRefused for a ledger that differs from its journal, or if a
+        budget is unknown.
+        """
+        with self._writing() as pen:
+            return book(pen, found)
+
+    def ignore_position(self) -> None:
+        """Never compare the ledger with its attested position, which a restoration contradicts."""
+        self._seen.position_read, self._seen.position = True, None
 
     def sign(self) -> JournalLine:
         """Sign the last line after a person checked the ledger: for one that had no key, or one that is no longer

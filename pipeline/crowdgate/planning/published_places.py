@@ -51,6 +51,11 @@ def _root_of(place: str, release_id: str) -> str:
     return str(Path(place).parents[release_id.count("/")] if inside else Path(place).parent)
 
 
+def policies_of(home: Path) -> list[Path]:
+    """Return the files of all policies of a working copy that can be read."""
+    return [path for path, to in _policies(home) if to is not None]
+
+
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
     """Yield a sentence for each policy of the working copies `homes` that is unreadable or names no destination, and
     each unreadable folder or manifest at the destinations `roots`.

@@ -22,11 +22,12 @@ from crowdgate.system.regular_files import plain_file, read_bounded
 _PART = f"{SCRATCH}claim"
 _LEDGER = re.compile(r"([a-z0-9-]{1,40}-[0-9a-f]{8})\n")
 _LONGEST = 64
+_CLAIM = ".claim"
 
 
 def claim_file(root: Path, release_id: str) -> Path:
     """Return the path of the claim file for a release of the destination `root`."""
-    return root / STAGING / f"{release_id.replace('/', '~')}.claim"
+    return root / STAGING / f"{release_id.replace('/', '~')}{_CLAIM}"
 
 
 def claim(root: Path, release_id: str, owner: str) -> None:
@@ -63,6 +64,16 @@ def give_back(root: Path, release_id: str, owner: str, needed: Callable[[], bool
         if _holder(path) == owner and not needed():
             path.unlink()
             fsync_path(staging)
+
+
+def claimed_releases(root: Path, owner: str) -> list[str]:
+    """Return the ids of the releases that the ledger `owner` has claimed at a destination, or of which it has staged
+    files there.
+    """
+    claims = (path for path in (root / STAGING).glob(f"*{_CLAIM}") if _holder(path) == owner)
+    staged = (path.name.removeprefix(f"{owner}~") for path in (root / STAGING).glob(f"{owner}~*"))
+    names = [*(path.name.removesuffix(_CLAIM) for path in claims), *(name.removesuffix(".json") for name in staged)]
+    return sorted({name.replace("~", "/") for name in names})
 
 
 def _write_new(path: Path, data: bytes) -> None:
