@@ -180,6 +180,7 @@ def budget(
 
 def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:
     opened, outcome = ledger_at(Path.cwd(), ledger), "frozen" if frozen else "thawed"
+    opened.admit()
     try:
         opened.freeze(population, frozen, reason)
     except ValueError as error:

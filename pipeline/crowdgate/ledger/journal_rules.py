@@ -21,7 +21,6 @@ from crowdgate.ledger.schema import (
     COLUMNS,
     CONTRACTS,
     ENTRIES,
-    FORMAT,
     FREEZES,
     KEYS,
     LEDGERS,
@@ -224,7 +223,7 @@ class JournalState:
         that it held.
         """
         new = _charge(subject, rows)
-        _require(self._format >= FORMAT)
+        _require(self._format > 2)
         if subject in self.charged:
             was = ChargeRow(*self.rows[ENTRIES][self.charged[subject]])
             _require(len(rows) == 1 and transitions.is_restored_outcome(was, new))

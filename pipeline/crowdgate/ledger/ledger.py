@@ -96,7 +96,7 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
     ledger_id = f"{name}-{secrets.token_hex(4)}"
     kind = kind_of(url)
     with kind.made(url) as database:
-        for statement in schema.STATEMENTS.values():
+        for statement in schema.statements(schema.FORMAT).values():
             database.change(statement)
         pen = JournalWriter(database, JournalReplay(), kind.now(database), author())
         row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)

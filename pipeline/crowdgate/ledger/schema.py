@@ -155,12 +155,12 @@ _SINCE_3 = (FILTERS, DIVERGENCES)
 
 def statements(form: int) -> dict[str, str]:
     """Return the statements that create the tables and indexes of a ledger of format 2 or 3, by name."""
-    return {name: text for name, text in STATEMENTS.items() if form >= FORMAT or name not in _SINCE_3}
+    return {name: text for name, text in STATEMENTS.items() if form > 2 or name not in _SINCE_3}
 
 
 def tables(form: int) -> tuple[str, ...]:
     """Return the names of the tables whose rows are in the journal, of a ledger of format 2 or 3."""
-    return tuple(name for name in KEYS if form >= FORMAT or name not in _SINCE_3)
+    return tuple(name for name in KEYS if form > 2 or name not in _SINCE_3)
 
 
 def select(table: str, rest: str = "") -> str:

@@ -93,10 +93,10 @@ def new_file(path: Path) -> Iterator[Database]:
 def copy_file(source: Path, target: Path) -> None:
     """Copy a ledger's file with the changes in its log to a new file, on disk when this returns."""
     os.close(permissions.open_file(target, os.O_RDWR | os.O_EXCL, permissions.LEDGER))
-    with _translated(source), closing(connect(source, 10, _mode(source, True))) as there:
-        with closing(connect(target, 10)) as here:
-            there.backup(here)
-            here.execute("PRAGMA journal_mode=WAL")
+    opened = closing(connect(source, 10, _mode(source, True))), closing(connect(target, 10))
+    with _translated(source), opened[0] as there, opened[1] as here:
+        there.backup(here)
+        here.execute("PRAGMA journal_mode=WAL")
     fsync_path(target)
 
 

@@ -171,13 +171,15 @@ def _traces(ledger: Ledger) -> Iterator[tuple[str, str]]:
 
 def _open_traces(ledger: Ledger, roots: Sequence[Path], complete: bool) -> Iterator[tuple[str, str]]:
     """Yield each release that left a claim or staged files, with its origin. Where the ledger is `complete`, as far as
-    heads and releases tell, a lease is left as it is.
+    heads and releases tell, a lease and a charge that was given back are left as they are.
     """
     held = charges(ledger.state())
+    given_back = {each.release_id for each in ledger.entries() if each.state is State.VOID} if complete else set()
     for root in roots:
         for release_id in claimed_releases(root, ledger.id):
             entry = held.get(release_id)
-            if entry is None or not (entry.reading or complete):
+            unknown = entry is None and release_id not in given_back
+            if unknown or not (entry is None or entry.reading or complete):
                 yield release_id, f"a claim or staged files in {root / STAGING}"
 
 
