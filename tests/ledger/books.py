@@ -102,6 +102,8 @@ def cut_after(path: Path, number: int) -> None:
             connection.execute(f"DELETE FROM {table}")
             for row in seen.held.rows[table].values():
                 connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        for table in set(KEYS) - set(tables(seen.held.form)):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
         for table in ("journal", "signatures"):
             connection.execute(f"DELETE FROM {table} WHERE number > ?", (number,))
 

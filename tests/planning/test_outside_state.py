@@ -1,49 +1,25 @@
 """A ledger that lacks what is kept outside of it is refused by every command, before anything is read or charged."""
 
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from crowdgate.errors import EnvironmentFault
+from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.kind.run import Request, Result
-from crowdgate.ledger import ledger as ledgers
-from crowdgate.ledger.heads import read_head
+from crowdgate.ledger.heads import head_bytes, read_head
 from crowdgate.ledger.ledger import HeadWarning
 from crowdgate.ledger.private import private_file
 from crowdgate.planning import outside_state
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases import release as job
 from tests.ledger.books import append, compute_anew, head_at
-from tests.planning.histories import HEADS, POPULATION, History, make_history
+from tests.planning.histories import HEADS, POPULATION, History
 from tests.workshop import Workshop, crowdgate
 
-KEYS = {"without a key": False, "with a key": True}
 LAST_TRACE = 29
 """The last line after which a cut leaves the trace of a lost charge or reading, other than a head."""
-
-
-@pytest.fixture(scope="module")
-def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, History]:
-    made, before = {}, Path.cwd()
-    for keyed in KEYS.values():
-        root = tmp_path_factory.mktemp("history") / "own"
-        root.mkdir()
-        os.chdir(root)
-        made[keyed] = make_history(root, keyed=keyed)
-    os.chdir(before)
-    return made
-
-
-@pytest.fixture(params=KEYS.values(), ids=KEYS)
-def history(
-    request: pytest.FixtureRequest, histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> History:
-    found = histories[request.param].copy_to(tmp_path / "own")
-    monkeypatch.chdir(found.workshop.root)
-    return found
 
 
 def commands(workshop: Workshop) -> dict[tuple[str, ...], int]:
@@ -175,7 +151,7 @@ def test_only_signed_heads_count_where_keys_are_trusted(
                            histories[False].ledger.id, ())  # fmt: skip
         assert stated is not None
         forged = stated.model_dump_json(indent=1).replace(stated.ledger, history.ledger.id)
-        plain = ledgers.head_bytes(type(stated).model_validate_json(forged.replace('"line": 32', '"line": 99')), None)
+        plain = head_bytes(type(stated).model_validate_json(forged.replace('"line": 32', '"line": 99')), None)
         head.write_bytes(plain)
         assert crowdgate("ledger", "verify") == code
 
@@ -222,7 +198,7 @@ def test_two_copies_that_go_on_at_once_are_told_apart_under_the_lock(
     for end in ("-wal", "-shm"):
         Path(f"{history.file}{end}").unlink(missing_ok=True)
     history.file.write_bytes(kept)
-    with pytest.raises(ledgers.LedgerRefused, match="lacks line 33"):
+    with pytest.raises(LedgerRefused, match="lacks line 33"):
         first.record("note", "of the copy")
 
 

@@ -13,7 +13,6 @@ from crowdgate.ledger.schema import FORMAT
 from crowdgate.planning import outside_findings
 from tests.ledger.books import compute_anew, edit
 from tests.planning.histories import POPULATION, History, true_spend
-from tests.planning.test_outside_state import histories, history  # noqa: F401
 from tests.workshop import crowdgate
 
 READ = {f"clinic/1/2030-01-0{day}" for day in (1, 2, 3, 5)} | {"clinic/2/2030-01-06"}

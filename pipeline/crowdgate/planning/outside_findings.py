@@ -55,11 +55,13 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> Finding
     heads = [head for _, head in outside.heads(ledger, roots)]
     behind = set(ledger.missing_lines(head.place for head in heads))
     newer = [head for head in heads if not ledger.holds(*head.place)]
-    sources = _Sources(ledger, root, [*more, *_released(ledger, root, releases), *_attested(ledger)])
-    traces = [*_traces(ledger), *_open_traces(ledger, roots, complete=not (lost or behind))]
+    stated = [*more, *_released(ledger, root, releases), *_attested(ledger), *_open_charges(newer)]
+    sources = _Sources(ledger, root, stated)
+    traces = list(_traces(ledger))
+    traces += _open_traces(ledger, roots, complete=not (lost or behind or traces))
     gone = list(outside.gone(ledger))
     return Findings(
-        charges=(*sources.stated, *_open_charges(newer), *(sources.charge(*each) for each in traces)),
+        charges=(*sources.stated, *(sources.charge(*each) for each in traces)),
         heads=newer,
         places=tuple(lost),
         budgets=sources.budgets,

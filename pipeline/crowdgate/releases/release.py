@@ -104,9 +104,9 @@ def prepare(request: Request) -> Run | Result:
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = opened.ledger()
     refuse_taken_destination(bundle, request.to, ledger.path)
+    ledger.admit([root], request.anchors)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
     roots = [root, *destinations_of(ledger, [bundle.root])]
-    ledger.admit([root], request.anchors)
     require_known_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:
