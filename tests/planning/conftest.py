@@ -22,7 +22,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, History]:
     return made
 
 
-@pytest.fixture(params=KEYS.values(), ids=KEYS)
+@pytest.fixture(params=KEYS.values(), ids=list(KEYS))
 def history(
     request: pytest.FixtureRequest, histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> History:

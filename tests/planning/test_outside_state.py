@@ -227,9 +227,7 @@ def test_a_planted_fault_in_any_source_is_caught(
     assert crowdgate("ledger", "verify") == 0
 
 
-def test_an_unreadable_head_is_a_fault_and_a_garbled_one_is_replaced(
-    history: History, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_head_is_a_fault_and_a_garbled_one_is_replaced(history: History) -> None:
     head = history.workshop.root / "heads" / f"{history.ledger.id}.head"
     head.write_bytes(b"{")
     assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0

@@ -127,7 +127,7 @@ def test_a_chain_that_was_computed_anew_is_restored_with_its_true_costs(
 
 
 def test_an_unknown_cost_freezes_its_population(history: History, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of a version that neither the ledger nor a policy knows only the private record is left."""
+    """Neither the ledger nor a policy knows the version; only a private record is left."""
     before = history.ledger.spent(POPULATION)
     stray = history.file.parent / "private" / f"{history.ledger.id}~clinic~7~2030-06-01.json"
     stray.write_text("{}")

@@ -1,4 +1,4 @@
-"""What is known outside of a ledger and may be lacking in it: the sources of a restoration.
+"""Findings outside of a ledger which it may lack: the sources of a restoration.
 
 A manifest, an entry of a KL repository, a head and an attested position state privacy costs. Of a private record, a
 claim or staged files only the id is known. Its cost is then that of the same policy version, in the ledger or in the
