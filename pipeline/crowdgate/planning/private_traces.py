@@ -11,7 +11,7 @@ from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger.access_log import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.ledger.audits import BEGUN
 from crowdgate.ledger.contents import charges
-from crowdgate.ledger.private import FOLDER, private_file
+from crowdgate.ledger.private import FOLDER, private_name
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal_rules import JournalState
@@ -61,7 +61,7 @@ class _KnownRuns:
     def __init__(self, ledger: Ledger, held: JournalState) -> None:
         self._mark = f"{ledger.id}~"
         read = (each.release_id for each in charges(held).values() if each.reading)
-        self._releases = {private_file(ledger.path, ledger.id, name).name for name in read}
+        self._releases = {private_name(ledger.id, name) for name in read}
         self._audits = set(map(_audit_tail, (subject for subject, _ in held.recorded.get(BEGUN, ()))))
         self._measured = {subject for subject, _ in held.recorded.get(ANONYMITY_KEPT, ())}
         begun = (*held.recorded.get(ANONYMITY_MEASURED, ()), *held.recorded.get(FOUND, ()))

@@ -47,8 +47,10 @@ def _root_of(place: str, release_id: str) -> str:
     """Return the destination of a release at `place`: of a policy's release the folder above its id, of an entry of a
     KL repository its folder.
     """
-    inside = place.endswith(f"/{release_id}") or place == release_id
-    return str(Path(place).parents[release_id.count("/")] if inside else Path(place).parent)
+    if place == release_id:
+        return "."
+    inside = place.endswith(f"/{release_id}")
+    return (place[: -len(release_id) - 1] if inside else place.rpartition("/")[0]) or ("/" if place[0] == "/" else ".")
 
 
 def policies_of(home: Path) -> list[Path]:
