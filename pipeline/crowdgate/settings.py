@@ -1,7 +1,8 @@
 """Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, the style of pages, and the
-retention of private records by crowdgate.toml. No message quotes the value of a setting for a private key.
+The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, the folders of heads, the
+style of pages, and the retention of private records by crowdgate.toml. No message quotes the value of a setting for a
+private key.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LEDGER_VARIABLE = "CROWDGATE_LEDGER"
 LONGEST_NAME = 20
 MOST_DAYS = 36_500
 """The longest retention of private records, in days: a hundred years."""
-NAMES = ("ledger", "signing_key", "trusted_keys", "lang", "decimal_mark", "private_record_days")
+NAMES = ("ledger", "signing_key", "trusted_keys", "heads", "lang", "decimal_mark", "private_record_days")
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
 """Function of (URL of a ledger as a setting states it, folder of that setting) that returns the completed URL; raises
@@ -95,18 +96,27 @@ def configured_key(root: Path) -> SigningKey:
 def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
     """Return the trusted keys: the key that signs here, and those that `trusted_keys` in crowdgate.toml lists as files
     of public keys, relative to it. Empty if no key is configured. Raises ConfigurationError."""
-    path, own = root / FILE, signing_key(root)
-    named = _settings(path).get("trusted_keys", [])
-    if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
-        expected = 'trusted_keys = ["FILE.pub", ...]'
-        raise ConfigurationError(
-            Problem(str(path), None, "trusted_keys", "no list of files", expected, code=Code.SETTING)
-        )
-    if any(is_url(name) for name in named):
-        found, expected = "a URL", "files of public keys of this machine"
-        raise ConfigurationError(Problem(str(path), None, "trusted_keys", found, expected, code=Code.SETTING))
-    listed = [key for name in named for key in keys.public_keys(root / name)]
+    own, named = signing_key(root), _paths(root, "trusted_keys", "FILE.pub", "files of public keys of this machine")
+    listed = [key for path in named for key in keys.public_keys(path)]
     return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
+
+
+def head_folders(root: Path) -> tuple[Path, ...]:
+    """Return the folders that `heads` in crowdgate.toml lists, relative to it, in which the ledger's heads are kept.
+    Empty if none is listed. Raises ConfigurationError."""
+    return _paths(root, "heads", "FOLDER", "folders of this machine, such as one on another disk")
+
+
+def _paths(root: Path, setting: str, example: str, kind: str) -> tuple[Path, ...]:
+    """Return the paths that a setting of crowdgate.toml lists. Raises ConfigurationError for anything else."""
+    path = root / FILE
+    named = _settings(path).get(setting, [])
+    if not isinstance(named, list) or not all(isinstance(name, str) and name and "\0" not in name for name in named):
+        expected = f'{setting} = ["{example}", ...]'
+        raise ConfigurationError(Problem(str(path), None, setting, "no list of paths", expected, code=Code.SETTING))
+    if any(is_url(name) for name in named):
+        raise ConfigurationError(Problem(str(path), None, setting, "a URL", kind, code=Code.SETTING))
+    return tuple(root / name for name in named)
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from crowdgate.ledger import reservations
+from crowdgate.ledger.heads import head_file
 from crowdgate.ledger.journal import JournalLine, chain_line
-from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend
-from crowdgate.ledger.schema import ENTRIES, KEYS
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, create
+from crowdgate.ledger.replay import JournalReplay
+from crowdgate.ledger.schema import ENTRIES, KEYS, tables
+from crowdgate.publish.file_names import STAGING
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -39,6 +42,11 @@ def publish_many(ledger: Ledger, lines: int) -> None:
             ended = pen.put(ENTRIES, number=number, state="committed", destination=f"releases/{name}", **digests)
             pen.line("entry.committed", name, None, [ended])
             pen.line("entry.published", name, None, [pen.put(ENTRIES, number=number, state="published")])
+
+
+def head_at(root: Path, ledger_id: str) -> Path:
+    """Return the file that keeps a ledger's head at a destination."""
+    return head_file(root / STAGING, ledger_id)
 
 
 def edit(path: Path, statement: str, *values: object) -> None:
@@ -79,3 +87,35 @@ def cells(path: Path) -> list[tuple[str, str, int, object]]:
             for column in [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
             for rowid, value in connection.execute(f"SELECT rowid, {column} FROM {table}")
         ]
+
+
+def cut_after(path: Path, number: int) -> None:
+    """Cut a ledger's file after a line: rows, lines and signatures become those of that time, an authentic older
+    state.
+    """
+    with closing(sqlite3.connect(path)) as connection, connection:
+        written = connection.execute("SELECT * FROM journal WHERE number <= ? ORDER BY number", (number,)).fetchall()
+        seen = JournalReplay()
+        for line in written:
+            seen.add(*line)
+        for table in tables(seen.held.form):
+            connection.execute(f"DELETE FROM {table}")
+            for row in seen.held.rows[table].values():
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+        for table in set(KEYS) - set(tables(seen.held.form)):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for table in ("journal", "signatures"):
+            connection.execute(f"DELETE FROM {table} WHERE number > ?", (number,))
+
+
+def compute_anew(path: Path, ledger_id: str) -> None:
+    """Put a new, empty ledger with the same id into the place of a ledger, as whoever can write it can."""
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    create(f"sqlite:///{path}", "anew")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        (line,) = connection.execute("SELECT * FROM journal").fetchall()
+        detail = line[4].replace(line[2], ledger_id)
+        first = chain_line("", 1, line[1], ledger_id, None, detail)
+        connection.execute("UPDATE journal SET subject = ?, detail = ?, digest = ?", (ledger_id, detail, first.digest))
+        connection.execute("UPDATE ledger SET id = ?", (ledger_id,))

@@ -1,4 +1,4 @@
-"""A ledger of format 1, as that version wrote it, is upgraded to format 2 without loss."""
+"""A ledger of format 1, as that version wrote it, is upgraded to the newest format without loss."""
 
 import copy
 import json
@@ -45,7 +45,7 @@ def test_it_is_refused_until_it_is_upgraded_and_then_goes_on(url: str) -> None:
     assert ledger.spent("us-cps") == Spend(Fraction(7, 3), Fraction("2e-9"))
     states = [entry.state for entry in ledger.entries()]
     assert states == [State.PUBLISHED, State.VOID, State.VOID, State.RESERVED, State.RESERVED]
-    with pytest.raises(LedgerRefused, match="no ledger of format 1"):
+    with pytest.raises(LedgerRefused, match="of format 3 already"):
         upgrade(url)
 
 

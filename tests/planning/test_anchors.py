@@ -17,7 +17,7 @@ from crowdgate.ledger.private import private_file
 from crowdgate.publish import publisher
 from crowdgate.publish.publisher import staged_folder
 from crowdgate.releases import release as job
-from tests.ledger.books import append, edit
+from tests.ledger.books import append, edit, head_at
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 DAYS = [f"2030-01-{day:02}" for day in range(1, 9)]
@@ -132,12 +132,14 @@ def test_what_a_run_left_anywhere_is_not_freed(
     """Either trace suffices: a private record shows that the table was read, and so do staged files."""
     monkeypatch.chdir(workshop.root)
     released, folder = f"clinic/1/{DAYS[2]}", workshop.release_dir(DAYS[2])
-    shutil.rmtree(folder)
-    assert crowdgate("ledger", "verify") == 0  # nothing at the destination differs
-    assert crowdgate("ledger", "free", released) == 5
-    assert "private" in capsys.readouterr().err
     ledger = open_ledger(workshop.ledger, None)
+    shutil.rmtree(folder)
+    head_at(workshop.root / "releases", ledger.id).unlink()
+    assert crowdgate("ledger", "verify") == 6
+    assert crowdgate("ledger", "free", released) == 5
+    assert f"does not know {released} that left" in capsys.readouterr().err
     private_file(ledger.path, ledger.id, released).unlink()
+    assert crowdgate("ledger", "verify") == 0  # nothing outside differs
     staged = staged_folder(workshop.root / "releases", ledger.id, released)
     staged.mkdir()
     assert crowdgate("ledger", "free", released) == 5
@@ -290,8 +292,10 @@ def test_a_withheld_run_is_not_drawn_again_from_an_older_copy(
     shutil.copy(older, file)
     capsys.readouterr()
     assert release(workshop, 1) == 5
-    assert "so its table was read" in capsys.readouterr().err
-    assert release(workshop, 2) == 3  # another slot is charged and drawn
+    said = capsys.readouterr().err
+    assert "lacks line 9, which its head" in said
+    assert f"does not know clinic/1/{DAYS[1]} that left" in said
+    assert release(workshop, 2) == 5  # another slot is not charged either
 
 
 def test_a_release_that_went_elsewhere_is_not_drawn_again_from_an_older_copy(

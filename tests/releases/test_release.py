@@ -49,7 +49,8 @@ def entry_state(workshop: Workshop, slot: str = SLOT) -> State | None:
 
 def published_files(workshop: Workshop) -> list[str]:
     root = workshop.root / "releases"
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    found = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".head")
+    return sorted(str(path.relative_to(root)) for path in found)
 
 
 def test_a_release_is_published_and_holds_what_its_manifest_claims(workshop: Workshop) -> None:
@@ -69,7 +70,7 @@ def test_a_published_release_is_readable_by_all_and_dated_by_its_slot(workshop: 
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o644 for file in path.iterdir())
     assert {file.stat().st_mtime for file in path.iterdir()} == {1893456000.0}
     assert stat.S_IMODE((workshop.root / "releases" / STAGING).stat().st_mode) == 0o700
-    assert list((workshop.root / "releases" / STAGING).iterdir()) == []
+    assert [path.suffix for path in (workshop.root / "releases" / STAGING).iterdir()] == [".head"]
 
 
 def test_the_parquet_file_carries_no_index_and_no_label_of_suppressed_rows(workshop: Workshop) -> None:

@@ -45,6 +45,7 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
     audit.require_libraries()
     audit_spec(plan, request.overrides)
     ledger = ledger_of(plan, request.ledger)
+    ledger.admit()
     open_source(plan.bundle.contract, tuple(dict.fromkeys((*plan.columns, *(audit.other_attributes(plan) or ())))))
     ledger.record(TABLE_AUDITED, plan.bundle.contract.population)
     subject, name = subject_of(plan, audit), _name(plan, audit)

@@ -12,13 +12,15 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.history.ledger_summary import ledger_summary, summary_lines
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.file_access import team_folder
+from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
 from crowdgate.planning.budgets import budget_left_text, budgets_json, raise_budget
 from crowdgate.planning.open_ledger import free_reservation as free_reservation
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
-from crowdgate.settings import configured_key, ledger_url, signing_key
+from crowdgate.planning.restore import restore as restored
+from crowdgate.settings import configured_key, ledger_url, signing_key, trusted_keys
 
 app = typer.Typer(
     help="Create, show and verify the ledger; raise a budget, stop a population.",
@@ -119,9 +121,34 @@ def thaw(population: Population, reason: Reason, ledger: LedgerUrl = None, as_js
 
 @app.command()
 def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Make a ledger of format 1 one of format 2; what it holds stays what it is."""
-    ledger_id = upgraded(ledger_url(Path.cwd(), ledger, placed))
-    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format 2", as_json)
+    """Make a ledger of format 1 or 2 one of format 3; what it holds stays what it is. Format 2 needs it only to be
+    restored."""
+    home = Path.cwd()
+    ledger_id = upgraded(_url(ledger), signer=signing_key(home), trusted=trusted_keys(home))
+    _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format {FORMAT}", as_json)
+
+
+@app.command()
+def restore(
+    copy: Annotated[
+        Path | None,
+        typer.Argument(metavar="COPY", help="A copy of the ledger's file (none: in place)."),
+    ] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Restore the ledger from an older copy, or go on with one that lacks lines. What heads, releases, private records
+    and claims know, and the copy lacks, is booked as spent. Nothing that was spent is given back."""
+    done = restored(Path.cwd(), ledger, copy)
+    if as_json:
+        kept = None if done.replaced is None else str(done.replaced)
+        print_json({"outcome": "restored", "ledger": done.ledger, "booked": list(done.booked), "replaced": kept})
+        return
+    typer.echo(f"{done.ledger} is restored; {len(done.booked)} bookings")
+    for each in done.booked:
+        typer.echo(f"  {each}")
+    if done.replaced is not None:
+        typer.echo(f"  the ledger that was in place is kept as {done.replaced}")
 
 
 @app.command()
@@ -153,6 +180,7 @@ def budget(
 
 def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:
     opened, outcome = ledger_at(Path.cwd(), ledger), "frozen" if frozen else "thawed"
+    opened.admit()
     try:
         opened.freeze(population, frozen, reason)
     except ValueError as error:

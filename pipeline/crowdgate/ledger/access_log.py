@@ -27,7 +27,11 @@ ANONYMITY_KEPT = "confidential-anonymity-recorded"
 """Event: the result of an anonymity measurement was recorded. The subject is the contract, the commitment that of a
 private record.
 """
-OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED)
+RESTORED = "ledger-restored"
+"""Event: the ledger was restored from a copy that lacked lines, so accesses to the population, the line's subject, may
+be lost.
+"""
+OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED, RESTORED)
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:
@@ -80,10 +84,11 @@ def is_informed(written: Iterable[JournalLine], population: str, policy_digest: 
     """
     history = AccessHistory()
     for line in written:
-        if line.event == "entry.reserved":
+        if line.event in ("entry.reserved", "entry.restored"):
             row = line.row(ENTRIES)
-            history.reserve(line.subject, row["population"], row["policy_digest"])
-        elif line.event == "entry.reading":
+            if line.event == "entry.reserved" or line.subject not in history.charges:
+                history.reserve(line.subject, row["population"], row["policy_digest"])
+        if line.event in ("entry.reading", "entry.restored"):
             history.begin_reading(line.subject)
         else:
             history.record(line.event, line.subject)

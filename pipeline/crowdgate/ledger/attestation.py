@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
-from crowdgate.ledger.schema import KEYS
+from crowdgate.ledger.schema import LEDGERS, select, tables
 
 if TYPE_CHECKING:
     from crowdgate.ledger.position import AttestedPosition
@@ -37,7 +37,8 @@ def _replay_on(store: Store, database: Database, position: AttestedPosition) -> 
     """Return a replay that continues from the attested position; None if the journal lacks its line, or its state is
     invalid.
     """
-    _refuse_unsound(store.integrity_fault(database, tuple(KEYS)))
+    ((_, form),) = database.rows(select(LEDGERS))
+    _refuse_unsound(store.integrity_fault(database, tables(form)))
     return position.replay() if position.is_line_of(database) else None
 
 

@@ -47,6 +47,11 @@ def live_entry(held: JournalState, release_id: str) -> Entry | None:
     return None if number is None else _entry(held.rows[ENTRIES][number])
 
 
+def charges(held: JournalState) -> dict[str, ChargeRow]:
+    """Return the charge of each release that is not void, by release id."""
+    return {name: ChargeRow(*held.rows[ENTRIES][number]) for name, number in held.charged.items()}
+
+
 def entries(held: JournalState, name: str | None = None) -> list[Entry]:
     """Return the entries of all charges ever made, including void ones, in order; with `name`, those whose release ids
     begin with NAME/.

@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from crowdgate.ledger.schema import STATEMENTS
+from crowdgate.ledger.schema import LEDGERS, select, statements
 from crowdgate.ledger.store import Database
 
 _ADDED = re.compile(r",(holderVARCHAR\(300\)|sinceVARCHAR\(20\))")
@@ -21,7 +21,10 @@ def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | Non
     """
     if any(list(database.rows(f"PRAGMA integrity_check({each})")) != [("ok",)] for each in tables or ("1",)):
         return "its file is damaged"
-    return None if _shape(database.rows) == _expected() else "its tables, indexes or triggers are not those of a ledger"
+    forms = [form for _, form in database.rows(select(LEDGERS))]
+    if len(forms) == 1 and _shape(database.rows) == _expected(int(forms[0])):
+        return None
+    return "its tables, indexes or triggers are not those of a ledger"
 
 
 def active_objects(database: Database) -> str | None:
@@ -46,8 +49,8 @@ def _shape(rows: Callable[..., Iterable[tuple[Any, ...]]]) -> Shape:
 
 
 @cache
-def _expected() -> Shape:
+def _expected(form: int) -> Shape:
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in STATEMENTS.values():
+        for statement in statements(form).values():
             connection.execute(statement)
         return _shape(lambda statement, *values: connection.execute(statement, values))

@@ -17,14 +17,26 @@ from typing import Any
 from crowdgate.ledger import transitions
 from crowdgate.ledger.access_log import AccessHistory
 from crowdgate.ledger.journal import rows_of_detail
-from crowdgate.ledger.schema import COLUMNS, CONTRACTS, ENTRIES, FORMAT, FREEZES, KEYS, LEDGERS, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import (
+    COLUMNS,
+    CONTRACTS,
+    ENTRIES,
+    FREEZES,
+    KEYS,
+    LEDGERS,
+    POPULATIONS,
+    TOTALS,
+    USABLE,
+)
 from crowdgate.ledger.totals import RunningTotal
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of recorded events, which change no row; the ledger's own events have a dot."""
-REASONED = ("budget.raised", "population.frozen", "population.thawed", transitions.WITHDRAWN)
+RESTORED = "entry.restored"
+"""Event: a charge that a restored copy lacked was booked; the reason is its origin."""
+REASONED = ("budget.raised", "population.frozen", "population.thawed", RESTORED, transitions.WITHDRAWN)
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
@@ -61,6 +73,11 @@ class JournalState:
     recorded: dict[str, list[tuple[str, str | None]]] = field(default_factory=lambda: defaultdict(list))
     accesses: AccessHistory = field(default_factory=AccessHistory)
     _digests: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
+
+    @property
+    def form(self) -> int:
+        """The format of the ledger after the last line."""
+        return self._format
 
     @classmethod
     def restored(cls, saved: Mapping[str, Any]) -> "JournalState":
@@ -139,13 +156,14 @@ class JournalState:
 
     def _created(self, subject: str, rows: Rows, _at: str | None) -> None:
         _require(not self.rows[LEDGERS] and rows == [(LEDGERS, (subject, self._format))])
-        _require(self._format in (1, FORMAT))
+        _require(self._format in (1, *USABLE))
 
     def _upgraded(self, subject: str, rows: Rows, _at: str | None) -> None:
-        stated = [(TOTALS, tuple(row.values())) for row in self.stated()]
-        _require(self._format == 1 and subject in self.rows[LEDGERS])
-        _require(rows == [(LEDGERS, (subject, FORMAT)), *stated])
-        self._format = FORMAT
+        stated = [(TOTALS, tuple(row.values())) for row in self.stated()] if self._format == 1 else []
+        new = rows[0][1][1]
+        _require(new in USABLE and self._format < new and subject in self.rows[LEDGERS])
+        _require(rows == [(LEDGERS, (subject, new)), *stated])
+        self._format = new
 
     def _registered(self, subject: str, rows: Rows, _at: str | None) -> None:
         _require(subject not in self.rows[POPULATIONS] and _budget(subject, rows).population == subject)
@@ -185,12 +203,7 @@ class JournalState:
         epsilon, delta = self._add(new, 1)
         self._check_total(population, rows)
         _require(epsilon.within(cap[1]) and delta.within(cap[2]))
-        self.last = new.number
-        self.accesses.reserve(subject, population, new.policy_digest)
-        self.charged[subject] = new.number
-        self._digests[subject.rpartition("/")[0]][new.policy_digest].add(subject)
-        if new.sample is not None:
-            self.samples[population, new.sample] = subject
+        self._note_charge(new)
 
     def _restore_charges(self, after_access: frozenset[str]) -> None:
         for row in self.rows[ENTRIES].values():
@@ -204,6 +217,32 @@ class JournalState:
             self.charged[name] = number
             if row[_SAMPLE] is not None:
                 self.samples[population, row[_SAMPLE]] = name
+
+    def _restored(self, subject: str, rows: Rows, at: str | None) -> None:
+        """Apply a line of `ledger restore`: a charge that the copy lacked, even above the budget, or an outcome of one
+        that it held.
+        """
+        new = _charge(subject, rows)
+        _require(self._format > 2)
+        if subject in self.charged:
+            was = ChargeRow(*self.rows[ENTRIES][self.charged[subject]])
+            _require(len(rows) == 1 and transitions.is_restored_outcome(was, new))
+        else:
+            _require(transitions.is_restored_charge(new, at) and new.number == self.last + 1)
+            _require(new.population in self.rows[POPULATIONS] and (new.population, new.sample) not in self.samples)
+            self._add(new, 1)
+            self._check_total(new.population, rows)
+            self._note_charge(new)
+        self.accesses.begin_reading(subject)
+
+    def _note_charge(self, new: ChargeRow) -> None:
+        subject = new.release_id
+        self.last = new.number
+        self.accesses.reserve(subject, new.population, new.policy_digest)
+        self.charged[subject] = new.number
+        self._digests[subject.rpartition("/")[0]][new.policy_digest].add(subject)
+        if new.sample is not None:
+            self.samples[new.population, new.sample] = subject
 
     def _apply_transition(self, event: str, subject: str, commitment: str | None, rows: Rows) -> None:
         new = _charge(subject, rows)
@@ -288,4 +327,5 @@ _OWN: dict[str, Callable[[JournalState, str, Rows, str | None], None]] = {
     "population.frozen": JournalState._frozen,
     "population.thawed": JournalState._thawed,
     "entry.reserved": JournalState._reserved,
+    RESTORED: JournalState._restored,
 }

@@ -15,27 +15,33 @@ position of the journal that one of them signed (`position`).
 Each line must be a change that the ledger itself could have made (`journal_rules`), and an edited ledger is refused.
 With a signing key each change ends with a signature of its last line. A ledger whose last line no trusted key signed is
 refused, and a signed one is not written without a key. Without a key, a chain that was computed anew, or an older copy,
-is detected only by anchors: a line number and its digest that were stored outside.
+is detected only by what is kept outside: heads (`heads`), releases, private records, and anchors, a line number and its
+digest. A ledger that was opened with a `guard` is compared with these before its first change.
 """
 
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import contents, reservations, schema
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
+from crowdgate.ledger.heads import SUPERSEDED, Place, head_bytes, head_of, locked_heads, read_head, write_head
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
-from crowdgate.ledger.journal_rules import RECORDED, JournalState
+from crowdgate.ledger.journal_rules import RECORDED, RESTORED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
+from crowdgate.ledger.restoration import Findings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
@@ -57,6 +63,7 @@ from crowdgate.ledger.values import (
 from crowdgate.signing.keys import PublicKey, SigningKey
 
 if TYPE_CHECKING:
+    from crowdgate.ledger.heads import HeadStatement
     from crowdgate.ledger.position import AttestedPosition
 
 __all__ = [
@@ -74,6 +81,7 @@ __all__ = [
 
 POSITION_STEP = 250
 """Lines of the journal after which a new position is written: following so many takes a hundredth of a second."""
+RESTORE = "restore it with `crowdgate ledger restore COPY`"
 PATIENCE = 600.0
 """Seconds that a run waits for other runs that write the ledger; each of them takes milliseconds."""
 
@@ -88,7 +96,7 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
     ledger_id = f"{name}-{secrets.token_hex(4)}"
     kind = kind_of(url)
     with kind.made(url) as database:
-        for statement in schema.STATEMENTS.values():
+        for statement in schema.statements(schema.FORMAT).values():
             database.change(statement)
         pen = JournalWriter(database, JournalReplay(), kind.now(database), author())
         row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)
@@ -105,13 +113,15 @@ def open_ledger(
     signer: SigningKey | None = None,
     trusted: Sequence[PublicKey] = (),
     reading: bool = False,
+    guard: "Guard | None" = None,
 ) -> "Ledger":
     """Open the existing ledger `ledger_id` (None: whichever exists, only to show it). Never creates a ledger.
 
     Waits up to `busy_seconds` for other runs, by default PATIENCE. `signer` signs what is written. With `trusted` keys,
     nothing is written to a ledger whose last line none of them signed. With `reading`, nothing is written and read
-    access suffices. Raises LedgerRefused if the ledger is missing, another one, of an older format or damaged,
-    EnvironmentFault if it is locked, read-only or unreachable, ValueError for a url that names no file.
+    access suffices. `guard` compares it with what is kept outside before the first change. Raises LedgerRefused if the
+    ledger is missing, another one, of an older format or damaged, EnvironmentFault if it is locked, read-only or
+    unreachable, ValueError for a url that names no file.
     """
     store = kind_of(url).opened(url, PATIENCE if busy_seconds is None else busy_seconds, reading)
     with store.transaction(writing=False) as database:
@@ -119,13 +129,35 @@ def open_ledger(
     there, stated = found[0] if len(found) == 1 else ("", None)
     if stated == 1:
         raise LedgerRefused(
-            f"{store.path} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format 2"
+            f"{store.path} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format {schema.FORMAT}"
         )
-    if stated != schema.FORMAT:
+    if stated not in schema.USABLE:
         raise LedgerRefused(f"{store.path} {DAMAGED}")
     if ledger_id not in (None, there):
         raise LedgerRefused(f"the ledger at {store.path} is {there}; the budget names {ledger_id}")
-    return Ledger(there, store, signer, trusted)
+    return Ledger(there, store, signer, trusted, guard)
+
+
+class HeadWarning(UserWarning):
+    """The warning that a head of the ledger could not be written after a change; the next command writes it."""
+
+
+class Guard(Protocol):
+    """A comparison of a ledger with the state that is kept outside of it."""
+
+    def admit(self, ledger: "Ledger", roots: Sequence[Path], anchors: Sequence[str]) -> "HeadFiles":
+        """Return the files that keep the ledger's head. `roots` are further destinations, `anchors` stored lines.
+
+        Raises LedgerRefused for a ledger that lacks state which is kept outside.
+        """
+
+
+@dataclass(frozen=True)
+class HeadFiles:
+    """The files that keep a ledger's head: those that must be written, and those at destinations, which may be."""
+
+    required: tuple[Path, ...] = ()
+    optional: tuple[Path, ...] = ()
 
 
 class _ThreadReplay(threading.local):
@@ -149,12 +181,36 @@ class Ledger:
     """
 
     def __init__(
-        self, ledger_id: str, store: Store, signer: SigningKey | None = None, trusted: Sequence[PublicKey] = ()
+        self,
+        ledger_id: str,
+        store: Store,
+        signer: SigningKey | None = None,
+        trusted: Sequence[PublicKey] = (),
+        guard: Guard | None = None,
     ) -> None:
         self.id = ledger_id
         self.path = store.path
         self.trusted = tuple(trusted)
         self.signer, self._store, self._seen = signer, store, _ThreadReplay()
+        self._guard, self._heads = guard, None if guard else HeadFiles()
+
+    def admit(self, roots: Sequence[Path] = (), anchors: Sequence[str] = ()) -> None:
+        """Compare the ledger with the state that is kept outside of it, then write its head wherever it is kept.
+
+        Every change does so once. A command calls it where something is read before its first change. Raises
+        LedgerRefused for a ledger that lacks such state, EnvironmentFault if a required head can't be written.
+        """
+        self.compare(roots, anchors)
+        with self._transaction(writing=False) as database:
+            seen = self._trusted_replay(database, whole=True)
+            last, foreign = last_line(database), self.signer is None and is_signed(database, seen.number)
+        if not foreign:
+            self._keep_heads(seen.held, last, before=True)
+
+    def compare(self, roots: Sequence[Path] = (), anchors: Sequence[str] = ()) -> None:
+        """Compare the ledger with the state that is kept outside of it, as `admit` does, and write nothing."""
+        if self._guard is not None:
+            self._heads = self._guard.admit(self, roots, anchors)
 
     def budget(self, population: str) -> Budget | None:
         """Return the population's registered budget, or None before its first reservation."""
@@ -201,6 +257,17 @@ class Ledger:
             found = line_at(database, number)
             return found is not None and found.digest == digest
 
+    def missing_lines(self, places: Iterable[Place]) -> list[Place]:
+        """Return those of these lines that the journal lacks, and that no restoration has superseded."""
+        with self._transaction(writing=False) as database:
+            held = self._matching_replay(database, whole=True).held
+            return [each for each in dict.fromkeys(places) if not _has_line(database, held, each)]
+
+    def state(self) -> JournalState:
+        """Return the state of the ledger after its last line, to be read only."""
+        with self._state() as held:
+            return held
+
     def spent(self, population: str) -> Spend:
         """Return the population's total charge: all its reservations except void ones, whatever their outcome."""
         with self._state() as held:
@@ -219,7 +286,8 @@ class Ledger:
     def place(self, release_id: str) -> JournalLine:
         """Return the line of the journal that last charged this release. Raises LedgerRefused if there is none."""
         with self._reading() as database:
-            found = last_of(database, reservations.RESERVED, release_id)
+            charged = [last_of(database, event, release_id) for event in (reservations.RESERVED, RESTORED)]
+        found = max((each for each in charged if each is not None), key=lambda each: each.number, default=None)
         if found is None:
             raise LedgerRefused(f"{release_id} {_state_text(None)}")
         return found
@@ -394,6 +462,19 @@ class Ledger:
         with self._writing() as pen:
             pen.line(event, subject, commitment)
 
+    def restore(self, found: Findings) -> list[str]:
+        """Book what is known outside and the ledger lacks, and return a sentence for each booking (see `restoration`).
+
+        The attested position is not compared. Raises LedgerRefused for a ledger that differs from its journal, or if a
+        budget is unknown.
+        """
+        with self._writing() as pen:
+            return book(pen, found)
+
+    def ignore_position(self) -> None:
+        """Never compare the ledger with its attested position, which a restoration contradicts."""
+        self._seen.position_read, self._seen.position = True, None
+
     def sign(self) -> JournalLine:
         """Sign the last line after a person checked the ledger: for one that had no key, or one that is no longer
         trusted.
@@ -402,11 +483,13 @@ class Ledger:
         """
         if self.signer is None:
             raise LedgerRefused("no key is configured that could sign the ledger")
+        self.compare()
         with self._transaction(writing=True) as database:
-            self._matching_replay(database, whole=True)
+            seen = self._matching_replay(database, whole=True)
             line = last_line(database)
             sign(database, self.id, line, self.signer)
-            return line
+        self._keep_heads(seen.held, line)
+        return line
 
     def verify(self) -> JournalLine:
         """Return the journal's last line, whose number and digest may be stored outside as an anchor.
@@ -470,6 +553,8 @@ class Ledger:
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and no key that it trusts signs here")
         self.attest()
+        if self._heads is None:
+            self.admit()
         pen = None
         try:
             with self._transaction(writing=True) as database:
@@ -482,11 +567,51 @@ class Ledger:
             if pen is not None and pen.last is not None:
                 self._seen.attested = None  # the transaction was rolled back
             raise
+        if pen.last is not None:
+            self._keep_heads(pen.held, pen.last)
+
+    def _keep_heads(self, held: JournalState, line: JournalLine, before: bool = False) -> None:
+        """Write the head after a line at each place, unless a later one is there. Raises EnvironmentFault for a
+        required place `before` a change; warns about every place after it.
+        """
+        files = self._heads or HeadFiles()
+        untrusted = self.trusted and (self.signer is None or self.signer.public not in self.trusted)
+        if untrusted or not (files.required or files.optional):
+            return
+        head = head_of(self.id, (line.number, line.digest), line.day or _today(), held)
+        data = head_bytes(head, self.signer)
+        with locked_heads(self.path):
+            for path in (*files.required, *(each for each in files.optional if each.parent.is_dir())):
+                try:
+                    self._keep_head(path, data, line.number, held)
+                except (OSError, EnvironmentFault) as error:
+                    if not before or path in files.required:
+                        self._report(path, error, stops=before)
+
+    def _keep_head(self, path: Path, data: bytes, number: int, held: JournalState) -> None:
+        there = read_head(path, self.id, self.trusted)
+        if there is None or there.line <= number or _is_superseded(held, there.place):
+            write_head(path, data)
+
+    def _report(self, path: Path, error: Exception, stops: bool) -> None:
+        why = getattr(error, "strerror", None) or error
+        said = f"{path}: the head of the ledger {self.id} can't be written there: {why}"
+        if stops:
+            raise EnvironmentFault(f"{said}; nothing was read or charged; expected an existing folder (heads)")
+        warnings.warn(f"{said}; the next command writes it", HeadWarning, stacklevel=2)
+
+    def _refuse_behind(self, database: Database, held: JournalState) -> None:
+        """Refuse a ledger that lacks the line of a head, under the lock."""
+        for path in () if self._heads is None else (*self._heads.required, *self._heads.optional):
+            head = read_head(path, self.id, self.trusted)
+            if head is not None and not _has_line(database, held, head.place):
+                raise LedgerRefused(f"{lacking_text(self.id, path, head)}; nothing was charged; {RESTORE}", "edited")
 
     def _journal_writer(self, database: Database) -> JournalWriter:
         seen = self._trusted_replay(database, whole=True)
         with self._mismatch_as_refusal():
             self._refuse_acting(database)
+        self._refuse_behind(database, seen.held)
         if self.signer is None and is_signed(database, seen.number):
             raise self._unsignable("is signed, and no key signs here")
         return JournalWriter(database, seen, self._store.now(database), author())
@@ -567,6 +692,25 @@ class Ledger:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
                 raise LedgerRefused(f"the ledger at {self.path} is not {self.id} any more")
             yield database
+
+
+def lacking_text(ledger_id: str, path: Path, head: "HeadStatement") -> str:
+    """Return the text of an error for a ledger that lacks the line of a head."""
+    said = f"the ledger {ledger_id} lacks line {head.line}, which its head of {head.date} names ({path})"
+    return f"{said}: it is an older copy, was cut off, or was computed anew"
+
+
+def _has_line(database: Database, held: JournalState, place: Place) -> bool:
+    found = line_at(database, place[0])
+    return (found is not None and found.digest == place[1]) or _is_superseded(held, place)
+
+
+def _is_superseded(held: JournalState, place: Place) -> bool:
+    return (str(place[0]), place[1]) in held.recorded.get(SUPERSEDED, ())
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
 
 
 def _unsigned_text(line: JournalLine) -> str:

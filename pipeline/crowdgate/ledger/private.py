@@ -22,7 +22,12 @@ PART = ".part"
 
 def private_file(ledger_file: Path, ledger_id: str, release_id: str) -> Path:
     """Return the path of the private record of a release."""
-    return ledger_file.parent / FOLDER / f"{ledger_id}~{release_id.replace('/', '~')}.json"
+    return ledger_file.parent / FOLDER / private_name(ledger_id, release_id)
+
+
+def private_name(ledger_id: str, release_id: str) -> str:
+    """Return the name of the file that holds the private record of a release."""
+    return f"{ledger_id}~{release_id.replace('/', '~')}.json"
 
 
 def has_private_record(ledger_file: Path, ledger_id: str, release_id: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 
 from crowdgate.ledger.journal import digest_of, line_at, parse_detail, rows_after
 from crowdgate.ledger.journal_rules import AT, JournalState
-from crowdgate.ledger.schema import ENTRIES, KEYS, select
+from crowdgate.ledger.schema import ENTRIES, KEYS, select, tables
 from crowdgate.ledger.store import Database
 
 
@@ -54,7 +54,7 @@ class JournalReplay:
 
     def compare(self, database: Database) -> None:
         """Compare every row of every table with the journal's state. Raises JournalMismatch."""
-        wrong = [table for table in KEYS if not self._agrees(database, table)]
+        wrong = [table for table in tables(self.held.form) if not self._agrees(database, table)]
         if wrong:
             raise JournalMismatch(f"{', '.join(sorted(wrong))} differ from its journal")
 

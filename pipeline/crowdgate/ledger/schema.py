@@ -2,12 +2,20 @@
 
 They hold ids, digests, amounts, states, salted commitments, and the author and time of each line, never a count or a
 value of a source table. Every row of every table except `journal` and `signatures` is in a line of the journal as well.
+
+Format 3 adds restored charges, and two tables for budgets that are counted in Renyi divergences: `filters` holds the
+orders, shares, caps and totals of a population, `divergences` the divergences of a charge. No line writes them yet.
+Approvals and holds need no table: they are recorded events whose commitment is the digest of a signed file. A ledger of
+format 2 is used unchanged; it lacks these tables.
 """
 
-FORMAT = 2
+FORMAT = 3
+USABLE = (2, FORMAT)
+"""Formats of ledgers that are used without an upgrade."""
 
 LEDGERS, POPULATIONS, CONTRACTS, ENTRIES = "ledger", "populations", "contracts", "entries"
 TOTALS, FREEZES, SIGNATURES, JOURNAL = "totals", "freezes", "signatures", "journal"
+FILTERS, DIVERGENCES = "filters", "divergences"
 
 COLUMNS = {
     LEDGERS: ("id", "format"),
@@ -31,6 +39,8 @@ COLUMNS = {
     ),
     TOTALS: ("population", "epsilon", "delta"),
     FREEZES: ("population", "frozen"),
+    FILTERS: ("population", "caps", "spent"),
+    DIVERGENCES: ("number", "amounts"),
 }
 """The columns of each table whose rows are in the journal."""
 KEYS = {
@@ -40,6 +50,8 @@ KEYS = {
     ENTRIES: "number",
     TOTALS: "population",
     FREEZES: "population",
+    FILTERS: "population",
+    DIVERGENCES: "number",
 }
 """The key column of each table."""
 LINE = ("number", "event", "subject", "commitment", "detail", "digest")
@@ -122,8 +134,34 @@ STATEMENTS = {
             PRIMARY KEY (population),
             FOREIGN KEY(population) REFERENCES populations (population)
         )""",
+    FILTERS: """
+        CREATE TABLE filters (
+            population VARCHAR(300) NOT NULL,
+            caps TEXT NOT NULL,
+            spent TEXT NOT NULL,
+            PRIMARY KEY (population),
+            FOREIGN KEY(population) REFERENCES populations (population)
+        )""",
+    DIVERGENCES: """
+        CREATE TABLE divergences (
+            number INTEGER NOT NULL,
+            amounts TEXT NOT NULL,
+            PRIMARY KEY (number),
+            FOREIGN KEY(number) REFERENCES entries (number)
+        )""",
 }
 """The statements that create each table and index, in an executable order."""
+_SINCE_3 = (FILTERS, DIVERGENCES)
+
+
+def statements(form: int) -> dict[str, str]:
+    """Return the statements that create the tables and indexes of a ledger of format 2 or 3, by name."""
+    return {name: text for name, text in STATEMENTS.items() if form > 2 or name not in _SINCE_3}
+
+
+def tables(form: int) -> tuple[str, ...]:
+    """Return the names of the tables whose rows are in the journal, of a ledger of format 2 or 3."""
+    return tuple(name for name in KEYS if form > 2 or name not in _SINCE_3)
 
 
 def select(table: str, rest: str = "") -> str:

@@ -90,6 +90,16 @@ def new_file(path: Path) -> Iterator[Database]:
         raise
 
 
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a ledger's file with the changes in its log to a new file, on disk when this returns."""
+    os.close(permissions.open_file(target, os.O_RDWR | os.O_EXCL, permissions.LEDGER))
+    opened = closing(connect(source, 10, _mode(source, True))), closing(connect(target, 10))
+    with _translated(source), opened[0] as there, opened[1] as here:
+        there.backup(here)
+        here.execute("PRAGMA journal_mode=WAL")
+    fsync_path(target)
+
+
 def connect(path: Path, busy_seconds: float, mode: str = "mode=rw") -> sqlite3.Connection:
     """Return a connection to the file at `path`, which is never created."""
     connection = sqlite3.connect(f"{path.as_uri()}?{mode}", busy_seconds, uri=True, isolation_level=None)

@@ -62,6 +62,27 @@ def is_new_charge(new: ChargeRow, at: str | None) -> bool:
     return new[6:11] == _FRESH and new.since == at and type(new.number) is int
 
 
+def is_restored_charge(new: ChargeRow, at: str | None) -> bool:
+    """Return whether a row of `entries` has the state of a charge that a restoration books at the time `at`: read, and
+    perhaps published.
+    """
+    bare = new.manifest_digest is None and new.destination is None and new.private_commitment is None
+    published = new.state == State.PUBLISHED.value and None not in (new.manifest_digest, new.destination)
+    outcome = published or (new.state == State.RESERVED.value and bare)
+    return outcome and new.reading is True and new.holder is None and new.since == at and type(new.number) is int
+
+
+def is_restored_outcome(was: ChargeRow, new: ChargeRow) -> bool:
+    """Return whether a restoration may change a charge's row of `entries` from `was` to `new`: its run had begun to
+    read, or has published.
+    """
+    if new == was._replace(reading=True):
+        return (was.state, was.reading) == _LEASE
+    free = {name: getattr(new, name) for name in ("manifest_digest", "destination")}
+    published = was._replace(reading=True, state=State.PUBLISHED.value, **free)
+    return was.state == State.RESERVED and None not in free.values() and new == published
+
+
 def is_transition(event: str, was: ChargeRow, new: ChargeRow, commitment: str | None) -> bool:
     """Return whether the event with this commitment changes a charge's row of `entries` from `was` to `new`."""
     if event == PRIVATE:

@@ -1,42 +1,70 @@
-"""Upgrade of a ledger from format 1 to 2: adds running totals, freezes, signatures, and times of leases.
+"""Upgrade of a ledger to the newest format.
 
-Old lines stay unchanged, so the journal positions in old manifests stay valid. Charges whose reading never began become
-expired leases.
+From format 1 it adds running totals, freezes, signatures, and times of leases; from format 2 restored charges, and the
+tables of budgets that are counted in Renyi divergences. Old lines stay unchanged, so the journal positions in old
+manifests stay valid. In format 1 charges whose reading never began become expired leases.
 """
+
+from collections.abc import Sequence
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import schema
 from crowdgate.ledger.author import author
+from crowdgate.ledger.journal import last_line
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
-from crowdgate.ledger.schema import ENTRIES, LEDGERS, TOTALS
-from crowdgate.ledger.store import DAMAGED, Database
+from crowdgate.ledger.schema import ENTRIES, FORMAT, LEDGERS, TOTALS
+from crowdgate.ledger.signatures import is_signed_by, sign
+from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
+from crowdgate.signing.keys import PublicKey, SigningKey
 
 
-def upgrade(url: str, busy_seconds: float = 10) -> str:
-    """Upgrade the ledger at a URL, atomically, and return its id.
+def upgrade(
+    url: str, busy_seconds: float = 10, signer: SigningKey | None = None, trusted: Sequence[PublicKey] = ()
+) -> str:
+    """Upgrade the ledger at a URL to the newest format, atomically, and return its id.
 
-    Raises LedgerRefused if it already has another format or differs from its journal.
+    `signer` signs the line. With `trusted` keys a ledger of format 2 must end with a line that one of them signed.
+    Raises LedgerRefused otherwise, and if the ledger has the newest format already or differs from its journal.
     """
-    kind = kind_of(url)
-    store = kind.opened(url, busy_seconds, False)
+    store = kind_of(url).opened(url, busy_seconds, False)
     with store.transaction(writing=True) as database:
-        found = list(database.rows(schema.select(LEDGERS)))
-        if len(found) != 1 or found[0][1] != 1:
-            raise LedgerRefused(f"{store.path} {DAMAGED if len(found) != 1 else 'is no ledger of format 1'}")
-        ledger_id = str(found[0][0])
-        _add_tables(database)
+        ledger_id, form = _stated(store, database)
+        _refuse_unsigned(database, ledger_id, form, trusted)
+        _add_tables(database, form)
         pen = JournalWriter(database, _replayed_journal(database, ledger_id), store.now(database), author())
-        row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)
-        stated = [pen.put(TOTALS, **each) for each in pen.held.stated()]
-        pen.line("ledger.upgraded", ledger_id, None, [row, *stated])
+        row = pen.put(LEDGERS, id=ledger_id, format=FORMAT)
+        stated = [pen.put(TOTALS, **each) for each in pen.held.stated()] if form == 1 else []
+        line = pen.line("ledger.upgraded", ledger_id, None, [row, *stated])
+        if signer is not None:
+            sign(database, ledger_id, line, signer)
         return ledger_id
 
 
-def _add_tables(database: Database) -> None:
-    database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN holder VARCHAR(300)")
-    database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN since VARCHAR(20)")
+def _stated(store: Store, database: Database) -> tuple[str, int]:
+    """Return the id and the format that a ledger states. Raises LedgerRefused unless it can be upgraded."""
+    found = list(database.rows(schema.select(LEDGERS)))
+    if len(found) != 1 or found[0][1] not in (1, *schema.USABLE):
+        raise LedgerRefused(f"{store.path} {DAMAGED}")
+    if found[0][1] == FORMAT:
+        raise LedgerRefused(f"{store.path} is a ledger of format {FORMAT} already; there is nothing to upgrade")
+    return str(found[0][0]), int(found[0][1])
+
+
+def _refuse_unsigned(database: Database, ledger_id: str, form: int, trusted: Sequence[PublicKey]) -> None:
+    if form == 1 or not trusted:
+        return
+    line = last_line(database)
+    if not is_signed_by(database, ledger_id, line, trusted):
+        said = f"the ledger {ledger_id} is not upgraded: its last line, {line.number}, is signed by no trusted key"
+        raise LedgerRefused(f"{said}; inspect it, and if you trust it, sign it with `crowdgate ledger sign`", "edited")
+
+
+def _add_tables(database: Database, form: int) -> None:
+    if form == 1:
+        database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN holder VARCHAR(300)")
+        database.change(f"ALTER TABLE {ENTRIES} ADD COLUMN since VARCHAR(20)")
     there = {name for (name,) in database.rows("SELECT name FROM sqlite_master")}
     for name, statement in schema.STATEMENTS.items():
         if name not in there:

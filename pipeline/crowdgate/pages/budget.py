@@ -24,6 +24,7 @@ FROZEN = "It is frozen: nothing is charged to it or read of it until it is thawe
 EVENTS = {
     "entry.reserved": "charged",
     "entry.void": "given back",
+    "entry.restored": "restored",
     "budget.raised": "raised",
 }
 """Events that change the budget left, in words; the first line of a population registers it."""

@@ -1,8 +1,9 @@
-"""Anchors: facts about a ledger that are stored outside of it, in releases at their destinations or as a line number.
+"""Releases at destinations, and stored lines, as anchors: facts about a ledger that are kept outside of it.
 
 Each manifest names its line of the ledger's journal, and so does the tombstone of a withdrawn release. The ledger must
 have that line, and must hold the release as committed, published or withdrawn with this very manifest. A ledger that
-does not is an older copy, was cut off, or was computed anew. Only manifests that name this very ledger count. With
+does not is an older copy, was cut off, or was computed anew. The same holds for charged entries of a KL repository.
+Only releases that name this very ledger count. With
 trusted keys, only those that one of them signed count, and the signed catalogue: otherwise write access to that folder
 would be enough to stop all runs. An unreadable manifest is ignored.
 """
@@ -10,25 +11,31 @@ would be enough to stop all runs. An unreadable manifest is ignored.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from crowdgate import manifest
-from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused, Problem
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
+from crowdgate.ledger.contents import charges
 from crowdgate.ledger.ledger import Ledger
-from crowdgate.ledger.values import State
-from crowdgate.limits import LARGEST_ENVELOPE, LARGEST_MANIFEST
+from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.values import Spend, State
+from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.planning.catalogue import NAME as CATALOGUE
 from crowdgate.publish.file_names import SIGNED, SIGNED_WITHDRAWAL, WITHDRAWN
 from crowdgate.publish.tombstone import read_tombstone
+from crowdgate.signing.dsse import envelope_contents, open_envelope
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
 from crowdgate.system.regular_files import plain_file, read_bounded
 
-_OLDER = "it is an older copy, was cut off, or was computed anew"
-_PLANTED = "; or somebody else wrote that folder: where keys are trusted, only signed releases count"
+OLDER = "it is an older copy, was cut off, or was computed anew"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
+_KL_ENTRY = "application/vnd.crowdgate.kl-entry.v1+json"
+_ENDED = (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -36,46 +43,44 @@ class KnownRelease:
     """A release as known outside of the ledger: its path, its id, the SHA-256 of its manifest, and a line of the
     ledger.
 
-    The line is the one that charged the release, or at which its catalogue was written.
+    The line is the one that charged the release, or at which its catalogue was written. `spend` is the privacy cost
+    that an entry of a KL repository states; a manifest states it elsewhere.
     """
 
     path: Path
     release_id: str
     digest: str
     place: LedgerPlace
+    spend: Spend | None = None
+
+    @property
+    def line(self) -> tuple[int, str]:
+        """The number and the digest of the line."""
+        return self.place.line, self.place.digest
 
 
-def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[str] = ()) -> None:
-    """Refuse a ledger that lacks an anchor `LINE:DIGEST`, or a release at one of these destinations.
-
-    Raises LedgerRefused, and ConfigurationError for text that is no anchor.
-    """
-    for text in anchors:
-        line, digest = parse_anchor(text)
-        if not ledger.holds(line, digest):
-            raise _refused(f"the ledger {ledger.id} has no such line {line} as a stored anchor states: {_OLDER}")
-    for problem in unknown_releases(ledger, roots):
-        raise _refused(problem + ("" if ledger.trusted else _PLANTED))
-
-
-def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
+def unknown_releases(ledger: Ledger, roots: Sequence[Path], attested: bool = False) -> Iterator[str]:
     """Yield a sentence for each release at the destinations `roots` that the ledger does not hold with the same
     manifest and journal line.
+
+    `attested` states that a head names the ledger's last line. Then all lines are those of this ledger, and a release
+    with the digest that the ledger committed to is not read further.
     """
-    releases = [
-        each for root in dict.fromkeys(roots) for each in _releases_at(root, ledger)
-    ]  # before the entries are read
-    entries = {entry.release_id: entry for entry in ledger.entries() if entry.state is not State.VOID}
+    known = charges(ledger.state()) if attested else {}
+    releases = [each for root in dict.fromkeys(roots) for each in releases_at(root, ledger, known)]
+    held = charges(ledger.state())  # after the releases are listed: a run may have published one in the meantime
+    missing = set(ledger.missing_lines(each.line for each in releases))
     for each in releases:
-        entry = entries.get(each.release_id)
+        entry = held.get(each.release_id)
         state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
-        if not ledger.holds(each.place.line, each.place.digest):
-            yield f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says: {_OLDER}"
-        elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN):
-            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {_OLDER}"
+        if entry is None or entry.state not in _ENDED:
+            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {OLDER}"
         elif entry.manifest_digest != each.digest:
             found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
             yield f"{found}: the release was changed, or the ledger is another copy"
+        elif each.line in missing:
+            said = f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says"
+            yield f"{said} for {each.release_id}: {OLDER}"
 
 
 def parse_anchor(text: str) -> tuple[int, str]:
@@ -87,26 +92,63 @@ def parse_anchor(text: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def _refused(problem: str) -> LedgerRefused:
-    return LedgerRefused(f"{problem}; expected the ledger itself; nothing was read", "edited")
-
-
-def _releases_at(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:
-    """Yield the releases of this ledger at a destination, as far as their statements can be trusted."""
-    found: list[KnownRelease]
-    names = (SIGNED, SIGNED_WITHDRAWAL) if ledger.trusted else (manifest.NAME, WITHDRAWN)
-    patterns = (*(f"*/*/*/{name}" for name in names), *((CATALOGUE,) if ledger.trusted else ()))
-    for path in (each for name in patterns for each in sorted(root.glob(name))):
+def releases_at(root: Path, ledger: Ledger, known: Mapping[str, ChargeRow] | None = None) -> Iterator[KnownRelease]:
+    """Yield the releases of this ledger at a destination, as far as their statements can be trusted, except those
+    whose manifest has the digest of their charge in `known`.
+    """
+    own = (SIGNED, SIGNED_WITHDRAWAL) if ledger.trusted else (manifest.NAME, WITHDRAWN)
+    names = (*(f"*/*/*/{name}" for name in own), *((CATALOGUE,) if ledger.trusted else ()), "*.json")
+    for path in (each for name in names for each in sorted(root.glob(name))):
         try:
-            if path.name in (WITHDRAWN, SIGNED_WITHDRAWAL):
-                found = [_release_of_tombstone(path, ledger.trusted)]
-            else:
-                found = list(
-                    _releases_of_envelope(path, ledger.trusted) if ledger.trusted else _release_of_manifest(path)
-                )
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, CrowdgateError):
+            found = list(_releases_in(path, ledger.trusted, known or {}))
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+            CrowdgateError,
+        ):
             continue
         yield from (each for each in found if each.place.id == ledger.id)
+
+
+def _releases_in(path: Path, trusted: Sequence[PublicKey], known: Mapping[str, ChargeRow]) -> Iterator[KnownRelease]:
+    if path.name == CATALOGUE:
+        yield from _releases_of_envelope(path, trusted) if trusted else ()
+    elif path.name in (WITHDRAWN, SIGNED_WITHDRAWAL):
+        yield _release_of_tombstone(path, trusted)
+    elif path.name not in (SIGNED, manifest.NAME):
+        yield from _kl_entry(path, trusted, known)
+    elif not _is_known(path.parent, known):
+        yield from _releases_of_envelope(path, trusted) if trusted else _release_of_manifest(path)
+
+
+def _is_known(folder: Path, known: Mapping[str, ChargeRow]) -> bool:
+    """Return whether a release's folder holds the manifest that its ledger committed to."""
+    charge = known.get("/".join(folder.parts[-3:]))
+    if charge is None or charge.state not in _ENDED:
+        return False
+    return hashlib.sha256(_bytes(folder / manifest.NAME, LARGEST_MANIFEST)).hexdigest() == charge.manifest_digest
+
+
+def _kl_entry(path: Path, trusted: Sequence[PublicKey], known: Mapping[str, ChargeRow]) -> Iterator[KnownRelease]:
+    """Yield the charged run of a KL repository's entry."""
+    envelope = _bytes(path, LARGEST_ENTRY)
+    if trusted:
+        opened = open_envelope(envelope, trusted)
+        kind, payload = opened.payload_type, opened.payload
+    else:
+        kind, payload = envelope_contents(envelope)
+    basis: dict[str, Any] = json.loads(payload)["basis"] if kind == _KL_ENTRY else {}
+    if basis.get("kind") == "charged":
+        place, digest = LedgerPlace.model_validate(basis["charge"]), hashlib.sha256(envelope).hexdigest()
+        charge = known.get(str(basis["release"]))
+        if charge is None or charge.state not in _ENDED or charge.manifest_digest != digest:
+            spend = Spend(Fraction(basis["epsilon"]), Fraction(0))
+            yield KnownRelease(path, str(basis["release"]), digest, place, spend)
 
 
 def _release_of_manifest(path: Path) -> Iterator[KnownRelease]:

@@ -45,6 +45,7 @@ def raise_budget(
     """Raise the registered budget of a population; amounts that are None stay. Raises ConfigurationError for wrong
     numbers or no reason.
     """
+    ledger.admit()
     registered = ledger.budget(population)
     if not reason or (epsilon, delta, people) == (None, None, None):
         raise _wrong("--raise", "no reason, or nothing to raise", "--reason and one of --epsilon, --delta, --people")

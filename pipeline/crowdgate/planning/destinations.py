@@ -18,7 +18,7 @@ from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.private import FOLDER
 from crowdgate.planning.open_ledger import absolute_url
 from crowdgate.publish.file_names import STAGING
-from crowdgate.settings import ledger_url, signing_key_file
+from crowdgate.settings import head_folders, ledger_url, signing_key_file
 
 if TYPE_CHECKING:
     from crowdgate.policy.files import Bundle
@@ -99,6 +99,8 @@ def _places(home: Path, ledger: Path | None) -> Iterator[tuple[str, Path]]:
     if ledger is not None:
         yield "the private records", ledger.parent / FOLDER
         yield "the ledger", ledger.parent
+    for folder in head_folders(home):
+        yield "the ledger's heads", folder
     key = signing_key_file(home)
     if key is not None:
         yield "the signing key", key.parent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
 if TYPE_CHECKING:
-    from crowdgate.ledger.ledger import JournalLine, Ledger
+    from crowdgate.ledger.ledger import HeadFiles, JournalLine, Ledger
 
 
 def absolute_url(url: str, folder: Path) -> str:
@@ -27,10 +28,25 @@ def ledger_at(root: Path, option: str | None, ledger_id: str | None = None) -> L
     names.
 
     Lines are signed with the working copy's key. The last line must be signed with a trusted key, if there are any.
+    Before its first change the ledger is compared with the state that is kept outside of it (`outside_state`).
     Raises ConfigurationError, LedgerRefused, EnvironmentFault.
     """
     url = ledger_url(root, option, absolute_url)
-    return ledgers.open_ledger(url, ledger_id, signer=signing_key(root), trusted=trusted_keys(root))
+    signer, trusted = signing_key(root), trusted_keys(root)
+    return ledgers.open_ledger(url, ledger_id, signer=signer, trusted=trusted, guard=_LazyGuard(root))
+
+
+@dataclass(frozen=True)
+class _LazyGuard:
+    """The state outside of the ledger of a working copy, imported when a command first needs it."""
+
+    home: Path
+
+    def admit(self, ledger: Ledger, roots: Sequence[Path], anchors: Sequence[str]) -> HeadFiles:
+        """Return the files that keep the ledger's head, as `OutsideState.admit` does."""
+        from crowdgate.planning.outside_state import OutsideState
+
+        return OutsideState(self.home).admit(ledger, roots, anchors)
 
 
 class OpenedLedger:
@@ -71,20 +87,19 @@ def verify_ledger(
     The last line must be signed with one of `keys`; without any, with one that the working copy trusts, if any. Raises
     VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
-    from crowdgate.planning.anchors import parse_anchor, unknown_releases
-    from crowdgate.planning.published_places import destinations_of, unread_places
+    from crowdgate.planning.anchors import parse_anchor
+    from crowdgate.planning.outside_state import OutsideState, homes_of
+    from crowdgate.planning.published_places import unread_places
 
     places = [parse_anchor(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
     url = ledger_url(root, option, absolute_url)
     ledger = ledgers.open_ledger(url, None, trusted=trusted, reading=True)
-    line = ledger.verify()
-    for number, digest in places:
-        if not ledger.holds(number, digest):
-            raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
-    homes = _homes(ledger, root)
-    roots = destinations_of(ledger, homes)
-    if problems := [*unknown_releases(ledger, roots), *unread_places(homes, roots)]:
+    line, outside = ledger.verify(), OutsideState(root)
+    for number, _ in ledger.missing_lines(places):
+        raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
+    unread = unread_places(homes_of(ledger, root), outside.destinations(ledger))
+    if problems := [*outside.problems(ledger), *unread]:
         raise VerificationFailed("; ".join(problems))
     return line, ledger
 
@@ -92,22 +107,16 @@ def verify_ledger(
 def free_reservation(root: Path, option: str | None, release_id: str) -> str:
     """Give back a reservation whose reading never began, and return the id of the ledger.
 
-    Raises LedgerRefused if a run of this id left anything, or if the ledger lacks a release at a destination.
+    Raises LedgerRefused if a run of this id left anything, or if the ledger lacks state that is kept outside.
     """
-    from crowdgate.planning.anchors import refuse_unanchored
-    from crowdgate.planning.published_places import destinations_of, refuse_leftovers, unread_places
+    from crowdgate.planning.outside_state import OutsideState, homes_of
+    from crowdgate.planning.published_places import refuse_leftovers, unread_places
 
     ledger = ledger_at(root, option)
-    homes = _homes(ledger, root)
-    found = destinations_of(ledger, homes)
-    refuse_unanchored(ledger, found)
-    for problem in unread_places(homes, found):
+    ledger.admit()
+    found = OutsideState(root).destinations(ledger)
+    for problem in unread_places(homes_of(ledger, root), found):
         raise LedgerRefused(f"{release_id} can't be given back: {problem}")
     refuse_leftovers(ledger, release_id, found, released=True)
     ledger.void(release_id)
     return ledger.id
-
-
-def _homes(ledger: Ledger, root: Path) -> list[Path]:
-    """Return the folders that may be working copies of a ledger: `root`, and the parent of the ledger's folder."""
-    return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))

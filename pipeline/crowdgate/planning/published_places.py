@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crowdgate import manifest
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
+from crowdgate.ledger.contents import charges
 from crowdgate.ledger.private import has_private_record, private_file
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.publisher import staged_folder
@@ -29,10 +30,32 @@ def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
 
     Relative paths count from each working copy.
     """
-    placed = [(each.destination, each.release_id.count("/")) for each in ledger.entries() if each.destination]
-    found = [(home / to).resolve().parents[depth] for home in homes for to, depth in placed]
+    found = [(home / to).resolve() for home in homes for to in places_of(ledger)]
     named = [to for home in homes for _, to in _policies(home) if to is not None]
     return list(dict.fromkeys([*found, *named]))
+
+
+def places_of(ledger: Ledger) -> list[str]:
+    """Return the destinations of a ledger's entries as the ledger states them: absolute, or relative to a working
+    copy.
+    """
+    placed = ((each.release_id, each.destination) for each in charges(ledger.state()).values() if each.destination)
+    return list(dict.fromkeys(_root_of(to, release_id) for release_id, to in placed))
+
+
+def _root_of(place: str, release_id: str) -> str:
+    """Return the destination of a release at `place`: of a policy's release the folder above its id, of an entry of a
+    KL repository its folder.
+    """
+    if place == release_id:
+        return "."
+    inside = place.endswith(f"/{release_id}")
+    return (place[: -len(release_id) - 1] if inside else place.rpartition("/")[0]) or ("/" if place[0] == "/" else ".")
+
+
+def policies_of(home: Path) -> list[Path]:
+    """Return the files of all policies of a working copy that can be read."""
+    return [path for path, to in _policies(home) if to is not None]
 
 
 def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:

@@ -83,6 +83,16 @@ def sweep_claims(staging: Path, owner: str, needed: Callable[[str], bool]) -> No
             path.unlink()
 
 
+def claimed_releases(root: Path, owner: str) -> list[str]:
+    """Return the ids of the releases that the ledger `owner` has claimed at a destination, or of which it has staged
+    files there.
+    """
+    claims = (path for path in (root / STAGING).glob(f"*{_END}") if _holder(path) == owner)
+    staged = (path.name.removeprefix(f"{owner}~") for path in (root / STAGING).glob(f"{owner}~*"))
+    names = [*(path.name.removesuffix(_END) for path in claims), *(name.removesuffix(".json") for name in staged)]
+    return sorted({name.replace("~", "/") for name in names})
+
+
 def _write_new(path: Path, data: bytes) -> None:
     handle = permissions.open_file(path, os.O_WRONLY | os.O_EXCL, permissions.STAGING)
     with os.fdopen(handle, "wb") as file:

@@ -32,10 +32,11 @@ class PrivateRecord:
 def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
     """Record the access to a release's private record, then return it.
 
-    Raises LedgerRefused for a release that the ledger does not know or that read nothing, and if there is no record;
-    EnvironmentFault if that can't be checked; VerificationFailed for a record other than the committed one. After an
-    error of the ledger nothing is shown.
+    Raises LedgerRefused for a ledger that lacks state which is kept outside, for a release that it does not know or
+    that read nothing, and if there is no record; EnvironmentFault if that can't be checked; VerificationFailed for a
+    record other than the committed one. After an error of the ledger nothing is shown.
     """
+    ledger.admit()
     entry = ledger.entry(release_id)
     if entry is None or not entry.reading:
         raise LedgerRefused(f"{release_id} has no private record: no run of it in the ledger {ledger.id} read data")

@@ -18,7 +18,6 @@ from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
 from crowdgate.ledger.ledger import ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
-from crowdgate.planning.anchors import refuse_unanchored
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crash_guard import after_reading
@@ -111,9 +110,9 @@ def prepare(request: Request) -> Run | Result:
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = opened.ledger()
     refuse_taken_destination(bundle, request.to, ledger.path)
+    ledger.admit([root], request.anchors)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
     roots = [root, *destinations_of(ledger, [bundle.root])]
-    refuse_unanchored(ledger, roots, request.anchors)
     require_known_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:

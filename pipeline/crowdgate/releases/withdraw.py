@@ -12,9 +12,7 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.number_text import exact_text
-from crowdgate.planning.anchors import refuse_unanchored
 from crowdgate.planning.catalogue import write_signed_catalogue
-from crowdgate.planning.published_places import destinations_of
 from crowdgate.publish.fsync_rename import make_folder
 from crowdgate.publish.locking import locked
 from crowdgate.publish.tombstone import remaining_files, remove_files, write_tombstone
@@ -54,7 +52,6 @@ def withdraw(release_id: str, reason: str, home: Path, ledger: Ledger) -> Withdr
     root = folder.parents[release_id.count("/")]
     line = ledger.withdrawal(release_id) if entry.state is State.WITHDRAWN else None
     if line is None:
-        refuse_unanchored(ledger, [root.resolve(), *destinations_of(ledger, [home])])
         _refuse_folders(folder)
         line = ledger.withdraw(release_id, reason)
     said = _statement(entry, line, ledger.id)
@@ -90,13 +87,14 @@ def _refuse_folders(folder: Path) -> None:
 
 
 def _statement(entry: Entry, line: JournalLine, ledger_id: str) -> WithdrawalStatement:
-    stated = WithdrawalPredicate(
-        day=str(line.day),
-        reason=line.detail_values["reason"],
-        epsilon=exact_text(entry.spend.epsilon),
-        delta=exact_text(entry.spend.delta),
-        ledger=LedgerPlace(id=ledger_id, line=line.number, digest=line.digest),
-    )
+    stated = WithdrawalPredicate.model_validate(
+        {
+            "day": str(line.day), "reason": line.detail_values["reason"],
+            "epsilon": exact_text(entry.spend.epsilon), "delta": exact_text(entry.spend.delta),
+            "population": entry.population, "policyDigest": entry.policy_digest,
+            "ledger": LedgerPlace(id=ledger_id, line=line.number, digest=line.digest),
+        }
+    )  # fmt: skip
     return withdrawal_statement(entry.release_id, str(entry.manifest_digest), stated)
 
 

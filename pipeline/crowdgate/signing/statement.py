@@ -86,13 +86,15 @@ def _printable(text: str) -> str:
 
 class WithdrawalPredicate(SignedModel):
     """The statement about a withdrawal: its day (UTC) and reason, the privacy cost that stays charged, as exact text,
-    and the line of the ledger that records it.
+    with its population and the digest of its policy, and the line of the ledger that records it.
     """
 
     day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     reason: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)]
     epsilon: Amount
     delta: Amount
+    population: Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_printable)]
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
     ledger: LedgerPlace
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from crowdgate.candidate import AuditQuestion
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
+from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.ledger import Ledger, State
 from crowdgate.manifest import GateFields, Manifest
 
@@ -27,6 +28,11 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
     if stated != (entry.spend.epsilon, entry.spend.delta) or said.policy_digest != entry.policy_digest:
         yield "manifest.json: its guarantee or policy is not what the ledger charged"
     place = ledger.place(said.release.id)
+    if place.event == RESTORED:
+        missing = ledger.missing_lines([(said.ledger.line, said.ledger.digest)])
+        if said.ledger.id != ledger.id or missing:
+            yield "manifest.json: its place in the ledger is another one"
+        return
     if bool(said.facts.informed) != ledger.informed(entry.population, entry.policy_digest, place.number):
         yield "manifest.json: whether confidential data informed its policy is not what the ledger knows"
     expired = [gate.measure for gate in said.verdicts if gate.verdict.waived and _expired(gate, place)]

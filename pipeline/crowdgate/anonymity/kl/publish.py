@@ -236,6 +236,7 @@ def _charged_run(ready: _PreparedPublication, epsilon: Fraction) -> charged_run.
     budget = _budget(stated)
     charged_run.check_charge(subject, budget)
     ledger = ledger_at(ready.home, asked.ledger, stated.spec.ledger)
+    ledger.admit([ready.folder])
     ledger.check(subject.contract.id, budget)
     words = "\n".join((asked.words, asked.coverage, asked.error))
     digest = charged_run.request_digest(subject, epsilon, (*subject.contract.files, document.path), words)

@@ -22,6 +22,7 @@ from crowdgate.ledger.ledger import Ledger
 from crowdgate.ledger.private import private_file, private_folder, put_private, write_private
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.private_traces import name_digest
 from crowdgate.planning.public_tables import contracts_describing, contracts_in_working_copy, public_table
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.sources import open_source
@@ -97,7 +98,9 @@ def _measure_privately(
     place = _PrivatePlace(next(iter(ledgers.values())), f"anonymity/{what.contract.id}/{_request_digest(asked)}")
     private_folder(place.ledger.path)
     for population, ledger in ledgers.items():
-        ledger.record(ANONYMITY_MEASURED, population)
+        ledger.record(
+            ANONYMITY_MEASURED, population, name_digest(private_file(ledger.path, ledger.id, place.name).name)
+        )
     try:
         place.page.unlink(missing_ok=True)
         commitment = _write_record(place, *_record_and_page(what, source, link))

@@ -1,0 +1,176 @@
+"""Heads: the last line of a ledger, kept in files outside of it.
+
+A ledger that lacks the line of a head is an older copy, was cut off, or was computed anew. Besides the line a head
+states each population's total charge, which populations are frozen, and the charges that have not ended. So a
+restoration knows what an older copy lacks. A head is a file of canonical JSON. With a signing key it is a DSSE
+envelope. Where keys are trusted, only heads that one of them signed count.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowdgate.errors import CrowdgateError, EnvironmentFault
+from crowdgate.ledger.journal_rules import JournalState
+from crowdgate.ledger.schema import ENTRIES, FREEZES, TOTALS
+from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.values import Spend, State, amount
+from crowdgate.limits import LARGEST_ENVELOPE
+from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_canonical
+from crowdgate.signing.dsse import envelope_contents, open_envelope, seal
+from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.system import permissions
+from crowdgate.system.fsync import fsync_path
+from crowdgate.system.regular_files import read_plain
+
+PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-head+json"
+SUPERSEDED = "line-superseded"
+"""Event: a restoration replaced a line, whose number is the subject and whose digest is the commitment."""
+Place = tuple[int, str]
+"""The number and the digest of a journal line."""
+_Text = Annotated[str, Field(min_length=1, max_length=300)]
+_Amount = Annotated[str, Field(pattern=r"^[0-9]{1,300}/[1-9][0-9]{0,299}$")]
+
+
+class PopulationTotal(SignedModel):
+    """The total charge of a population, and whether it is frozen."""
+
+    population: _Text
+    epsilon: _Amount
+    delta: _Amount
+    frozen: bool
+
+    @property
+    def spend(self) -> Spend:
+        """The total charge as a privacy cost."""
+        return Spend(amount(self.epsilon), amount(self.delta))
+
+
+class OpenCharge(SignedModel):
+    """A charge whose run has not ended: a lease, a run that reads, or one that crashed."""
+
+    release: _Text
+    population: _Text
+    epsilon: _Amount
+    delta: _Amount
+
+    @property
+    def spend(self) -> Spend:
+        """The charge as a privacy cost."""
+        return Spend(amount(self.epsilon), amount(self.delta))
+
+
+class HeadStatement(SignedModel):
+    """The statement of a head: the last line of a journal with its digest and day, and the charges up to it."""
+
+    format: Literal[1]
+    ledger: _Text
+    line: Annotated[int, Field(ge=1, le=2**53)]
+    digest: Digest
+    date: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    totals: Annotated[tuple[PopulationTotal, ...], Field(strict=False)]
+    open: Annotated[tuple[OpenCharge, ...], Field(strict=False)]
+
+    @property
+    def place(self) -> Place:
+        """The line that the head names."""
+        return self.line, self.digest
+
+
+def head_file(folder: Path, ledger_id: str) -> Path:
+    """Return the path of a ledger's head in a folder that keeps heads."""
+    return folder / f"{ledger_id}.head"
+
+
+def head_of(ledger_id: str, place: Place, day: str, held: JournalState) -> HeadStatement:
+    """Return the head of a ledger whose last line is `place`, written on `day`, with the state `held` after it."""
+    return HeadStatement(
+        format=1,
+        ledger=ledger_id,
+        line=place[0],
+        digest=place[1],
+        date=day,
+        totals=tuple(_totals(held)),
+        open=tuple(_open_charges(held)),
+    )
+
+
+def _totals(held: JournalState) -> Iterator[PopulationTotal]:
+    for population, epsilon, delta in held.rows[TOTALS].values():
+        frozen = bool(held.rows[FREEZES].get(population, (population, False))[1])
+        yield PopulationTotal(population=population, epsilon=epsilon, delta=delta, frozen=frozen)
+
+
+def _open_charges(held: JournalState) -> Iterator[OpenCharge]:
+    for cells in held.rows[ENTRIES].values():
+        row = ChargeRow(*cells)
+        if row.state == State.RESERVED:
+            yield OpenCharge(release=row.release_id, population=row.population, epsilon=row.epsilon, delta=row.delta)
+
+
+def head_bytes(head: HeadStatement, signer: SigningKey | None) -> bytes:
+    """Return the bytes of a head's file, signed if a key signs here."""
+    payload = canonical(head)
+    return payload if signer is None else seal(PAYLOAD_TYPE, payload, [signer])
+
+
+def read_head(path: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> HeadStatement | None:
+    """Return the head of a ledger in a file; None if there is none, or none that counts.
+
+    Raises EnvironmentFault if a file is there that can't be read.
+    """
+    try:
+        data = read_plain(path, LARGEST_ENVELOPE)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise EnvironmentFault(f"{path}: the head of the ledger can't be read there: {error.strerror}") from None
+    try:
+        head = parse_canonical(_payload(data, trusted), HeadStatement)
+    except (ValueError, CrowdgateError, RecursionError):
+        return None
+    return head if head.ledger == ledger_id else None
+
+
+def _payload(data: bytes, trusted: Sequence[PublicKey]) -> bytes:
+    if trusted:
+        opened = open_envelope(data, trusted)
+        kind, payload = opened.payload_type, opened.payload
+    else:
+        kind, payload = (PAYLOAD_TYPE, data) if b'"payloadType"' not in data else envelope_contents(data)
+    if kind != PAYLOAD_TYPE:
+        raise ValueError("no head of a ledger")
+    return payload
+
+
+@contextmanager
+def locked_heads(ledger_file: Path) -> Iterator[None]:
+    """Hold the lock under which the processes that use a ledger write its heads, in whatever folder."""
+    handle = os.open(ledger_file.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_head(path: Path, data: bytes) -> None:
+    """Write the file of a head atomically, in an existing folder. The caller holds `locked_heads`. Raises OSError."""
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)  # left by a killed run
+    try:
+        handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.LEDGER)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+        os.replace(part, path)
+        fsync_path(path.parent)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

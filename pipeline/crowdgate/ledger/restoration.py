@@ -1,0 +1,225 @@
+"""Bookings of a restoration: what is known outside of an older copy of a ledger, and the copy lacks, becomes spent.
+
+Every booking is a line of the journal with its origin. A found charge is read, so it is never given back. What a head
+states in total above all bookings is one charge more. A population whose cost can't be known is frozen. Lines that are
+named outside and that the copy lacks are noted as superseded, and each population as accessed, since accesses may be
+lost as well. A second restoration from the same state books nothing.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger import contents
+from crowdgate.ledger.access_log import RESTORED as ACCESSES_LOST
+from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place
+from crowdgate.ledger.journal_rules import RESTORED
+from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts, budget_row
+
+UNKNOWN_DIGEST = "unknown"
+"""The policy digest of a booked charge of which no policy file is known."""
+_REASON = 1000
+
+
+@dataclass(frozen=True)
+class FoundCharge:
+    """A release that is known outside of a ledger, with the origin of this knowledge in words.
+
+    `certain` states that the privacy cost is not below the true one. A release with a `manifest_digest` is published
+    at `destination`. A `read` release has read its table; otherwise it may have.
+    """
+
+    release_id: str
+    origin: str
+    population: str
+    spend: Spend
+    certain: bool = True
+    policy_digest: str = UNKNOWN_DIGEST
+    manifest_digest: str | None = None
+    destination: str | None = None
+    sample: str | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that is known outside of a ledger and that it may lack.
+
+    `heads` and `places` are heads and lines that the journal lacks. `budgets` are those of the working copy's policies,
+    by population. `files` holds the events that make private files of audits known, `gone` destinations that are gone.
+    """
+
+    charges: Sequence[FoundCharge] = ()
+    heads: Sequence[HeadStatement] = ()
+    places: Sequence[Place] = ()
+    budgets: Mapping[str, Budget] = field(default_factory=dict)
+    files: Sequence[tuple[str, str, str]] = ()
+    gone: Sequence[tuple[str, str]] = ()
+    frozen: Mapping[str, str] = field(default_factory=dict)
+
+
+def book(pen: JournalWriter, found: Findings) -> list[str]:
+    """Book in one transaction what a ledger lacks, and return a sentence for each booking.
+
+    Raises LedgerRefused for a population of which neither the ledger nor a policy knows the budget.
+    """
+    said = [text for each in _merged(found.charges) for text in _book_charge(pen, found, each)]
+    said += [text for head in found.heads for text in _book_totals(pen, found, head)]
+    said += [text for population, why in _to_freeze(found) for text in _freeze(pen, population, why)]
+    said += _note_lost_lines(pen, found)
+    for event, subject, commitment in found.files:
+        pen.line(event, subject, commitment)
+    for event, place in found.gone:
+        pen.line(event, place)
+        said.append(f"the destination {place} is gone for good")
+    return said
+
+
+def _merged(charges: Iterable[FoundCharge]) -> list[FoundCharge]:
+    """Return one finding for each release: the largest cost, and whatever any of its findings states."""
+    merged: dict[str, FoundCharge] = {}
+    for each in charges:
+        one = merged.get(each.release_id)
+        merged[each.release_id] = each if one is None else _joined(one, each)
+    return [merged[name] for name in sorted(merged)]
+
+
+def _joined(one: FoundCharge, other: FoundCharge) -> FoundCharge:
+    certain = [each for each in (one, other) if each.certain] or [one, other]
+    stated = next((each for each in (one, other) if each.manifest_digest), one)
+    digests = [each.policy_digest for each in (one, other) if each.policy_digest != UNKNOWN_DIGEST]
+    return replace(
+        stated,
+        origin=f"{one.origin}; {other.origin}",
+        population=certain[0].population,
+        spend=_largest(each.spend for each in certain),
+        certain=one.certain or other.certain,
+        policy_digest=digests[0] if digests else UNKNOWN_DIGEST,
+        sample=one.sample or other.sample,
+    )
+
+
+def _largest(spends: Iterable[Spend]) -> Spend:
+    found = list(spends)
+    return Spend(max(each.epsilon for each in found), max(each.delta for each in found))
+
+
+def _book_charge(pen: JournalWriter, found: Findings, each: FoundCharge) -> Iterator[str]:
+    entry = contents.live_entry(pen.held, each.release_id)
+    if entry is None:
+        yield _charge(pen, found, each)
+        return
+    values = _lacking_outcome(entry, each)
+    if values:
+        pen.line(RESTORED, each.release_id, None, [pen.put(ENTRIES, number=entry.number, **values)], reason=_why(each))
+        yield f"{each.release_id}: its reading is booked ({each.origin})"
+    rest = _excess(each.spend, entry.spend)
+    known = contents.live_entry(pen.held, _difference_id(each)) if rest != ZERO else None
+    if rest != ZERO and known is None:
+        yield _charge(pen, found, replace(each, release_id=_difference_id(each), spend=rest, manifest_digest=None))
+
+
+def _difference_id(each: FoundCharge) -> str:
+    return f"unattributed/{_short(each.release_id)}/{_short(str(each.spend))}"
+
+
+def _lacking_outcome(entry: Entry, each: FoundCharge) -> dict[str, object]:
+    """Return the columns of a charge that change: its reading has begun, or it is published."""
+    if entry.state is not State.RESERVED:
+        return {}
+    if each.manifest_digest is not None:
+        outcome = {"manifest_digest": each.manifest_digest, "destination": each.destination}
+        return {"reading": True, "state": State.PUBLISHED.value, **outcome}
+    return {} if entry.reading else {"reading": True}
+
+
+def _charge(pen: JournalWriter, found: Findings, each: FoundCharge) -> str:
+    _register(pen, found, each.population)
+    published = each.manifest_digest is not None
+    sample = None if (each.population, each.sample) in pen.held.samples else each.sample
+    entry = pen.put(
+        ENTRIES,
+        number=pen.held.last + 1,
+        release_id=each.release_id,
+        policy_digest=each.policy_digest,
+        population=each.population,
+        **amounts(each.spend),
+        state=(State.PUBLISHED if published else State.RESERVED).value,
+        reading=True,
+        manifest_digest=each.manifest_digest,
+        destination=each.destination if published else None,
+        sample=sample,
+        since=pen.at,
+    )
+    total = contents.spent(pen.held, each.population) + each.spend
+    rows = [entry, pen.put(TOTALS, population=each.population, **amounts(total))]
+    pen.line(RESTORED, each.release_id, None, rows, reason=_why(each))
+    return f"{each.release_id}: {each.spend} of {each.population} is booked as spent ({each.origin})"
+
+
+def _why(each: FoundCharge) -> str:
+    printable = "".join(letter for letter in each.origin if letter.isprintable())
+    return printable[:_REASON].strip() or "found"
+
+
+def _register(pen: JournalWriter, found: Findings, population: str) -> None:
+    if contents.budget(pen.held, population) is not None:
+        return
+    if population not in found.budgets:
+        said = f"the copy does not know the population {population}, and no policy here names its budget"
+        raise LedgerRefused(f"{said}; restore in the working copy that released it, or give a later copy")
+    row = pen.put(POPULATIONS, **budget_row(found.budgets[population]))
+    pen.line("budget.registered", population, None, [row])
+
+
+def _book_totals(pen: JournalWriter, found: Findings, head: HeadStatement) -> Iterator[str]:
+    """Book what a head states in total above all charges of each population, and the freezes that it states."""
+    for total in head.totals:
+        rest = _excess(total.spend, contents.spent(pen.held, total.population))
+        if rest != ZERO:
+            name = f"unattributed/{_short(total.population)}/{head.line}-{head.digest[:8]}"
+            origin = f"the head of line {head.line} states it in total"
+            yield _charge(pen, found, FoundCharge(name, origin, total.population, rest))
+        if total.frozen:
+            yield from _freeze(pen, total.population, f"the head of line {head.line} states that it is frozen")
+
+
+def _excess(stated: Spend, known: Spend) -> Spend:
+    none = Fraction(0)
+    return Spend(max(none, stated.epsilon - known.epsilon), max(none, stated.delta - known.delta))
+
+
+def _to_freeze(found: Findings) -> Iterator[tuple[str, str]]:
+    yield from found.frozen.items()
+    for each in _merged(found.charges):
+        if not each.certain:
+            yield each.population, f"the privacy cost of {each.release_id} is unknown"
+
+
+def _freeze(pen: JournalWriter, population: str, why: str) -> Iterator[str]:
+    known = contents.budget(pen.held, population) is not None
+    if known and not contents.is_frozen(pen.held, population):
+        row = pen.put(FREEZES, population=population, frozen=True)
+        pen.line("population.frozen", population, None, [row], reason=f"restored: {why}"[:_REASON])
+        yield f"{population} is frozen: {why}"
+
+
+def _note_lost_lines(pen: JournalWriter, found: Findings) -> list[str]:
+    """Note each line that the journal lacks as superseded, and that accesses of every population may be lost."""
+    places = [*(head.place for head in found.heads), *found.places]
+    noted = set(pen.held.recorded.get(SUPERSEDED, ()))
+    lost = sorted({(str(number), digest) for number, digest in places} - noted)
+    for number, digest in lost:
+        pen.line(SUPERSEDED, number, digest)
+    if not lost:
+        return []
+    for population in sorted(map(str, pen.held.rows[POPULATIONS])):
+        pen.line(ACCESSES_LOST, population)
+    return [f"{len(lost)} lines of the journal are lost; each population counts as accessed"]
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,289 @@
+"""Findings outside of a ledger which it may lack: the sources of a restoration.
+
+A manifest, an entry of a KL repository, a head and an attested position state privacy costs. Of a private record, a
+claim or staged files only the id is known. Its cost is then that of the same policy version, in the ledger or in the
+policy's file. Otherwise it is unknown, and the population is frozen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate import manifest
+from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.ledger.contents import charges
+from crowdgate.ledger.heads import HeadStatement
+from crowdgate.ledger.position import position_file, read_position
+from crowdgate.ledger.restoration import UNKNOWN_DIGEST, Findings, FoundCharge
+from crowdgate.ledger.schema import CONTRACTS, ENTRIES, select
+from crowdgate.ledger.stores import kind_of
+from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.values import ZERO, Budget, Spend, State, amount, label
+from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.planning.anchors import KnownRelease, releases_at
+from crowdgate.planning.budget_values import budget_of
+from crowdgate.planning.catalogue import NAME as CATALOGUE
+from crowdgate.planning.outside_state import GONE, OutsideState, homes_of
+from crowdgate.planning.plan import bundle_of
+from crowdgate.planning.private_traces import FOUND, name_digest, release_id_of, unknown_private_files
+from crowdgate.planning.published_places import policies_of
+from crowdgate.publish.destination_claims import claimed_releases
+from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.tombstone import NAMES as TOMBSTONES
+from crowdgate.publish.tombstone import read_tombstone
+from crowdgate.system.regular_files import read_plain
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.policy.files import Bundle
+
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, CrowdgateError)
+
+
+def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> Findings:
+    """Return everything that is known outside of a ledger which the working copy `root` uses; `more` is known of the
+    ledger that it replaces.
+    """
+    outside = OutsideState(root)
+    roots = outside.destinations(ledger)
+    releases = [each for place in roots for each in releases_at(place, ledger)]
+    lost = set(ledger.missing_lines(each.line for each in releases))
+    heads = [head for _, head in outside.heads(ledger, roots)]
+    behind = set(ledger.missing_lines(head.place for head in heads))
+    newer = [head for head in heads if not ledger.holds(*head.place)]
+    stated = [*more, *_released(ledger, root, releases), *_attested(ledger), *_open_charges(newer)]
+    sources = _Sources(ledger, root, stated)
+    traces = list(_traces(ledger))
+    traces += _open_traces(ledger, roots, complete=not (lost or behind or traces))
+    gone = list(outside.gone(ledger))
+    return Findings(
+        charges=(*sources.stated, *(sources.charge(*each) for each in traces)),
+        heads=newer,
+        places=tuple(lost),
+        budgets=sources.budgets,
+        files=tuple(_unknown_files(ledger)),
+        gone=tuple((GONE, place) for place in gone),
+        frozen=dict(_of_gone(ledger, gone)),
+    )
+
+
+def charges_of_rows(url: str, origin: str) -> Iterator[FoundCharge]:
+    """Yield the charges that the tables of a ledger hold, as far as they can be read: it may be damaged or edited."""
+    try:
+        with kind_of(url).opened(url, 10, True).transaction(writing=False) as database:
+            rows = list(database.rows(select(ENTRIES)))
+    except CrowdgateError:
+        return
+    yield from _charges(rows, origin)
+
+
+def remove_lost_position(ledger: Ledger) -> None:
+    """Remove the attested position of a ledger that lacks its line."""
+    position = read_position(ledger.path, ledger.id, ledger.trusted)
+    ledger.ignore_position()
+    if position is not None and not ledger.holds(position.stated.number, position.stated.digest):
+        position.path.unlink(missing_ok=True)
+
+
+def _charges(rows: Iterable[Sequence[Any]], origin: str) -> Iterator[FoundCharge]:
+    for cells in rows:
+        try:
+            row = ChargeRow(*cells)
+            spend = Spend(amount(row.epsilon), amount(row.delta))
+            label("release id", row.release_id), label("population", row.population)
+        except (ValueError, TypeError, ZeroDivisionError):
+            continue
+        if row.state != State.VOID:
+            published = row.state in (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN)
+            ended = (row.manifest_digest, row.destination) if published else (None, None)
+            yield FoundCharge(
+                row.release_id, origin, row.population, spend, True, row.policy_digest, *ended, sample=row.sample
+            )
+
+
+def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
+    """Yield the charges of the attested position, whose state a trusted key signed, unless the ledger has its line."""
+    position = read_position(ledger.path, ledger.id, ledger.trusted)
+    if position is None or ledger.holds(position.stated.number, position.stated.digest):
+        return
+    if hashlib.sha256(position.state).hexdigest() == position.stated.state:
+        rows = json.loads(position.state)["rows"][ENTRIES]
+        yield from _charges(rows, f"the attested position {position_file(ledger.path, ledger.id).name}")
+
+
+def _open_charges(heads: Sequence[HeadStatement]) -> Iterator[FoundCharge]:
+    for head in heads:
+        for each in head.open:
+            origin = f"the head of line {head.line} names it as not ended"
+            yield FoundCharge(each.release, origin, each.population, each.spend)
+
+
+def _released(ledger: Ledger, root: Path, releases: Sequence[KnownRelease]) -> Iterator[FoundCharge]:
+    for each in releases:
+        if each.path.name != CATALOGUE:
+            try:
+                yield _released_charge(ledger, root, each)
+            except _UNREADABLE:
+                continue
+
+
+def _released_charge(ledger: Ledger, root: Path, each: KnownRelease) -> FoundCharge:
+    if each.spend is not None:
+        contract = each.release_id.split("/")[1]
+        population = ledger.state().rows[CONTRACTS].get(contract, (contract, None))[1] or _population_of(root, contract)
+        return FoundCharge(
+            each.release_id, str(each.path), population, each.spend, True, UNKNOWN_DIGEST, each.digest,
+            _destination(root, each.path),
+        )  # fmt: skip
+    if each.path.name in TOMBSTONES:
+        said = read_tombstone(each.path.parent, ledger.trusted).predicate
+        spend = Spend(Fraction(said.epsilon), Fraction(said.delta))
+        return FoundCharge(
+            each.release_id, str(each.path), said.population, spend, True, said.policy_digest, each.digest,
+            _destination(root, each.path.parent),
+        )  # fmt: skip
+    data = read_plain(each.path.parent / manifest.NAME, LARGEST_MANIFEST)
+    if hashlib.sha256(data).hexdigest() != each.digest:
+        raise ValueError("another manifest than the signed one")
+    stated = json.loads(data)
+    spend = Spend(*(Fraction(stated["guarantee"][name]) for name in ("epsilon", "delta")))
+    return FoundCharge(
+        each.release_id, str(each.path), stated["contract"]["population"], spend, True, stated["policyDigest"],
+        each.digest, _destination(root, each.path.parent),
+    )  # fmt: skip
+
+
+def _destination(root: Path, path: Path) -> str:
+    """Return a path as the ledger states it: relative to the working copy if it lies inside."""
+    home = root.resolve()
+    return path.relative_to(home).as_posix() if path.is_relative_to(home) else str(path)
+
+
+def _population_of(root: Path, contract: str) -> str:
+    for bundle in _bundles([root]):
+        if bundle.contract.id == contract:
+            return bundle.contract.population
+    raise ValueError("no policy here has this contract")
+
+
+def _traces(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    """Yield each release that left a private record, and that the ledger does not know as read, with its origin."""
+    for path in unknown_private_files(ledger):
+        release_id = release_id_of(ledger, path)
+        if release_id is not None:
+            yield release_id, f"the private record {path.name}"
+
+
+def _open_traces(ledger: Ledger, roots: Sequence[Path], complete: bool) -> Iterator[tuple[str, str]]:
+    """Yield each release that left a claim or staged files, with its origin. Where the ledger is `complete`, as far as
+    heads and releases tell, a lease and a charge that was given back are left as they are.
+    """
+    held = charges(ledger.state())
+    given_back = {each.release_id for each in ledger.entries() if each.state is State.VOID} if complete else set()
+    for root in roots:
+        for release_id in claimed_releases(root, ledger.id):
+            entry = held.get(release_id)
+            unknown = entry is None and release_id not in given_back
+            if unknown or not (entry is None or entry.reading or complete):
+                yield release_id, f"a claim or staged files in {root / STAGING}"
+
+
+def _unknown_files(ledger: Ledger) -> Iterator[tuple[str, str, str]]:
+    for path in unknown_private_files(ledger):
+        if release_id_of(ledger, path) is None:
+            yield FOUND, "audit or measurement", name_digest(path.name)
+
+
+def _of_gone(ledger: Ledger, gone: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for each in charges(ledger.state()).values():
+        for place in gone:
+            if each.destination is not None and each.destination.startswith(f"{place}/"):
+                yield each.population, f"its destination {place} is gone, and newer releases may be there"
+
+
+def _bundles(homes: Sequence[Path]) -> Iterator[Bundle]:
+    for home in homes:
+        for path in policies_of(home):
+            try:
+                yield bundle_of(path)
+            except CrowdgateError:
+                continue
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """The privacy cost of releases of a policy version, with their population."""
+
+    population: str
+    spend: Spend
+    digest: str
+    sample: str | None = None
+
+
+class _Sources:
+    """Privacy costs by policy version, from the ledger, from findings that state them, and from policy files."""
+
+    def __init__(self, ledger: Ledger, root: Path, stated: Sequence[FoundCharge]) -> None:
+        self.stated = tuple(stated)
+        self.budgets: dict[str, Budget] = {}
+        self._costs: dict[str, list[_Cost]] = {}
+        self._contracts = {name: row[1] for name, row in ledger.state().rows[CONTRACTS].items()}
+        for row in charges(ledger.state()).values():
+            self._add(row.release_id, _Cost(row.population, _spend(row), row.policy_digest, row.sample))
+        for each in stated:
+            self._add(each.release_id, _Cost(each.population, each.spend, each.policy_digest, each.sample))
+        for bundle in _bundles(homes_of(ledger, root)):
+            self._add_policy(bundle)
+
+    def _add(self, release_id: str, cost: _Cost) -> None:
+        self._costs.setdefault(release_id.rpartition("/")[0], []).append(cost)
+
+    def _add_policy(self, bundle: Bundle) -> None:
+        metadata, privacy = bundle.policy.metadata, bundle.policy.spec.privacy
+        sample = None if bundle.contract.sample is None else bundle.contract.sample.name
+        population = bundle.contract.population
+        self._contracts.setdefault(bundle.contract.id, population)
+        self.budgets.setdefault(population, budget_of(bundle))
+        cost = _Cost(population, Spend(privacy.epsilon, privacy.delta), bundle.digest, sample)
+        self._costs.setdefault(f"{metadata.name}/{metadata.version}", []).append(cost)
+
+    def charge(self, release_id: str, origin: str) -> FoundCharge:
+        """Return the charge of a release of which only the id is known. Raises LedgerRefused if no population is
+        known.
+        """
+        version = release_id.rpartition("/")[0]
+        own = [] if release_id.startswith("kl/") else self._costs.get(version, [])
+        if own:
+            digests = {each.digest for each in own} - {UNKNOWN_DIGEST}
+            digest = digests.pop() if len(digests) == 1 else UNKNOWN_DIGEST
+            return FoundCharge(release_id, origin, own[0].population, _most(own), True, digest, sample=own[0].sample)
+        near = self._near(release_id)
+        if not near:
+            said = f"the privacy cost of {release_id} is unknown, and so is its population ({origin})"
+            raise LedgerRefused(f"{said}; restore in the working copy that ran it, or give a later copy")
+        return FoundCharge(release_id, origin, self._population(release_id, near), _most(near), certain=False)
+
+    def _near(self, release_id: str) -> list[_Cost]:
+        """Return the costs of the same policy's other versions; without any, all costs that are known."""
+        name = release_id.partition("/")[0]
+        own = [cost for version, found in self._costs.items() if version.partition("/")[0] == name for cost in found]
+        return own or [cost for found in self._costs.values() for cost in found]
+
+    def _population(self, release_id: str, near: Sequence[_Cost]) -> str:
+        named = self._contracts.get(release_id.split("/")[1]) if release_id.startswith("kl/") else None
+        return named or near[0].population
+
+
+def _most(costs: Sequence[_Cost]) -> Spend:
+    found = [each.spend for each in costs] or [ZERO]
+    return Spend(max(each.epsilon for each in found), max(each.delta for each in found))
+
+
+def _spend(row: ChargeRow) -> Spend:
+    return Spend(amount(row.epsilon), amount(row.delta))

@@ -1,0 +1,126 @@
+"""The state of a ledger that is kept outside of it, and the one gate that compares a ledger with it.
+
+Every command that charges or frees a release, or that reads a confidential table or record, changes the ledger first,
+and each ledger does this comparison before its first change. It refuses a ledger that lacks the line of a head, a
+release at any destination that it names or that the policies of its working copies name, or the run of a private
+record. It refuses a ledger whose destination is gone, unless a configured head names the ledger's last line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowdgate.errors import LedgerRefused
+from crowdgate.ledger.heads import HeadStatement, head_file, read_head
+from crowdgate.ledger.ledger import RESTORE, HeadFiles, lacking_text
+from crowdgate.planning.anchors import OLDER, parse_anchor, unknown_releases
+from crowdgate.planning.private_traces import release_id_of, unknown_private_files
+from crowdgate.planning.published_places import destinations_of, places_of
+from crowdgate.publish.file_names import STAGING
+from crowdgate.settings import head_folders
+
+if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
+
+GONE = "destination-gone"
+"""Event: a destination, the subject, is gone for good, as a person stated who restored the ledger."""
+_MOST = 5
+"""The most problems that a refusal lists."""
+Heads = list[tuple[Path, HeadStatement]]
+
+
+@dataclass(frozen=True)
+class OutsideState:
+    """The state outside of a ledger that the working copy `home` uses."""
+
+    home: Path
+
+    def admit(self, ledger: Ledger, roots: Sequence[Path] = (), anchors: Sequence[str] = ()) -> HeadFiles:
+        """Return the files that keep the ledger's head. `roots` are further destinations, `anchors` stored lines.
+
+        Raises LedgerRefused for a ledger that lacks state which is kept outside; nothing is written.
+        """
+        places = self._destinations(ledger, roots)
+        problems = [*_missing_anchors(ledger, anchors), *self._problems(ledger, places)]
+        if problems:
+            more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
+            said = "; ".join([*problems[:_MOST], *more])
+            raise LedgerRefused(f"{said}; nothing was read or charged; {RESTORE}", "edited")
+        return HeadFiles(self._configured(ledger), tuple(head_file(root / STAGING, ledger.id) for root in places))
+
+    def problems(self, ledger: Ledger) -> list[str]:
+        """Return a sentence for each state that is kept outside and that the ledger lacks."""
+        return list(self._problems(ledger, self._destinations(ledger)))
+
+    def destinations(self, ledger: Ledger) -> list[Path]:
+        """Return every destination that the ledger, or a policy of one of its working copies, names."""
+        return self._destinations(ledger)
+
+    def heads(self, ledger: Ledger, roots: Sequence[Path] = ()) -> Heads:
+        """Return the heads of a ledger that count, with their files."""
+        files = [*self._configured(ledger), *(head_file(root / STAGING, ledger.id) for root in roots)]
+        found = ((path, read_head(path, ledger.id, ledger.trusted)) for path in dict.fromkeys(files))
+        return [(path, head) for path, head in found if head is not None]
+
+    def gone(self, ledger: Ledger) -> Iterator[str]:
+        """Yield each destination of the ledger's releases that is nowhere, as the ledger states it.
+
+        A relative one is only searched where the ledger lies in its working copy: other working copies may share it.
+        """
+        stated, homes = {subject for subject, _ in ledger.recorded(GONE)}, homes_of(ledger, self.home)
+        for place in places_of(ledger):
+            sought = Path(place).is_absolute() or len(homes) == 1
+            if sought and place not in stated and not any((home / place).exists() for home in homes):
+                yield place
+
+    def _destinations(self, ledger: Ledger, roots: Sequence[Path] = ()) -> list[Path]:
+        return list(dict.fromkeys([*roots, *destinations_of(ledger, homes_of(ledger, self.home))]))
+
+    def _configured(self, ledger: Ledger) -> tuple[Path, ...]:
+        return tuple(head_file(folder.resolve(), ledger.id) for folder in head_folders(self.home))
+
+    def _problems(self, ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
+        heads = self.heads(ledger, roots)
+        yield from missing_heads(ledger, heads)
+        last = ledger.head()
+        attesting = [path for path, head in heads if head.place == (last.number, last.digest)]
+        yield from unknown_releases(ledger, roots, attested=bool(attesting))
+        for path in unknown_private_files(ledger):
+            run = release_id_of(ledger, path) or "the run"
+            yield f"the ledger {ledger.id} does not know {run} that left {path}: {OLDER}"
+        if not set(attesting).intersection(self._configured(ledger)):
+            for place in self.gone(ledger):
+                said = f"the destination {place} of the ledger {ledger.id} is gone, so newer releases may be there"
+                yield f"{said}; mount it, or state that it is gone for good by `crowdgate ledger restore`"
+
+
+def homes_of(ledger: Ledger, root: Path) -> list[Path]:
+    """Return the folders that may be working copies of a ledger: `root`, and the parent of the ledger's folder."""
+    return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))
+
+
+def missing_heads(ledger: Ledger, heads: Heads) -> Iterator[str]:
+    """Yield a sentence for each head whose line the ledger lacks, and for each superseded one that states a larger
+    charge.
+    """
+    missing = set(ledger.missing_lines(head.place for _, head in heads))
+    for path, head in heads:
+        if head.place in missing:
+            yield lacking_text(ledger.id, path, head)
+        elif not ledger.holds(*head.place):
+            yield from _larger_charges(ledger, path, head)
+
+
+def _larger_charges(ledger: Ledger, path: Path, head: HeadStatement) -> Iterator[str]:
+    for total in head.totals:
+        if not total.spend.within(ledger.spent(total.population)):
+            said = f"the ledger {ledger.id} states less spent of {total.population} than its head of {head.date}"
+            yield f"{said} ({path}): {OLDER}"
+
+
+def _missing_anchors(ledger: Ledger, anchors: Sequence[str]) -> Iterator[str]:
+    for line, _ in ledger.missing_lines(map(parse_anchor, anchors)):
+        yield f"the ledger {ledger.id} has no such line {line} as a stored anchor states: {OLDER}"

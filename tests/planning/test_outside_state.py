@@ -1,0 +1,245 @@
+"""A ledger that lacks what is kept outside of it is refused by every command, before anything is read or charged."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from crowdgate.errors import EnvironmentFault, LedgerRefused
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.heads import head_bytes, read_head
+from crowdgate.ledger.ledger import HeadWarning
+from crowdgate.ledger.private import private_file
+from crowdgate.planning import outside_state
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.releases import release as job
+from tests.ledger.books import append, compute_anew, head_at
+from tests.planning.histories import HEADS, POPULATION, History
+from tests.workshop import Workshop, crowdgate
+
+LAST_TRACE = 29
+"""The last line after which a cut leaves the trace of a lost charge or reading, other than a head."""
+
+
+def commands(workshop: Workshop) -> dict[tuple[str, ...], int]:
+    """Return each command, with the exit code by which it refuses a ledger."""
+    policy, contract = str(workshop.policy), str(workshop.contract)
+    return {
+        ("ledger", "verify"): 6,
+        ("release", policy, "--as-of", "2030-02-01"): 5,
+        ("release", policy, "--as-of", "2030-02-01", "--to", "elsewhere"): 5,
+        ("ledger", "free", "clinic/2/2030-01-07"): 5,
+        ("ledger", "budget", POPULATION, "--raise", "--epsilon", "99", "--reason", "more"): 5,
+        ("ledger", "freeze", POPULATION, "--reason", "a complaint"): 5,
+        ("record", "show", "clinic/1/2030-01-01"): 5,
+        ("audit", policy, "--on-confidential", "--units", "20", "--trials", "20"): 5,
+        ("anonymity", contract, "--of", "age"): 5,
+    }
+
+
+def assert_refused(history: History, capsys: pytest.CaptureFixture[str], named: str) -> None:
+    """Every command refuses the ledger, in words that match `named`, and changes nothing."""
+    root, before = history.workshop.root, history.file.read_bytes()
+    files = sorted(path for path in root.rglob("*") if "ledger.db" not in path.name)
+    for command, code in commands(history.workshop).items():
+        capsys.readouterr()
+        assert crowdgate(*command) == code, command
+        said = capsys.readouterr()
+        assert re.search(named, said.err), f"{command}: {said.err}"
+        assert "rows" not in said.out
+    assert history.file.read_bytes() == before
+    assert sorted(path for path in root.rglob("*") if "ledger.db" not in path.name) == files
+
+
+def lost_after(history: History, number: int, heads: str) -> str:
+    """Return the pattern of what a refusal names after a cut."""
+    unsigned = "signed by no trusted key"
+    ids = {line.subject for line in history.ledger.journal()[number:] if line.event.startswith("entry.")}
+    known = "|".join(map(re.escape, sorted(ids))) or "no line"
+    return f"{unsigned}|lacks line {history.lines}" if heads != "none" else f"{unsigned}|{known}|left .*private"
+
+
+@pytest.mark.parametrize(("number", "heads"), [(6, "folder"), (12, "none"), (20, "destination"), (31, "folder")])
+def test_a_ledger_that_was_cut_is_refused_and_what_it_lacks_is_named(
+    history: History, number: int, heads: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = lost_after(history, number, heads)
+    history.cut(number, heads)
+    assert_refused(history, capsys, named)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("heads", HEADS)
+def test_a_ledger_that_was_cut_at_any_line_is_refused(
+    history: History, heads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, LAST_TRACE + 1 if heads == "none" else history.lines):
+        copy = history.copy_to(tmp_path / str(number))
+        monkeypatch.chdir(copy.workshop.root)
+        named = lost_after(copy, number, heads)
+        copy.cut(number, heads)
+        assert_refused(copy, capsys, named)
+        shutil.rmtree(copy.workshop.root)
+
+
+def test_a_whole_ledger_goes_on(history: History) -> None:
+    assert crowdgate("ledger", "verify") == 0
+    assert crowdgate("ledger", "free", "clinic/2/2030-01-07") == 0
+    assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+    assert crowdgate("release", history.workshop.policy, "--as-of", "2030-02-01") == 3
+
+
+@pytest.mark.parametrize("heads", HEADS)
+def test_a_chain_that_was_computed_anew_is_refused_whatever_the_policy_names(
+    histories: dict[bool, History],
+    heads: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = histories[False].copy_to(tmp_path / "own")
+    monkeypatch.chdir(history.workshop.root)
+    history.leave(heads)
+    compute_anew(history.file, history.ledger.id)
+    history.workshop.edit(history.workshop.policy, "to: releases", "to: elsewhere")
+    assert_refused(history, capsys, "lacks line 32" if heads == "folder" else "does not know clinic/1/2030-01-01")
+
+
+@pytest.mark.parametrize("heads", ["folder", "none"])
+def test_a_destination_that_is_gone_stops_a_ledger_without_a_head_elsewhere(
+    history: History, heads: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history.leave(heads)
+    (history.workshop.root / "releases").rename(history.workshop.root.parent / "unmounted")
+    if heads == "none":
+        assert_refused(history, capsys, "the destination releases of the ledger .* is gone")
+    else:
+        assert crowdgate("ledger", "verify") == 0
+        assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+
+
+def test_each_source_alone_finds_a_release_that_the_ledger_lacks(
+    history: History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The release of the third slot, in a ledger cut before it, with only its files left outside."""
+    root, ledger_id = history.workshop.root, history.ledger.id
+    later = [f"clinic/{version}/2030-01-0{day}" for version, day in ((1, 3), (2, 6))]
+    audits = [path for path in (root / "ledger" / "private").iterdir() if "audit" in path.name or "~any" in path.name]
+    history.cut(11, "none")
+    for path in [*audits, *(private_file(history.file, ledger_id, name) for name in later)]:
+        path.unlink(missing_ok=True)
+    for path in (root / "ledger" / "private").glob("*anonymity*"):
+        path.unlink()
+    assert_refused(history, capsys, "clinic/1/2030-01-03")  # its manifest
+    shutil.rmtree(root / "releases" / "clinic" / "1" / "2030-01-03")
+    (root / "releases" / "catalogue.dsse.json").unlink(missing_ok=True)
+    assert crowdgate("ledger", "verify") == 0
+    private_file(history.file, ledger_id, later[0]).write_text("{}")
+    assert_refused(history, capsys, "does not know clinic/1/2030-01-03")
+
+
+def test_only_signed_heads_count_where_keys_are_trusted(
+    histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise write access to a folder of heads would be enough to stop all runs."""
+    for keyed, code in ((False, 6), (True, 0)):
+        history = histories[keyed].copy_to(tmp_path / str(keyed))
+        monkeypatch.chdir(history.workshop.root)
+        head = history.workshop.root / "heads" / f"{history.ledger.id}.head"
+        stated = read_head(histories[False].workshop.root / "heads" / f"{histories[False].ledger.id}.head",
+                           histories[False].ledger.id, ())  # fmt: skip
+        assert stated is not None
+        forged = stated.model_dump_json(indent=1).replace(stated.ledger, history.ledger.id)
+        plain = head_bytes(type(stated).model_validate_json(forged.replace('"line": 32', '"line": 99')), None)
+        head.write_bytes(plain)
+        assert crowdgate("ledger", "verify") == code
+
+
+def test_a_folder_of_heads_that_can_not_be_written_stops_a_run_before_its_charge(
+    history: History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(history.workshop.root / "heads")
+    before = history.file.read_bytes()
+    assert crowdgate("release", history.workshop.policy, "--as-of", "2030-02-01") == 1
+    assert "the head of the ledger" in capsys.readouterr().err
+    assert history.file.read_bytes() == before
+
+
+def test_a_head_that_fails_after_the_charge_is_reported_and_written_by_the_next_command(history: History) -> None:
+    run = job.prepare(Request(history.workshop.policy, "2030-02-01"))
+    assert not isinstance(run, Result)
+    (history.workshop.root / "heads").rename(history.workshop.root / "away")
+    with pytest.warns(HeadWarning, match="the next command writes it"):
+        assert not isinstance(job.reserve(run), Result)
+    (history.workshop.root / "away").rename(history.workshop.root / "heads")
+    head = history.workshop.root / "heads" / f"{run.ledger.id}.head"
+    stale = read_head(head, run.ledger.id, run.ledger.trusted)
+    assert stale is not None
+    assert stale.line == history.lines
+    assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+    now = read_head(head, run.ledger.id, run.ledger.trusted)
+    assert now is not None
+    assert now.line == history.lines + 2
+
+
+def test_two_copies_that_go_on_at_once_are_told_apart_under_the_lock(
+    histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both pass the comparison before either writes; they share a folder of heads."""
+    history = histories[False].copy_to(tmp_path / "own")
+    monkeypatch.chdir(history.workshop.root)
+    first = ledger_at(history.workshop.root, None)
+    first.admit()
+    kept = history.file.read_bytes()
+    second = ledger_at(history.workshop.root, None)
+    second.admit()
+    second.record("note", "of the original")
+    for end in ("-wal", "-shm"):
+        Path(f"{history.file}{end}").unlink(missing_ok=True)
+    history.file.write_bytes(kept)
+    with pytest.raises(LedgerRefused, match="lacks line 33"):
+        first.record("note", "of the copy")
+
+
+def test_a_head_is_not_replaced_by_an_older_line(history: History) -> None:
+    late, early = (ledger_at(history.workshop.root, None) for _ in range(2))
+    late.admit()
+    early.admit()
+    line = early.head()
+    held = early.state()
+    late.record("note", "later")
+    early._keep_heads(held, line)
+    found = read_head(head_at(history.workshop.root / "releases", late.id), late.id, late.trusted)
+    assert found is not None
+    assert found.line == history.lines + 1
+
+
+def test_a_planted_fault_in_any_source_is_caught(
+    history: History, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A gate that compares nothing lets a cut ledger pass: each of these comparisons is needed."""
+    named = lost_after(history, 12, "none")
+    history.cut(12, "none")
+    assert_refused(history, capsys, named)
+    monkeypatch.setattr(outside_state, "unknown_releases", lambda *_, **__: iter(()))
+    monkeypatch.setattr(outside_state, "unknown_private_files", lambda *_: [])
+    assert crowdgate("ledger", "verify") == 0
+
+
+def test_an_unreadable_head_is_a_fault_and_a_garbled_one_is_replaced(history: History) -> None:
+    head = history.workshop.root / "heads" / f"{history.ledger.id}.head"
+    head.write_bytes(b"{")
+    assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+    assert read_head(head, history.ledger.id, ()) is not None
+    head.unlink()
+    head.mkdir()
+    with pytest.raises(EnvironmentFault, match="can't be read there"):
+        ledger_at(history.workshop.root, None).admit()
+
+
+def test_a_line_that_is_appended_without_a_key_keeps_its_place(histories: dict[bool, History], tmp_path: Path) -> None:
+    """A head proves a prefix: what follows it is a newer state."""
+    history = histories[False].copy_to(tmp_path / "own")
+    append(history.ledger, "note", "of somebody")
+    assert outside_state.OutsideState(history.workshop.root).problems(history.ledger) == []
