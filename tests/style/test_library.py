@@ -36,13 +36,6 @@ def _texts(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 STORED = (
     "gate.py", "manifest/text_of_format_2.py", "manifest/estimand.py", "kinds/tables/page.py", "ledger/schema.py",
 )  # fmt: skip
-    "gate.py",
-    "manifest/text_of_format_2.py",
-    "manifest/text.py",
-    "manifest/estimand.py",
-    "kinds/tables/page.py",
-    "ledger/schema.py",
-)
 """Files with texts that releases and ledgers hold: they change with a format only."""
 
 
