@@ -17,7 +17,7 @@ from crowdgate.attachments import README
 from crowdgate.formats import FORMATS
 from crowdgate.kind.attachment import Context
 from crowdgate.kinds import KINDS
-from crowdgate.manifest import NAME, GateFields, GuaranteeFields, guarantee_sentences, json_fields, plain_guarantee
+from crowdgate.manifest import NAME, GuaranteeFields, guarantee_sentences, json_fields, plain_guarantee
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.publisher import file_fields
 
@@ -64,9 +64,8 @@ def reword(claims: Claims, beta: Fraction | None) -> None:
 def replain(claims: Claims) -> None:
     """Replace the plain words of the guarantee by those that follow from the spend."""
     facts, spent = claims["facts"], claims["facts"]["spent"]
-    rules = [GateFields.model_validate_json(json.dumps(gate)).rule for gate in claims["verdicts"]]
     pair = Fraction(spent["epsilon"]), Fraction(spent["delta"])
-    claims["guarantee"]["plain"] = list(plain_guarantee(facts["people"], facts["rows_per_unit"], pair, rules))
+    claims["guarantee"]["plain"] = list(plain_guarantee(facts["people"], facts["rows_per_unit"], pair))
 
 
 def rewrite_lines(path: Path, change: Callable[[Lines], Lines]) -> None:

@@ -72,7 +72,7 @@ SPELLINGS: dict[str, tuple[str, str]] = {
     "a default left out": (',\n  "rows": 1\n', "\n"),
     "a file in a folder": ('"data.csv"', '"../data.csv"'),
     "a digest in capitals": ('"policyDigest": "', '"policyDigest": "A'),
-    "another form": ('"format": 2', '"format": 1'),
+    "another form": ('"format": 3', '"format": 1'),
     "too many people": ('"people": 1000', '"people": 10000000000000'),
 }
 

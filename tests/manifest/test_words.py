@@ -1,16 +1,18 @@
 """The plain guarantee never states more than the bound behind it."""
 
+import math
 import re
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting import pso
+from crowdgate.accounting.pso_curve import stated_bounds
 from crowdgate.forecast.singling_out_curve import singling_out
-from crowdgate.manifest import plain_guarantee
-from crowdgate.number_text import exact_text
+from crowdgate.manifest import guarantee_summary, plain_guarantee
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.policy.policy import GateRule
 
@@ -19,53 +21,79 @@ powers = st.integers(-30, -1).flatmap(
 )
 
 
-def gate(weight: str, measure: str = "pso_bound") -> GateRule:
-    return GateRule.model_validate({"measure": measure, "at_most": "1", "with": {"weight": weight}})
+def numbers(sentence: str) -> list[Fraction]:
+    return [Fraction(each) for each in re.findall(r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", sentence.replace(",", ""))]
 
 
-@given(people=st.integers(1, 10**9), rows=st.integers(1, 20), epsilon=st.fractions(0, 20), delta=powers, weight=powers)
-def test_plain_words_are_rounded_towards_safety(
-    people: int, rows: int, epsilon: Fraction, delta: Fraction, weight: Fraction
-) -> None:
-    weight, delta = min(weight, Fraction(1)), min(delta, Fraction(1))
-    bound = Fraction(pso.bound(people * rows, weight, epsilon, delta))
-    plainly, _ = plain_guarantee(people, rows, (epsilon, delta), [gate(exact_text(weight))])
-    if bound > Fraction(1, 2):
-        assert "nothing is promised" in plainly
-        return
-    numbers = [int(each) for each in re.findall(r"(?<!\^)\b[0-9]+\b", plainly.replace(",", ""))]
-    chances = numbers[3 if rows > 1 else 2]
-    assert chances * bound <= 1
-    assert (chances + 1) * bound > Fraction(9, 10) or chances == 10**15
-    fitting = Fraction(10) ** int(found[1]) if (found := re.search(r"10\^([0-9]+)", plainly)) else Fraction(numbers[-1])
-    assert fitting * weight >= 1
-    assert fitting * weight < Fraction(11) + weight
+@given(people=st.integers(1, 10**9), rows=st.integers(1, 20), epsilon=st.fractions(0, 20), delta=powers)
+def test_sentences_are_rounded_towards_safety(people: int, rows: int, epsilon: Fraction, delta: Fraction) -> None:
+    delta = min(delta, Fraction(1))
+    found = plain_guarantee(people, rows, (epsilon, delta))
+    for divisor, sentence in zip((10, 100, 1000), found[3:6], strict=True):
+        weight = Fraction(1, divisor * people * rows)
+        bound = Fraction(pso.bound(people * rows, weight, epsilon, delta))
+        one, fitting, *stated = numbers(sentence)
+        assert one == 1
+        assert fitting == 1 / weight
+        if bound >= 1:
+            assert "no bound below 1" in sentence
+            continue
+        assert bound <= stated[0] <= bound * Fraction(11, 10)
+        assert stated[1] * stated[2] >= bound * Fraction(99, 100), "the factor is that of the two probabilities"
+
+
+@given(epsilon=st.fractions(0, 20), delta=powers)
+def test_the_cost_and_its_factor_are_no_smaller_than_the_true_ones(epsilon: Fraction, delta: Fraction) -> None:
+    cost, meaning, *_ = plain_guarantee(1000, 1, (epsilon, min(delta, Fraction(1))))
+    assert numbers(cost)[0] >= epsilon
+    assert numbers(meaning)[0] >= Fraction(math.exp(epsilon)) * (1 - Fraction(1, 10**12))
+
+
+@given(costs=st.lists(st.fractions(0, 5), min_size=2, max_size=12, unique=True))
+def test_policies_are_ordered_as_their_costs(costs: list[Fraction]) -> None:
+    def bounds(epsilon: Fraction) -> list[float]:
+        return [each.bound for each in stated_bounds(1000, epsilon, Fraction(1, 10**9))]
+
+    for smaller, larger in pairwise(sorted(costs)):
+        assert all(a <= b for a, b in zip(bounds(smaller), bounds(larger), strict=True))
 
 
 def test_the_words_of_one_release_of_the_bundled_budget() -> None:
-    plainly, numbers = plain_guarantee(300_000, 1, (Fraction(1), Fraction(1, 10**9)), [gate("1e-9")])
-    assert plainly == (
-        "Of at most 300,000 people, there is at most 1 chance in 890 that anyone can be pointed at by means of this "
-        "release and all earlier ones of the same people: described so that exactly one of them fits, in words that "
-        "fit at most 1 person in 1,000,000,000."
+    assert plain_guarantee(300_000, 1, (Fraction(1), Fraction(1, 10**9))) == (
+        "Privacy cost of this release and all earlier ones of these people: epsilon 1, delta 1e-9.",
+        "One person's data make any result at most 2.72 times as probable as it is without them, apart from a "
+        "probability of 1e-9.",
+        "Predicate singling out: an attacker describes exactly one of at most 300,000 people.",
+        "With predicates that fit at most 1 person in 3,000,000, the probability is at most 0.28, 3.1 times the 0.091 "
+        "without any release.",
+        "With predicates that fit at most 1 person in 30,000,000, the probability is at most 0.028, 2.8 times the 0.01 "
+        "without any release.",
+        "With predicates that fit at most 1 person in 300,000,000, the probability is at most 0.0031, 3.1 times the "
+        "0.001 without any release.",
+        "The bound is n (e^epsilon w + delta), with n = 300,000 rows, w the probability that a predicate fits a row "
+        "drawn at random, epsilon 1 and delta 1e-9 (Cohen, Nissim 2020).",
+        "It holds if people are independent of each other, if nobody can predict the secret random bits and the noise, "
+        "and if the contract is true.",
     )
-    assert "n = 300,000 rows" in numbers
-    assert "w = 1e-9" in numbers
-    assert "epsilon 1 and delta 1e-9" in numbers
 
 
-def test_the_weight_is_that_of_the_gate_by_which_least_is_promised() -> None:
-    both = [gate("1e-9"), gate("2e-9")]
-    assert plain_guarantee(1000, 1, (Fraction(1), Fraction(0)), both) == plain_guarantee(
-        1000, 1, (Fraction(1), Fraction(0)), both[1:]
+def test_a_first_release_is_called_so_and_the_summary_has_the_middle_weight() -> None:
+    cost = (Fraction(1), Fraction(1, 10**9))
+    assert guarantee_summary(300_000, 1, cost, first=True) == (
+        "Privacy cost of this release, as the first of these people: epsilon 1, delta 1e-9. An attacker describes "
+        "exactly one of at most 300,000 people with probability at most 0.028; without any release with 0.01 "
+        "(predicates that fit 1 person in 30,000,000)."
     )
 
 
-def test_the_weight_of_a_gate_on_another_bound_changes_neither_words_nor_curve() -> None:
+def test_the_weight_of_a_gate_on_another_bound_does_not_change_the_curve() -> None:
     own, spent = gate("1e-9"), (Fraction(1), Fraction(0))
     both = [own, gate("1e-3", "pso_bound_in_sample")]
-    assert plain_guarantee(1000, 1, spent, both) == plain_guarantee(1000, 1, spent, [own])
     assert singling_out(1000, {"all": spent}, both) == singling_out(1000, {"all": spent}, [own])
+
+
+def gate(weight: str, measure: str = "pso_bound") -> GateRule:
+    return GateRule.model_validate({"measure": measure, "at_most": "1", "with": {"weight": weight}})
 
 
 @pytest.mark.parametrize(

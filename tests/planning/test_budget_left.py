@@ -121,8 +121,8 @@ def test_what_check_says_of_the_bound_is_what_the_next_release_records(clinic: W
         foretold = next(each for each in found.to_json()["verdicts"] if each["measure"] == "pso_bound")
         assert stated.items() <= foretold.items()
         said.append(guarantee_sentences(found.plan, found.left)[0])
-    assert "if it is the first of these people" in said[0]
-    assert "this release and all earlier ones of the same people" in said[1]
+    assert "this release, as the first of these people" in said[0]
+    assert "this release and all earlier ones of these people" in said[1]
 
 
 def bound(releases: str) -> str:
@@ -162,7 +162,7 @@ def test_what_no_budget_pays_for_is_judged_all_the_same(clinic: Workshop, epsilo
     clinic.edit(clinic.policy, "version: 1", "version: 2")
     found = check(clinic.policy)
     assert not found.allowed
-    assert "nothing is promised" in guarantee_sentences(found.plan, found.left)[0]
+    assert "no bound below 1" in guarantee_sentences(found.plan, found.left)[3]
     assert crowdgate("plan", clinic.policy) == crowdgate("explain", clinic.policy) == 0
 
 

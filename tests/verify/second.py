@@ -607,30 +607,32 @@ def _words(release: Release) -> Checks:
 
 
 def _plain(release: Release) -> Checks:
-    """The chance is n (e^epsilon w + delta) after all that was spent, and is said as no smaller; the words that are
-    meant fit no more than the share w."""
+    """The bounds are n (e^epsilon w + delta) after all that was spent, at w = 1/(10 n), 1/(100 n) and 1/(1,000 n), and
+    are said as no smaller."""
     said, facts = release.said, release.said["facts"]
-    stated = [
-        Fraction(gate.get("with", {}).get("weight", "1e-9"))
-        for gate in said["verdicts"]
-        if gate["measure"] == "pso_bound"
-    ]
-    weight, rows = max(stated, default=Fraction(1, 10**9)), facts["people"] * facts["rows_per_unit"]
+    rows = facts["people"] * facts["rows_per_unit"]
     epsilon, delta = (Fraction(facts["spent"][name]) for name in ("epsilon", "delta"))
-    bound = rows * (exact(M.exp(real(epsilon))) * weight + delta)
-    plainly, numbers = said["guarantee"]["plain"]
-    found = [int(each) for each in re.findall(r"[0-9]+", plainly.replace(",", ""))]
-    if facts["rows_per_unit"] > 1:
-        yield "plain: rows", found.pop(1) == facts["rows_per_unit"]
-    yield "plain: people", found[0] == facts["people"]
-    if bound > Fraction(1, 2):
-        yield "plain: no promise", "nothing is promised" in plainly
-    else:
-        yield "plain: chances", found[1] == 1 and found[2] * bound <= 1 and Fraction(9, 10) < (found[2] + 1) * bound
-        yield "plain: words that fit", found[3] == 1 and 0 <= found[4] - 1 / weight < 1
-    given = NUMBER.findall(numbers.replace(",", ""))
-    wanted = [Fraction(rows), weight, epsilon, delta]
-    yield "plain: numbers", all(0 <= Fraction(a) - b <= b / 10**5 for a, b in zip(given, wanted, strict=False))
+    cost, meaning, title, *bounds, basis, _ = [each.replace(",", "") for each in said["guarantee"]["plain"]]
+    times = exact(M.exp(real(epsilon)))
+    yield "plain: cost", all(map(printed, NUMBER.findall(cost), (epsilon, delta), (6, 6)))
+    wanted = [times, delta] if delta else [times]
+    yield "plain: meaning", all(map(printed, NUMBER.findall(meaning), wanted, (3, 6)))
+    counts = [facts["people"], *([facts["rows_per_unit"]] if facts["rows_per_unit"] > 1 else [])]
+    yield "plain: people", [int(each) for each in re.findall(r"[0-9]+", title)] == counts
+    yield "plain: three weights", len(bounds) == 3
+    for divisor, line in zip((10, 100, 1000), bounds, strict=False):
+        found = [Fraction(each) for each in NUMBER.findall(line)]
+        yield "plain: fits", found[:2] == [1, divisor * rows]
+        yield "plain: bound", _stated_bound(line, found, rows * (times / (divisor * rows) + delta))
+    given = NUMBER.findall(basis)
+    yield "plain: basis", all(map(printed, given, [Fraction(rows), epsilon, delta], (15, 6, 6)))
+
+
+def _stated_bound(line: str, found: Sequence[Fraction], bound: Fraction) -> bool:
+    """A line says that there is no bound below 1, or a bound that is rounded up in two digits."""
+    if bound >= 1:
+        return "no bound below 1" in line
+    return 0 <= found[2] - bound <= bound / 10
 
 
 def _numbers(parts: Named) -> list[tuple[Fraction, int]]:

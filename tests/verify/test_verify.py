@@ -209,7 +209,7 @@ def test_a_forged_dictionary_is_found_even_when_the_manifest_is_resealed(copy: P
 
 def test_a_changed_word_of_the_page_is_found_even_when_the_manifest_is_resealed(copy: Path) -> None:
     page = (copy / "README.md").read_text(encoding="utf-8")
-    (copy / "README.md").write_text(page.replace("Not promised", "Promised"), encoding="utf-8")
+    (copy / "README.md").write_text(page.replace("does not protect", "protects"), encoding="utf-8")
     reseal(copy)
     with pytest.raises(VerificationFailed, match=r"^step 8, pages: README.md: it is not what the manifest"):
         verify(copy)

@@ -11,6 +11,10 @@ SHARES = tuple(Fraction(text) for text in ("0.001", "0.003", "0.01", "0.03", "0.
 """Weights in parts of 1/n: from a predicate that hardly any table satisfies, to the choice of an attacker without the
 release."""
 
+STATED_DIVISORS = (10, 100, 1000)
+"""At most n rows: every page states the bound at the weights 1/(10 n), 1/(100 n) and 1/(1,000 n). At 1/n it is always
+1 or more."""
+
 _BASELINE_SLACK = 1e-9
 
 
@@ -46,12 +50,19 @@ def curve(n: Number, epsilon: Number, delta: Number, beta: Number) -> tuple[Weig
     more.
     """
     rows = whole("n", n, 1)
-    return tuple(
-        WeightBounds(
-            weight,
-            baseline_up_to(rows, weight),
-            bound(rows, weight, epsilon, delta),
-            bound_in_sample(rows, weight, epsilon, delta, beta),
-        )
-        for weight in (share / rows for share in SHARES)
+    return tuple(_at(rows, share / rows, epsilon, delta, beta) for share in SHARES)
+
+
+def stated_bounds(n: Number, epsilon: Number, delta: Number) -> tuple[WeightBounds, ...]:
+    """Return the points at the three weights that are always stated (STATED_DIVISORS), for at most `n` rows."""
+    rows = whole("n", n, 1)
+    return tuple(_at(rows, Fraction(1, each * rows), epsilon, delta, 1) for each in STATED_DIVISORS)
+
+
+def _at(rows: int, weight: Fraction, epsilon: Number, delta: Number, beta: Number) -> WeightBounds:
+    return WeightBounds(
+        weight,
+        baseline_up_to(rows, weight),
+        bound(rows, weight, epsilon, delta),
+        bound_in_sample(rows, weight, epsilon, delta, beta),
     )

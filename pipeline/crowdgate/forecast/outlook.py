@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
-from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import up
-from crowdgate.accounting.pso_curve import curve
+from crowdgate.accounting.pso_curve import curve, stated_bounds
 from crowdgate.anonymity.predict.planned_release import prediction
 from crowdgate.anonymity.predict.population_check import population_warnings
 from crowdgate.forecast.chances.gate_chances import Chances, chances
@@ -21,7 +20,6 @@ from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.forecast.stored_figures import StoredFigures, stored_figures
 from crowdgate.kind.forecast import Forecast, PassProbability
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.number_text import BOUND, Value
 from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today
 from crowdgate.planning.charges import charges
@@ -173,7 +171,7 @@ def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
 
 
 def pso_bound(plan: Plan, count: int) -> float:
-    """Return the bound on the success probability of predicate singling out, at the default predicate weight, after
-    `count` such releases."""
+    """Return the bound on the success probability of predicate singling out, at the predicate weight 1/(100 n) for at
+    most n rows, after `count` such releases."""
     once = plan.guarantee
-    return pso.bound(plan.first_release_facts().most_rows, DEFAULT_WEIGHT, count * once.epsilon, count * once.delta)
+    return stated_bounds(plan.first_release_facts().most_rows, count * once.epsilon, count * once.delta)[1].bound

@@ -71,8 +71,15 @@ class EndedRun:
 def of_manifest(said: Manifest) -> EndedRun:
     """Return the facts about the run of a published release, from its manifest."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
-    plain = (said.guarantee.plain or said.guarantee.words)[0]
-    return EndedRun(said.release.id, "published", said.guarantee.epsilon, said.guarantee.delta, plain, verdicts, said)
+    cost = said.guarantee.epsilon, said.guarantee.delta
+    return EndedRun(said.release.id, "published", *cost, _summary(said), verdicts, said)
+
+
+def _summary(said: Manifest) -> str:
+    if said.format < 3:
+        return (said.guarantee.plain or said.guarantee.words)[0]
+    spent = said.facts.spent.epsilon, said.facts.spent.delta
+    return manifest.guarantee_summary(said.facts.people, said.facts.rows_per_unit, spent)
 
 
 def of_result(result: Result) -> EndedRun:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import ColumnFacts, Cost, OutputType, Static
-from crowdgate.manifest import plain_guarantee
+from crowdgate.manifest import guarantee_summary, plain_guarantee
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -70,9 +70,12 @@ class Plan:
         return self.protection.kind.guarantee_text(self.protection.mechanism, self.guarantee)
 
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
-        """Return the meaning of the guarantee for people: a plain sentence, and its assumptions."""
-        gates = (rule for rule, _ in self.gates)
-        return plain_guarantee(static.people, static.rows_per_unit, static.spent, gates, first=first)
+        """Return the guarantee for people in sentences: cost, bounds on singling out, assumptions."""
+        return plain_guarantee(static.people, static.rows_per_unit, static.spent, first=first)
+
+    def summary(self, static: Static, *, first: bool = False) -> str:
+        """Return the guarantee for people in two sentences: cost, and one bound on singling out."""
+        return guarantee_summary(static.people, static.rows_per_unit, static.spent, first=first)
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

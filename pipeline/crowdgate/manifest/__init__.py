@@ -29,7 +29,8 @@ if TYPE_CHECKING:
         parsed,
     )
     from crowdgate.manifest.printed import guarantee_json, verdict_json
-    from crowdgate.manifest.text import INFORMED, guarantee_sentences, plain_guarantee
+    from crowdgate.manifest.text import INFORMED, guarantee_sentences, guarantee_summary, plain_guarantee
+    from crowdgate.manifest.text_of_format_2 import plain_guarantee_of_format_2
 
 __all__ = [
     "FORMAT",
@@ -53,10 +54,12 @@ __all__ = [
     "canonical",
     "guarantee_json",
     "guarantee_sentences",
+    "guarantee_summary",
     "json_fields",
     "kind_in",
     "parsed",
     "plain_guarantee",
+    "plain_guarantee_of_format_2",
     "verdict_json",
 ]
 
@@ -86,7 +89,9 @@ _PLACES = {
     "verdict_json": "printed",
     "INFORMED": "text",
     "guarantee_sentences": "text",
+    "guarantee_summary": "text",
     "plain_guarantee": "text",
+    "plain_guarantee_of_format_2": "text_of_format_2",
 }
 
 if not TYPE_CHECKING:  # a name that is missing is an error for type checkers

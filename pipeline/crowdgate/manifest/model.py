@@ -21,7 +21,7 @@ from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, Man
 from crowdgate.policy.values import Line, Prose
 
 NAME = "manifest.json"
-FORMAT = 2
+FORMAT = 3
 """The number of the current format. Templates and readers of every format that was ever published stay."""
 
 
@@ -253,7 +253,7 @@ class Manifest(ManifestFields):
     """The form of this file."""
     kind: Literal["Release"]
     """The kind of this file: Release."""
-    format: Literal[1, 2]
+    format: Literal[1, 2, 3]
     """The number of the manifest's form."""
     release: ReleaseFields
     """The identity of the release."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
 from fractions import Fraction
-from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting import pso
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
-from crowdgate.number_text import decimal
+from crowdgate.accounting.numbers import raised
+from crowdgate.accounting.pso_curve import WeightBounds, stated_bounds
+from crowdgate.number_text import decimal, whole
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
     from crowdgate.guarantee import Guarantee
-    from crowdgate.policy.policy import GateRule
 
-_MOST = 10**15
-"""The greatest number that texts state. Greater numbers are replaced by this number where that is conservative, and
-otherwise rounded up to a power of ten."""
+_GREATEST_EXPONENT = 700.0
 
 INFORMED = (
     "Informed by confidential data: this policy, with its contract and budget, was first used after a private record "
@@ -37,52 +33,74 @@ def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int =
     return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
 
 
-def plain_guarantee(
-    people: int, rows: int, spent: Cost, gates: Iterable[GateRule], *, first: bool = False
-) -> tuple[str, str]:
-    """Return a plain sentence on predicate singling out, rounded conservatively, and a sentence with its basis.
+def plain_guarantee(people: int, rows: int, spent: Cost, *, first: bool = False) -> tuple[str, ...]:
+    """Return the guarantee for people in sentences: the privacy cost and its meaning, the bounds on predicate singling
+    out at the three stated weights, and their basis.
 
-    The bound holds for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. The
-    predicate weight is the greatest that a gate on the bound states. With `first` the ledger was not read, and the
-    sentence is about the population's first release.
+    The sentences hold for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. With
+    `first` they are about a population's first release. Bounds are rounded up. No key of a policy changes them but the
+    number of people and the cost.
     """
-    weight = max((each for each in map(bounded_weight, gates) if each is not None), default=DEFAULT_WEIGHT)
-    chances = floor(1 / Fraction(pso.bound(people * rows, weight, *spent)))
-    return _plain_sentence(people, rows, chances, weight, first), _basis_sentence(people * rows, weight, spent)
+    bounds = stated_bounds(people * rows, *spent)
+    told = (_bound_sentence(each, rows) for each in bounds)
+    return *_cost_sentences(spent, first), _singling_out_title(people, rows), *told, *_basis(people * rows, spent)
 
 
-def _plain_sentence(people: int, rows: int, chances: int, weight: Fraction, first: bool) -> str:
-    who, one = f"at most {people:,} people", "person"
-    if rows > 1:
-        who, one = f"{who} with at most {rows} rows each", "row"
-    by = "this release and all earlier ones of the same people"
-    if first:
-        by = "this release, if it is the first of these people (earlier ones add up: the ledger knows them)"
-    if chances < 2:
-        return f"Of {who}, nothing is promised about how likely {by} let somebody point at one."
-    fits = "exactly one of them fits" if rows == 1 else "exactly one of their rows fits"
+def guarantee_summary(people: int, rows: int, spent: Cost, *, first: bool = False) -> str:
+    """Return the guarantee in two sentences: the privacy cost, and the bound on singling out at the weight 1/(100 n),
+    with parameters as in `plain_guarantee`."""
+    middle = stated_bounds(people * rows, *spent)[1]
+    bound = "with no bound below 1" if middle.bound >= 1 else f"with probability at most {decimal(middle.bound, 2)}"
     return (
-        f"Of {who}, there is at most 1 chance in {_at_most_text(chances)} that anyone can be pointed at by means of "
-        f"{by}: described so that {fits}, in words that fit at most 1 {one} in {_at_least_text(ceil(1 / weight))}."
+        f"{_cost_text(spent, first)} An attacker describes exactly one of {_who(people, rows)} {bound}; without any "
+        f"release with {decimal(middle.baseline, 2)} (predicates that fit 1 {_one(rows)} in {_fitting(middle)})."
     )
 
 
-def _basis_sentence(rows: int, weight: Fraction, spent: Cost) -> str:
+def _cost_text(spent: Cost, first: bool) -> str:
+    of = "this release, as the first of these people" if first else "this release and all earlier ones of these people"
+    epsilon, delta = map(decimal, spent)
+    return f"Privacy cost of {of}: epsilon {epsilon}, delta {delta}."
+
+
+def _cost_sentences(spent: Cost, first: bool) -> tuple[str, str]:
+    epsilon, delta = spent
+    times = decimal(raised(math.exp(min(float(epsilon), _GREATEST_EXPONENT))), 3)
+    besides = "" if delta == 0 else f", apart from a probability of {decimal(delta)}"
+    meaning = f"One person's data make any result at most {times} times as probable as it is without them{besides}."
+    return _cost_text(spent, first), meaning
+
+
+def _singling_out_title(people: int, rows: int) -> str:
+    return f"Predicate singling out: an attacker describes exactly one of {_who(people, rows)}."
+
+
+def _bound_sentence(at: WeightBounds, rows: int) -> str:
+    fits = f"With predicates that fit at most 1 {_one(rows)} in {_fitting(at)}"
+    blind = f"the {decimal(at.baseline, 2)} without any release"
+    if at.bound >= 1:
+        return f"{fits}, the probability has no bound below 1, beside {blind}."
+    return f"{fits}, the probability is at most {decimal(at.bound, 2)}, {decimal(at.ratio, 2)} times {blind}."
+
+
+def _basis(rows: int, spent: Cost) -> tuple[str, str]:
     epsilon, delta = map(decimal, spent)
     return (
-        f"The chance is at most n (e^epsilon w + delta), with n = {rows:,} rows, words that a person drawn at random "
-        f"fits with probability w = {decimal(weight)}, and epsilon {epsilon} and delta {delta} of these releases "
-        "together (predicate singling out: Cohen, Nissim 2020). It is a promise if people are independent of each "
-        "other, if nobody can predict the secret coins and noise, and if the contract is true."
+        f"The bound is n (e^epsilon w + delta), with n = {whole(rows)} rows, w the probability that a predicate fits a "
+        f"row drawn at random, epsilon {epsilon} and delta {delta} (Cohen, Nissim 2020).",
+        "It holds if people are independent of each other, if nobody can predict the secret random bits and the noise, "
+        "and if the contract is true.",
     )
 
 
-def _at_most_text(number: int) -> str:
-    """Return a number as text, rounded down to two significant digits, at most 10^15."""
-    step = 10 ** max(0, len(str(number)) - 2)
-    return f"{min(number - number % step, _MOST):,}"
+def _who(people: int, rows: int) -> str:
+    who = f"at most {whole(people)} people"
+    return who if rows == 1 else f"the rows of {who} with at most {rows} rows each"
 
 
-def _at_least_text(number: int) -> str:
-    """Return a number as text; above 10^15 the next power of ten."""
-    return f"{number:,}" if number <= _MOST else f"10^{len(str(number - 1))}"
+def _one(rows: int) -> str:
+    return "person" if rows == 1 else "row"
+
+
+def _fitting(at: WeightBounds) -> str:
+    return whole(int(1 / at.weight))

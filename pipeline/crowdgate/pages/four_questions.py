@@ -9,17 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.pso_baselines import baseline_up_to
+from crowdgate.accounting.pso_curve import stated_bounds
 from crowdgate.kind.facts import static_before_data
 from crowdgate.measures import MEASURES, Aspect
-from crowdgate.measures.guarantees import (
-    DEFAULT_RECALL,
-    DEFAULT_SKEW,
-    DEFAULT_WEIGHT,
-    MEMBERSHIP_PRECISION_BOUND,
-    PSO_BOUND,
-)
-from crowdgate.number_text import decimal
+from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, MEMBERSHIP_PRECISION_BOUND
+from crowdgate.number_text import decimal, whole
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
@@ -55,7 +49,7 @@ def attacker_guesses(told: EndedRun, said: Manifest) -> list[AttackerGuess]:
     """Return the guesses of attackers (singling out, membership, and those of audits), each with the probability that
     it is right."""
     static = static_before_data(said)
-    return [_singling_out_guess(static), _membership_guess(static), *_audited_guesses(told)]
+    return [*_singling_out_guesses(static), _membership_guess(static), *_audited_guesses(told)]
 
 
 def expected_failures(said: Manifest) -> str:
@@ -63,13 +57,11 @@ def expected_failures(said: Manifest) -> str:
     return decimal(said.facts.people * said.facts.spent.delta, 4)
 
 
-def _singling_out_guess(static: Static) -> AttackerGuess:
-    rows, weight = static.most_rows, DEFAULT_WEIGHT
-    guess = (
-        f"describing exactly one person, in words that fit a person drawn at random with probability {decimal(weight)}"
-    )
-    without = decimal(baseline_up_to(rows, weight), 4)
-    return AttackerGuess(guess, without, f"at most {_bound(PSO_BOUND, static)}", "follows from the guarantee")
+def _singling_out_guesses(static: Static) -> Iterator[AttackerGuess]:
+    for at in stated_bounds(static.most_rows, *static.spent):
+        guess = f"describing exactly one person, by a predicate that fits at most 1 in {whole(int(1 / at.weight))}"
+        bound = "no bound below 1" if at.bound >= 1 else f"at most {decimal(at.bound, 2)}"
+        yield AttackerGuess(guess, decimal(at.baseline, 2), bound, "follows from the guarantee")
 
 
 def _membership_guess(static: Static) -> AttackerGuess:

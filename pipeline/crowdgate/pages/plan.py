@@ -94,7 +94,9 @@ def _singling_out(found: Outlook) -> Iterator[Section]:
     )
     says = f"{harm} says nothing, whatever epsilon is."
     titles = (("after so many such releases, and no others", "d"), ("succeeds with probability at most", BOUND))
-    bounds = text_listing("Predicate singling out at weight 1e-9", titles, enumerate(found.pso_bounds, start=1))
+    bounds = text_listing(
+        "Predicate singling out at the weight 1/(100 n)", titles, enumerate(found.pso_bounds, start=1)
+    )
     yield Section("Singling out", [says], pictures=lambda: [found.singling_out], listings=[bounds])
     yield Section("", [BY_WEIGHT], further=True)
     yield Section(listings=[found.pso_curve])

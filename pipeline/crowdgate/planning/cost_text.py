@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting import pso
-from crowdgate.accounting.pso_baselines import baseline_up_to
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
-from crowdgate.number_text import decimal
+from crowdgate.accounting.pso_curve import stated_bounds
+from crowdgate.number_text import decimal, whole
 from crowdgate.planning.budget_left import facts_at_next
 
 if TYPE_CHECKING:
@@ -34,13 +32,10 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
 
 def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
     """Return the upper bound on the success of predicate singling out at the next release, with all that was spent
-    before, beside the success of an attacker without a release. The predicate weight is the greatest that a gate on the
-    bound states.
+    before, beside the success of an attacker without a release. The predicate weight is 1/(100 n) for at most n rows.
     """
     static = facts_at_next(plan, left)
-    weights = (bounded_weight(rule) for rule, _ in plan.gates)
-    weight = max((each for each in weights if each is not None), default=DEFAULT_WEIGHT)
-    most, blind = pso.bound(static.most_rows, weight, *static.spent), baseline_up_to(static.most_rows, weight)
-    bound = "without a bound" if most >= 1 else f"with probability at most {decimal(most, 2)}"
-    base = f"{decimal(blind, 2)} without any release; predicate weight {decimal(weight)}"
+    at = stated_bounds(static.most_rows, *static.spent)[1]
+    bound = "with no bound below 1" if at.bound >= 1 else f"with probability at most {decimal(at.bound, 2)}"
+    base = f"{decimal(at.baseline, 2)} without any release; predicates of 1 in {whole(int(1 / at.weight))}"
     return f"an attacker describes exactly one person {bound} ({base})"

@@ -257,5 +257,5 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
-    plain = f"{run.plan.plain(reserved.static)[0]}{_register_text(run)}"
+    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)}"
     return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)

@@ -13,7 +13,6 @@ from crowdgate import report
 from crowdgate.forecast.outlook import MOST_BOUNDS, people_times_delta, pso_bound
 from crowdgate.gate import gate_text, limit_text
 from crowdgate.guarantee import group
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
 from crowdgate.planning.budget_left import BudgetLeft, informed_text, next_release_sentences, releases_in_budget
@@ -114,7 +113,7 @@ def _lifetime_budget(plan: Plan) -> dict[str, object]:
     return {
         "budget": _spent(plan.bundle.budget.spec),
         "releases": releases,
-        "weight": decimal(DEFAULT_WEIGHT),
+        "fitting": whole(100 * plan.first_release_facts().most_rows),
         "bounds": [decimal(pso_bound(plan, count), 4) for count in counts],
     }
 

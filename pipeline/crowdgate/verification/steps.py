@@ -234,8 +234,11 @@ def _guarantee(of: Verification) -> Iterator[str]:
 
 
 def _plain(said: Manifest) -> tuple[str, ...]:
-    facts, rules = said.facts, (gate.rule for gate in said.verdicts)
-    return manifest.plain_guarantee(facts.people, facts.rows_per_unit, (facts.spent.epsilon, facts.spent.delta), rules)
+    facts = said.facts
+    figures = (facts.people, facts.rows_per_unit, (facts.spent.epsilon, facts.spent.delta))
+    if said.format == 2:
+        return manifest.plain_guarantee_of_format_2(*figures, (gate.rule for gate in said.verdicts))
+    return manifest.plain_guarantee(*figures)
 
 
 def _contents(of: Verification) -> Iterator[str]:

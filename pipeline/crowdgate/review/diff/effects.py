@@ -68,7 +68,7 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
         "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
     }
     return PolicyEffect(
-        lines, plan.plain(plan.first_release_facts(), first=True)[0], now is not None, _chances(plan, home)
+        lines, plan.summary(plan.first_release_facts(), first=True), now is not None, _chances(plan, home)
     )
 
 
