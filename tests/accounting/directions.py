@@ -710,6 +710,7 @@ ELSEWHERE = {
     "accounting.part_laws.pure": "tests/accounting/test_joint_vectors.py, beside dp-accounting",
     "accounting.part_laws.sampled": "tests/accounting/test_joint_vectors.py, beside dp-accounting",
     "accounting.membership.true_positive_lines": "tests/accounting/test_membership_lines.py, by enumeration",
+    "guarantee.Guarantee.points": "stated points; tests/kinds/test_shares.py",
     "guarantee.replace_one_guarantee": "the smaller of two forms; tests/test_guarantee.py",
     "risk.products.product": "an estimate; tests/risk/test_products.py, beside every combination",
     "risk.retention.estimate_moments": "an estimate; tests/risk/test_kept_share.py",

@@ -121,12 +121,14 @@ def _stirling_error(count: int) -> float:
     return (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z / 1188)))) / x
 
 
+_FEW_STIRLING = np.array([_stirling_error(count) for count in range(1, 16)])
+
+
 def _stirling_errors(counts: Integers) -> Floats:
-    few = np.array([_stirling_error(count) for count in range(1, 16)])
     x = np.maximum(counts, 16).astype(float)
     z = 1 / (x * x)
     series = (1 / 12 - z * (1 / 360 - z * (1 / 1260 - z * (1 / 1680 - z / 1188)))) / x
-    return np.asarray(np.where(counts < 16, few[np.minimum(counts, 15) - 1], series))
+    return np.asarray(np.where(counts < 16, _FEW_STIRLING[np.minimum(counts, 15) - 1], series))
 
 
 def _deviances(x: Integers, apart: Floats) -> Floats:

@@ -16,6 +16,7 @@ function is summed from the largest class on, F(k - 1; n) = F(k - 1; n + 1) + be
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,12 @@ _TOLERANCE = 1e-11
 _NEGLIGIBLE = 1e-38
 _LARGEST = 400_000
 """Largest class evaluated; larger ones are bounded by the unsuppressed class of this size."""
-_FINE, _STEP, _FAR = 1.0, 0.002, 160
+_FINE, _STEP, _FAR = 1.0, 0.01, 24
+"""Epsilons at which a supremum over n is evaluated: up to 1 in equal steps, and some beyond."""
+
+
+Outcomes = tuple[Integers, Floats, Floats, Floats]
+"""Places, losses and masses of the outcomes of several classes, and each class's mass of infinite losses."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +54,13 @@ class SampledClass:
         """Relative slack above the rounding errors of masses of classes up to `n`."""
         return 1e-12 + 8e-15 * (n + 50)
 
-    def deltas(self, sizes: Integers, others: DominatingPair, epsilon: float, *, add: bool) -> Floats:
-        """Return the divergence at `epsilon` of the class of each of the consecutive `sizes` together with `others`;
-        for a person that is added if `add`, in which case `others` must be swapped likewise."""
-        place, losses, masses, infinite = self._outcomes(sizes, add)
+    def deltas(self, first: int, many: int, others: DominatingPair, epsilon: float, *, add: bool) -> Floats:
+        """Return the divergence at `epsilon` of the class of each of `many` sizes from `first` on, together with
+        `others`; for a person that is added if `add`, in which case `others` must be swapped likewise."""
+        place, losses, masses, infinite = self._outcomes(first, many, add)
         terms = masses * others.delta(epsilon - losses)
-        total = np.bincount(place, terms, len(sizes)) + infinite
-        return np.minimum(total * (1 + self.slack(int(sizes[-1]))), 1.0)
+        total = np.bincount(place, terms, many) + infinite
+        return np.minimum(total * (1 + self.slack(first + many)), 1.0)
 
     def supremum(self, others: DominatingPair, epsilon: float, *, add: bool, enough: float = math.inf) -> float:
         """Return an upper bound on `deltas` over all sizes, exact but for rounding; any value above `enough` if the
@@ -62,8 +68,7 @@ class SampledClass:
         best = float(others.delta(np.array([epsilon]))[0])
         first, many = max(self.k, self.rows), _FIRST_SIZES
         while True:
-            sizes = np.arange(first, first + many)
-            best = max(best, float(self.deltas(sizes, others, epsilon, add=add).max()))
+            best = max(best, float(self.deltas(first, many, others, epsilon, add=add).max()))
             first += many
             if best > enough:
                 return best
@@ -74,7 +79,7 @@ class SampledClass:
 
     def _unsuppressed(self, n: int, others: DominatingPair, epsilon: float, add: bool) -> float:
         free = SampledClass(0, self.beta, self.rows)
-        return float(free.deltas(np.array([n]), others, epsilon, add=add)[0])
+        return float(free.deltas(n, 1, others, epsilon, add=add)[0])
 
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a
@@ -93,23 +98,31 @@ class SampledClass:
 
     def _suprema(self, knots: Floats, add: bool) -> Floats:
         """Return the supremum over n at each epsilon of `knots`, from 0 on."""
-        best, n = np.zeros(len(knots)), max(self.k, self.rows)
+        best: Floats = np.zeros(len(knots))
+        n = max(self.k, self.rows)
         free = SampledClass(0, self.beta, self.rows)
         while True:
-            for size in range(n, n + _FIRST_SIZES):
-                best = np.maximum(best, self._curve(size, knots, add))
+            best = np.maximum(best, self._curves(n, _FIRST_SIZES, knots, add).max(axis=0))
             n += _FIRST_SIZES
-            rest = free._curve(n, knots, add)
+            rest = free._curves(n, 1, knots, add)[0]
             if np.all(rest <= best * (1 + _TOLERANCE) + _NEGLIGIBLE) or n > _LARGEST // 100:
-                return np.maximum(best, rest)
+                return np.asarray(np.maximum(best, rest))
 
-    def _curve(self, n: int, knots: Floats, add: bool) -> Floats:
-        _, losses, masses, infinite = self._outcomes(np.array([n]), add)
-        order = np.argsort(losses, kind="stable")
-        pair = DominatingPair(losses[order], masses[order], float(infinite[0]))
-        return pair.delta(knots - 1e-14 * (1 + float(np.max(np.abs(losses))))) * (1 + self.slack(n))
+    def _curves(self, first: int, many: int, knots: Floats, add: bool) -> Floats:
+        """Return the divergences of classes of `many` sizes from `first` on (rows) at each epsilon of `knots`."""
+        place, losses, masses, infinite = self._outcomes(first, many, add)
+        # rounding: each factor is raised by more than the error of the product
+        factors = np.maximum(1 - np.multiply.outer(np.exp(-losses), np.exp(knots) * (1 - 1e-14)) + 1e-14, 0)
+        terms = factors * masses[:, None]
+        order = np.argsort(place, kind="stable")
+        starts = np.searchsorted(place[order], np.arange(many))
+        total = np.add.reduceat(terms[order], starts, axis=0) + infinite[:, None]
+        return np.asarray(np.minimum(total * (1 + self.slack(first + many)), 1.0))
 
-    def _outcomes(self, sizes: Integers, add: bool) -> tuple[Integers, Floats, Floats, Floats]:
+    def _outcomes(self, first: int, many: int, add: bool) -> Outcomes:
+        return _outcomes(self, first, many, add)
+
+    def _all_outcomes(self, sizes: Integers, add: bool) -> Outcomes:
         """Return the outcomes of the classes of consecutive `sizes`: places in `sizes`, losses and masses; and the mass
         of infinite losses of each size."""
         observed = sizes - self.rows if add else sizes  # the rows of the first law
@@ -158,3 +171,9 @@ class SampledClass:
         masses = (below[: len(sizes)] if add else below[self.rows :])[: len(sizes)]
         there = masses > 1e-290
         return np.flatnonzero(there), (-loss if add else loss)[there], masses[there]
+
+
+@lru_cache(maxsize=64)
+def _outcomes(sampled: SampledClass, first: int, many: int, add: bool) -> Outcomes:
+    """Return the outcomes of classes of `many` sizes from `first` on: the same for each epsilon."""
+    return sampled._all_outcomes(np.arange(first, first + many), add)

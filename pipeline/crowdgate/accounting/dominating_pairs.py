@@ -26,7 +26,7 @@ import numpy as np
 
 from crowdgate.arrays import Floats, Integers
 
-MOST_ATOMS = 4096
+MOST_ATOMS = 8192
 """Atoms up to which a product is exact; beyond, it is on a grid of `_GRID` losses, without tails of mass `_TAIL`."""
 _GRID = 8192
 _TAIL = 1e-24
@@ -36,7 +36,7 @@ _DEVIATIONS = 14.0
 """Standard deviations of a Gaussian that are split to atoms; the tails beyond, below 1e-43, are infinite losses."""
 _ROOT_HALF = math.sqrt(0.5)
 _GREATEST_LOSS = 600.0
-_NONE = np.zeros(0)
+_FAR_SCORE = 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,9 @@ def _gaussian_delta(epsilons: Floats, variance: float) -> Floats:
     epsilon/mu - mu/2 (Balle, Wang 2018). Rounded up."""
     mu = math.sqrt(variance)
     low = epsilons / mu - mu / 2
-    found = np.full(len(epsilons), 1e-300)
-    near = np.flatnonzero(low < 36)
+    with np.errstate(under="ignore"):
+        found = np.exp(-np.square(np.maximum(low, 0.0)) / 2)  # a bound, below 1e-31 from the score 12 on
+    near = np.flatnonzero(low < _FAR_SCORE)
     a, x = low[near], epsilons[near]
     first, second = _normal_tails(a), _normal_tails(a + mu)
     error = 1e-15 * (4 + np.maximum(a, 0) ** 2) * first

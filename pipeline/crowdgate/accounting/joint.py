@@ -38,7 +38,7 @@ from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, coarser, composed, lowered
 from crowdgate.arrays import Floats
 
-MOST_ROWS = 8
+MOST_ROWS = 3
 """Rows of a person for which partitions over classes are evaluated."""
 GREATEST_EPSILON = 50.0
 _MOST_CHOICES = 64
@@ -127,8 +127,8 @@ def replaced(law: JointLaw) -> Callable[[float], float]:
     return lambda epsilon: max(each.direction(epsilon, add=False) for each in laws)
 
 
-def least_epsilon(curve: Callable[[float], float], delta: float) -> float:
-    """Return an epsilon, at most a relative 1e-6 above the least, at which the falling `curve` is at most `delta`.
+def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _NEAR) -> float:
+    """Return an epsilon, at most a relative `near` above the least, at which the falling `curve` is at most `delta`.
 
     By false position in the logarithm of delta. Raises ValueError if there is none up to 50.
     """
@@ -141,16 +141,16 @@ def least_epsilon(curve: Callable[[float], float], delta: float) -> float:
             raise ValueError(f"delta must be reachable at an epsilon of at most {GREATEST_EPSILON:g}")
     goal = math.log(delta)
     for _ in range(_STEPS):
-        if high - low <= _NEAR * high:
+        if high - low <= near * high:
             break
-        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal)
+        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal, near)
         found = curve(middle)
         low, above, high, below = (low, above, middle, found) if found <= delta else (middle, found, high, below)
     return high
 
 
-def _between(low: float, high: float, above: float, below: float) -> float:
+def _between(low: float, high: float, above: float, below: float, near: float) -> float:
     """Return the zero of the line through (low, above) and (high, below), moved inside by a part of what is left."""
     width = high - low
-    part = above / (above - below) + _NEAR / 2 * high / width
+    part = above / (above - below) + near / 2 * high / width
     return low + width * min(max(part, 0.02), 0.98)

@@ -72,9 +72,14 @@ def bounded_range(eta: float) -> DominatingPair:
     return intervals(grid, -np.diff(above), -np.diff(np.exp(-(grid + eta) / 2) * above), 0.0, 0.0)
 
 
-def gaussians(changes: Sequence[Change]) -> DominatingPair:
-    """Return the pair of a vector of numbers with discrete Gaussian noise, all of which one unit moves: exactly if it
-    has few atoms."""
+def gaussians(changes: Sequence[Change], cells: int = 1) -> DominatingPair:
+    """Return the pair of vectors with discrete Gaussian noise, each of which one unit moves by at most its change.
+
+    A unit moves one cell of each, and its few atoms are exact; or up to `cells` of each, with the change as a bound on
+    the root of the sum of squares, and the normal law bounds all.
+    """
+    if cells > 1:
+        return composed([*_rounded_normal([(change, float(squared)) for change, squared in changes], cells)])
     if math.prod(2 * math.ceil(_TAIL * _sigma(squared)) + change for change, squared in changes) < MOST_ATOMS:
         return composed([discrete_gaussian(*each) for each in changes])
     narrow = [each for each in changes if _sigma(each[1]) < _NARROW]
@@ -106,7 +111,7 @@ def sampled(pair: DominatingPair, beta: float) -> DominatingPair:
     return DominatingPair(losses, masses, beta * atoms.only_p, only_q, 0.0, atoms.looseness)
 
 
-def _rounded_normal(wide: Sequence[tuple[int, float]]) -> Iterable[DominatingPair]:
+def _rounded_normal(wide: Sequence[tuple[int, float]], cells: int = 1) -> Iterable[DominatingPair]:
     """Yield the pair of discrete Gaussians as roundings of normal laws, at the radius that costs least."""
     if not wide:
         return
@@ -114,12 +119,16 @@ def _rounded_normal(wide: Sequence[tuple[int, float]]) -> Iterable[DominatingPai
 
     def cost(radius: float) -> float:
         more = sum(change**2 / squared**2 for change, squared in wide) * radius**2 / mean**2
-        return _SCORE**2 / 2 * more + 2 * len(wide) * _ripple(radius) * _SCORE / mean
+        return _SCORE**2 / 2 * more + 2 * cells * len(wide) * _ripple(radius) * _SCORE / mean
 
+    if min(squared for _, squared in wide) <= 2 * max(_RADII) ** 2:
+        raise ValueError("squared_sigma must be above 3 to be compared with the normal law")
     radius = min(_RADII, key=cost)
     variance = math.fsum(change**2 / (squared - radius**2) for change, squared in wide) * (1 + 1e-15 * len(wide))
     ripple = _ripple(radius)
-    yield DominatingPair(variance=variance, looseness=len(wide) * (math.log1p(ripple) - math.log1p(-ripple)) * 1.001)
+    yield DominatingPair(
+        variance=variance, looseness=cells * len(wide) * (math.log1p(ripple) - math.log1p(-ripple)) * 1.001
+    )
 
 
 def _ripple(radius: float) -> float:

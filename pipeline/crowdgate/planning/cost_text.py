@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.pso_baselines import baseline_up_to
-from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT, bounded_weight, least_bound
 from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import facts_at_next
 
@@ -40,7 +40,8 @@ def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
     static = facts_at_next(plan, left)
     weights = (bounded_weight(rule) for rule, _ in plan.gates)
     weight = max((each for each in weights if each is not None), default=DEFAULT_WEIGHT)
-    most, blind = pso.bound(static.most_rows, weight, *static.spent), baseline_up_to(static.most_rows, weight)
+    most = least_bound(static, static.spent, lambda *cost: pso.bound(static.most_rows, weight, *cost))
+    blind = baseline_up_to(static.most_rows, weight)
     bound = "without a bound" if most >= 1 else f"with probability at most {decimal(most, 2)}"
     base = f"{decimal(blind, 2)} without any release; predicate weight {decimal(weight)}"
     return f"an attacker describes exactly one person {bound} ({base})"
