@@ -14,7 +14,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
-from tests.workshop import Workshop, good_rows, make_workshop, verified
+from tests.workshop import Workshop, crowdgate, good_rows, make_workshop, verified
 
 SLOT = "2030-01-01"
 OWN = "charge: {epsilon: 0.5}"
@@ -183,3 +183,13 @@ def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_pat
             verify(result.path)
         manifest.write_bytes(sealed)
     assert verify(result.path)
+
+
+def test_check_says_what_epsilons_leave_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summed, by_shares = by_sum(tmp_path / "s", MARGINS), shared(tmp_path / "w")
+    printed = []
+    for workshop in (summed, by_shares):
+        crowdgate("check", workshop.policy)
+        printed.append(capsys.readouterr().out)
+    assert "; jointly 1." in printed[0]
+    assert "jointly" not in printed[1]

@@ -201,6 +201,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del spec
         return {}
 
+    def joint_epsilon(self, mechanism: M, guarantee: Guarantee) -> float | None:  # noqa: ARG002
+        """Return the epsilon that all parts of a release spend together at its delta; None if it is not known, or if
+        the policy states shares."""
+        return None
+
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
         """The guarantee in words. If the number of people is known, each part is spent twice."""
         from crowdgate.manifest import guarantee_sentences

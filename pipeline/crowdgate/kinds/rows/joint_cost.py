@@ -7,9 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from crowdgate.accounting.joint import least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.mechanisms.rows.charge_names import JOINT_PART, MARGINS_PART
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import MarginsLaw, RowsLaw, joint_rows, part_names
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
 from crowdgate.number_text import decimal
@@ -17,10 +18,15 @@ from crowdgate.number_text import decimal
 if TYPE_CHECKING:
     from crowdgate.accounting.tables_plan import NoiseKind
     from crowdgate.errors import Finding
-    from crowdgate.guarantee import JointCost, Part
+    from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.kind import Allowance
     from crowdgate.kinds.rows.manifest_fields import RowsManifest
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+
+_MOST_K = 5000
+"""Greatest class size by the sum of the parts for which their joint cost is planned."""
+_MOST = 10
+"""Greatest epsilon of which it is said what a policy leaves unused."""
 
 Planned = tuple[SafeK | None, "JointCost | None", Sequence["Finding"]]
 
@@ -31,6 +37,13 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
     if not joint_rows(mechanism.rows):
         found = f"shares, and {mechanism.rows} rows of a person: their joint cost is not known"
         return None, None, [((), found, "epsilons in place of shares, or at most 3 rows of a person", None)]
+    if mechanism.k > _MOST_K:
+        found = f"no k of at most {_MOST_K} reaches the total"
+        return (
+            None,
+            None,
+            [((), found, "a smaller beta, a larger epsilon or delta, or epsilons in place of shares", None)],
+        )
     law = _law(mechanism, allowance.gates or ())
     least = mechanism.k
     if law.sampled is None:
@@ -42,6 +55,19 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
     total = JointTotal(law, allowance.total, least)
     names = [part.name for part in parts]
     return replace(mechanism, k=k, joint=total), law.cost(k, allowance.total, allowance.delta, names), ()
+
+
+def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
+    """Return the epsilon that all parts spend together at the release's delta, rounded up, for a policy that states an
+    epsilon for each of several parts."""
+    own = {"mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART}
+    gates = tuple(part.epsilon for part in guarantee.parts if part.name not in own)
+    if guarantee.joint is not None or len(guarantee.parts) < 2 or mechanism.rows > 1:
+        return None
+    if guarantee.epsilon > _MOST or mechanism.k > _MOST_K:
+        return None
+    law = _law(mechanism, gates).law(mechanism.k)
+    return min(float(guarantee.epsilon), least_epsilon(law.delta, down(guarantee.delta), near=1e-3))
 
 
 def stated_law(said: RowsManifest) -> RowsLaw | None:
