@@ -33,8 +33,24 @@ class Part:
 
 
 @dataclass(frozen=True)
+class JointCost:
+    """The joint cost of a release whose parts were planned together: points (epsilon, delta) of its curve, one of that
+    for a unit replaced by another, and the name of each part's law."""
+
+    curve: tuple[tuple[Fraction, Fraction], ...]
+    replaced: tuple[Fraction, Fraction]
+    laws: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for point in (*self.curve, self.replaced):
+            _check_numbers(*point)
+
+
+@dataclass(frozen=True)
 class Guarantee:
     """(epsilon, delta)-differential privacy of one release or several, and the parts of which it is the exact sum.
+
+    With `joint` the parts are shares of epsilon and delta, and together they keep each point of its curve.
 
     Raises ValueError if the parts do not add up to epsilon and delta. delta can exceed 1: the guarantee is then empty.
     """
@@ -44,6 +60,7 @@ class Guarantee:
     relation: Relation
     unit: Unit
     parts: tuple[Part, ...]
+    joint: JointCost | None = None
 
     def __post_init__(self) -> None:
         _check_numbers(self.epsilon, self.delta)
@@ -53,9 +70,20 @@ class Guarantee:
             raise ValueError("parts must add up to epsilon and delta exactly")
 
     @classmethod
-    def of(cls, parts: tuple[Part, ...], relation: Relation = "add-remove", unit: Unit = "row") -> "Guarantee":
+    def of(
+        cls,
+        parts: tuple[Part, ...],
+        relation: Relation = "add-remove",
+        unit: Unit = "row",
+        joint: JointCost | None = None,
+    ) -> "Guarantee":
         """Return the guarantee of these parts together."""
-        return cls(*_total(parts), relation, unit, parts)
+        return cls(*_total(parts), relation, unit, parts, joint)
+
+    @property
+    def points(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Points (epsilon, delta) that the release keeps: those of the joint curve, or the total alone."""
+        return ((self.epsilon, self.delta), *(() if self.joint is None else self.joint.curve))
 
     def replace_one_form(self, beta: Number | None, sampled: str = "mechanism", rows: int = 1) -> "Guarantee":
         """Return the guarantee for tables in which one unit is replaced by another.
@@ -67,6 +95,8 @@ class Guarantee:
         """
         if self.relation != "add-remove":
             raise ValueError("relation must be 'add-remove' to be turned into 'replace-one'")
+        if self.joint is not None:
+            return Guarantee.of((Part("release", *self.joint.replaced),), "replace-one", self.unit)
         names = [part.name for part in self.parts]
         if beta is not None and sampled not in names and len(names) != 1:
             raise ValueError(f"sampled must be the name of a part, one of {', '.join(names)}, not {sampled!r}")
@@ -92,6 +122,11 @@ class Guarantee:
     def _parts_in_words(self) -> str:
         if len(self.parts) < 2:
             return ""
+        if self.joint is not None:
+            shares = "; ".join(f"{part.name} {decimal(part.epsilon)}" for part in self.parts)
+            return (
+                f" Epsilon {decimal(self.epsilon)} and delta {decimal(self.delta)} hold jointly for shares: {shares}."
+            )
         spent = (f"{p.name} {decimal(p.epsilon)}" + (f" and {decimal(p.delta)}" if p.delta else "") for p in self.parts)
         return f" Epsilon {decimal(self.epsilon)} and delta {decimal(self.delta)} are the sum of: {'; '.join(spent)}."
 
@@ -126,6 +161,8 @@ def replace_one_guarantee(guarantee: Guarantee, beta: Number, rows: int = 1) -> 
     delta), as in `replace_one`; any other counts twice, and so does each part if that is less.
     """
     twice = guarantee.replace_one_form(None)
+    if guarantee.joint is not None:
+        return twice
     names = [part.name for part in guarantee.parts]
     if probability("beta", beta) == 1 or ("mechanism" not in names and len(names) != 1):
         return twice

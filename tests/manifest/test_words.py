@@ -52,7 +52,7 @@ def test_the_cost_and_its_factor_are_no_smaller_than_the_true_ones(epsilon: Frac
 @given(costs=st.lists(st.fractions(0, 5), min_size=2, max_size=12, unique=True))
 def test_policies_are_ordered_as_their_costs(costs: list[Fraction]) -> None:
     def bounds(epsilon: Fraction) -> list[float]:
-        return [each.bound for each in stated_bounds(1000, epsilon, Fraction(1, 10**9))]
+        return [each.bound for each in stated_bounds(1000, ((epsilon, Fraction(1, 10**9)),))]
 
     for smaller, larger in pairwise(sorted(costs)):
         assert all(a <= b for a, b in zip(bounds(smaller), bounds(larger), strict=True))

@@ -1,5 +1,6 @@
 """The bound on singling out over all weights of interest, as no single weight is distinguished."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -53,10 +54,14 @@ def curve(n: Number, epsilon: Number, delta: Number, beta: Number) -> tuple[Weig
     return tuple(_at(rows, share / rows, epsilon, delta, beta) for share in SHARES)
 
 
-def stated_bounds(n: Number, epsilon: Number, delta: Number) -> tuple[WeightBounds, ...]:
-    """Return the points at the three weights that are always stated (STATED_DIVISORS), for at most `n` rows."""
+def stated_bounds(n: Number, costs: Sequence[tuple[Number, Number]]) -> tuple[WeightBounds, ...]:
+    """Return the points at the three weights that are always stated (STATED_DIVISORS), for at most `n` rows.
+
+    `costs` are pairs of epsilon and delta that all releases keep together, at least one. The least bound counts.
+    """
     rows = whole("n", n, 1)
-    return tuple(_at(rows, Fraction(1, each * rows), epsilon, delta, 1) for each in STATED_DIVISORS)
+    weights = [Fraction(1, each * rows) for each in STATED_DIVISORS]
+    return tuple(min((_at(rows, at, *cost, 1) for cost in costs), key=lambda found: found.bound) for at in weights)
 
 
 def _at(rows: int, weight: Fraction, epsilon: Number, delta: Number, beta: Number) -> WeightBounds:

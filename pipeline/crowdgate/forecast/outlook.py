@@ -174,4 +174,6 @@ def pso_bound(plan: Plan, count: int) -> float:
     """Return the bound on the success probability of predicate singling out, at the predicate weight 1/(100 n) for at
     most n rows, after `count` such releases."""
     once = plan.guarantee
-    return stated_bounds(plan.first_release_facts().most_rows, count * once.epsilon, count * once.delta)[1].bound
+    cost = ((count - 1) * once.epsilon, (count - 1) * once.delta)
+    kept = tuple((cost[0] + epsilon, cost[1] + delta) for epsilon, delta in once.points)
+    return stated_bounds(plan.first_release_facts().most_rows, kept)[1].bound

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
 from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record
+from crowdgate.kind.facts import static_before_data
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
+from crowdgate.measures.guarantees import kept_costs
 from crowdgate.signing.statement import WithdrawalStatement, withdrawal_text
 from crowdgate.system.regular_files import plain_file, read_bounded
 
@@ -79,7 +81,8 @@ def _summary(said: Manifest) -> str:
     if said.format < 3:
         return (said.guarantee.plain or said.guarantee.words)[0]
     spent = said.facts.spent.epsilon, said.facts.spent.delta
-    return manifest.guarantee_summary(said.facts.people, said.facts.rows_per_unit, spent)
+    kept = kept_costs(static_before_data(said), spent)
+    return manifest.guarantee_summary(said.facts.people, said.facts.rows_per_unit, spent, kept)
 
 
 def of_result(result: Result) -> EndedRun:

@@ -26,7 +26,7 @@ from crowdgate.policy.policy import MechanismSpec
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
-    from crowdgate.guarantee import Guarantee, Part
+    from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -44,10 +44,20 @@ Formats = Mapping[str, Format]
 
 @dataclass(frozen=True)
 class Allowance:
-    """The privacy cost that the mechanism may spend after the gates: all its parts together."""
+    """The privacy cost that the mechanism may spend after the gates: all its parts together.
+
+    With `gates`, the epsilons of the charged gates, the policy states shares: the joint cost of mechanism and gates is
+    planned to meet epsilon, gates included, and delta.
+    """
 
     epsilon: Fraction
     delta: Fraction
+    gates: tuple[Fraction, ...] | None = None
+
+    @property
+    def total(self) -> Fraction:
+        """The epsilon of mechanism and gates together."""
+        return self.epsilon + sum(self.gates or (), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -201,6 +211,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del mechanism
         return rows, 0
 
+    def joint_epsilon(self, mechanism: M, guarantee: Guarantee) -> float | None:  # noqa: ARG002
+        """Return the epsilon that all parts of a release spend together at its delta; None if it is not known, or if
+        the policy states shares."""
+        return None
+
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:
         """The guarantee in words. If the number of people is known, each part is spent twice."""
         from crowdgate.manifest import guarantee_sentences
@@ -235,13 +250,15 @@ Kinds = Mapping[str, AnyKind]
 @dataclass(frozen=True, eq=False)
 class Protection:
     """A planned mechanism: its kind, its numbers (of the kind's type M), the parts of the guarantee that it spends, its
-    class size, levels and sampling rate, and the views to count in one pass over the table."""
+    class size, levels and sampling rate, the views to count in one pass over the table, and the joint cost of mechanism
+    and gates if the policy states shares."""
 
     kind: AnyKind
     mechanism: Any
     parts: tuple[Part, ...]
     figures: MechanismFigures
     views: Mapping[str, View]
+    joint: JointCost | None = None
 
 
 Planning = tuple[Protection | None, Sequence[Finding]]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import ColumnFacts, Cost, OutputType, Static
 from crowdgate.manifest import guarantee_summary, plain_guarantee
+from crowdgate.measures.guarantees import kept_costs
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -71,11 +72,13 @@ class Plan:
 
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
         """Return the guarantee for people in sentences: cost, bounds on singling out, assumptions."""
-        return plain_guarantee(static.people, static.rows_per_unit, static.spent, first=first)
+        kept = kept_costs(static, static.spent)
+        return plain_guarantee(static.people, static.rows_per_unit, static.spent, kept, first=first)
 
     def summary(self, static: Static, *, first: bool = False) -> str:
         """Return the guarantee for people in two sentences: cost, and one bound on singling out."""
-        return guarantee_summary(static.people, static.rows_per_unit, static.spent, first=first)
+        kept = kept_costs(static, static.spent)
+        return guarantee_summary(static.people, static.rows_per_unit, static.spent, kept, first=first)
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.guarantee import Guarantee, Part
+from crowdgate.guarantee import Guarantee, JointCost, Part
 from crowdgate.histogram import Histogram
 from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_JOINT_FIGURES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
 from crowdgate.manifest.estimand import EstimandFields
@@ -173,6 +173,33 @@ class PartFields(ManifestFields):
     """Delta of this part, exactly."""
 
 
+class PointFields(ManifestFields):
+    """A point of a joint cost: the release is (epsilon, delta)-differentially private."""
+
+    epsilon: Exact
+    delta: Exact
+
+
+class LawFields(ManifestFields):
+    """The law of the privacy loss of one part, by name."""
+
+    part: Label
+    """The step."""
+    law: Literal["sampled class", "pure", "discrete gaussians", "epsilon and delta"]
+    """The law of its privacy loss, with the mechanism's numbers."""
+
+
+class JointCostFields(ManifestFields):
+    """The joint cost of all parts, of which each has a share of epsilon."""
+
+    laws: Annotated[tuple[LawFields, ...], Field(min_length=1, max_length=100)]
+    """The law of each part."""
+    curve: Annotated[tuple[PointFields, ...], Field(min_length=1, max_length=100)]
+    """Points that the release keeps, one of them at the whole epsilon."""
+    replaced: PointFields
+    """The point that it keeps if one unit is replaced by another."""
+
+
 class GuaranteeFields(ManifestFields):
     """The guarantee of the whole release, its parts, and its text.
 
@@ -189,6 +216,8 @@ class GuaranteeFields(ManifestFields):
     """The privacy unit: a row or a person."""
     parts: Annotated[tuple[PartFields, ...], Field(min_length=1, max_length=100)]
     """The privacy cost of each step. Parts add up to the whole."""
+    joint: JointCostFields | None = None
+    """The joint cost of the parts, if the policy states shares."""
     plain: Annotated[tuple[Words, ...], Field(max_length=100)] | None = None
     """The guarantee for people, in sentences."""
     words: Annotated[tuple[Words, ...], Field(max_length=100)] = ()
@@ -202,14 +231,28 @@ class GuaranteeFields(ManifestFields):
         parts = tuple(PartFields(name=p.name, epsilon=p.epsilon, delta=p.delta) for p in guarantee.parts)
         return cls.model_validate(
             {"epsilon": guarantee.epsilon, "delta": guarantee.delta, "relation": guarantee.relation,
-             "unit": guarantee.unit, "parts": parts, "words": words, "plain": plain}
+             "unit": guarantee.unit, "parts": parts, "joint": _joint(guarantee.joint), "words": words, "plain": plain}
         )  # fmt: skip
 
     @property
     def guarantee(self) -> Guarantee:
         """The stated guarantee. Raises ValueError when the parts do not add up to the totals."""
         parts = tuple(Part(part.name, part.epsilon, part.delta) for part in self.parts)
-        return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts)
+        stated = self.joint
+        joint = None
+        if stated is not None:
+            curve = tuple((point.epsilon, point.delta) for point in stated.curve)
+            laws = tuple((each.part, each.law) for each in stated.laws)
+            joint = JointCost(curve, (stated.replaced.epsilon, stated.replaced.delta), laws)
+        return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts, joint)
+
+
+def _joint(joint: JointCost | None) -> JointCostFields | None:
+    if joint is None:
+        return None
+    points = tuple(PointFields(epsilon=epsilon, delta=delta) for epsilon, delta in (*joint.curve, joint.replaced))
+    laws = tuple(LawFields.model_validate({"part": part, "law": law}) for part, law in joint.laws)
+    return JointCostFields(laws=laws, curve=points[:-1], replaced=points[-1])
 
 
 class FileFields(ManifestFields):
@@ -295,6 +338,8 @@ class Manifest(ManifestFields):
             raise ValueError("reasons, references or waivers of gates, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
+        if self.format < 3 and self.guarantee.joint is not None:
+            raise ValueError("a joint cost, from format 3 on")
         return self
 
     def sealed(self) -> bytes:

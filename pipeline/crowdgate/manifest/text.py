@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -33,23 +34,31 @@ def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int =
     return [guarantee.words(), guarantee.replace_one_form(beta if alone else None, rows=rows).words()]
 
 
-def plain_guarantee(people: int, rows: int, spent: Cost, *, first: bool = False) -> tuple[str, ...]:
+def plain_guarantee(
+    people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False
+) -> tuple[str, ...]:
     """Return the guarantee for people in sentences: the privacy cost and its meaning, the bounds on predicate singling
     out at the three stated weights, and their basis.
 
-    The sentences hold for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. With
-    `first` they are about a population's first release. Bounds are rounded up. No key of a policy changes them but the
-    number of people and the cost.
+    The sentences hold for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. `kept`
+    are all points (epsilon, delta) that the releases keep (none: `spent` alone); each bound is that of the best one.
+    With `first` they are about a population's first release. Bounds are rounded up. No key of a policy changes them but
+    those that decide the number of people and the cost.
     """
-    bounds = stated_bounds(people * rows, *spent)
+    bounds = stated_bounds(people * rows, kept or (spent,))
     told = (_bound_sentence(each, rows) for each in bounds)
-    return *_cost_sentences(spent, first), _singling_out_title(people, rows), *told, *_basis(people * rows, spent)
+    return (
+        *_cost_sentences(spent, first),
+        _singling_out_title(people, rows),
+        *told,
+        *_basis(people * rows, spent, len(kept) > 1),
+    )
 
 
-def guarantee_summary(people: int, rows: int, spent: Cost, *, first: bool = False) -> str:
+def guarantee_summary(people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False) -> str:
     """Return the guarantee in two sentences: the privacy cost, and the bound on singling out at the weight 1/(100 n),
     with parameters as in `plain_guarantee`."""
-    middle = stated_bounds(people * rows, *spent)[1]
+    middle = stated_bounds(people * rows, kept or (spent,))[1]
     bound = "with no bound below 1" if middle.bound >= 1 else f"with probability at most {decimal(middle.bound, 2)}"
     return (
         f"{_cost_text(spent, first)} An attacker describes exactly one of {_who(people, rows)} {bound}; without any "
@@ -83,11 +92,12 @@ def _bound_sentence(at: WeightBounds, rows: int) -> str:
     return f"{fits}, the probability is at most {decimal(at.bound, 2)}, {decimal(at.ratio, 2)} times {blind}."
 
 
-def _basis(rows: int, spent: Cost) -> tuple[str, str]:
+def _basis(rows: int, spent: Cost, joint: bool) -> tuple[str, str]:
     epsilon, delta = map(decimal, spent)
+    best = ", or the best point of the joint curve" if joint else ""
     return (
         f"The bound is n (e^epsilon w + delta), with n = {whole(rows)} rows, w the probability that a predicate fits a "
-        f"row drawn at random, epsilon {epsilon} and delta {delta} (Cohen, Nissim 2020).",
+        f"row drawn at random, epsilon {epsilon} and delta {delta}{best} (Cohen, Nissim 2020).",
         "It holds if people are independent of each other, if nobody can predict the secret random bits and the noise, "
         "and if the contract is true.",
     )

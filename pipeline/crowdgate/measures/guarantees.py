@@ -37,12 +37,30 @@ def _delta(static: Static, _: GateRule) -> Measurement:
     return Measurement.exact(static.guarantee.delta)
 
 
+def least_bound(static: Static, spent: Cost, bound: Callable[[Fraction, Fraction], float]) -> float:
+    """Return the least of `bound` over the points (epsilon, delta) that all releases keep."""
+    return min(bound(*cost) for cost in kept_costs(static, spent))
+
+
+def kept_costs(static: Static, spent: Cost) -> tuple[Cost, ...]:
+    """Return the points (epsilon, delta) that all releases keep together, of which `spent` is the sum of all charges:
+    the points of this release's joint cost, each with what was spent before."""
+    before = [all_ - own for all_, own in zip(spent, _release_cost(static), strict=True)]
+    if static.guarantee.joint is None or min(before) < 0:
+        return (spent,)
+    return tuple((before[0] + epsilon, before[1] + delta) for epsilon, delta in static.guarantee.points)
+
+
 def _bound(static: Static, rule: GateRule, spent: Cost) -> float:
-    return pso.bound(static.most_rows, stated_weight(rule), *spent)
+    weight = stated_weight(rule)
+    return least_bound(static, spent, lambda *cost: pso.bound(static.most_rows, weight, *cost))
 
 
 def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
-    return pso.bound_in_sample(static.most_rows, stated_weight(rule), *spent, static.sampled_rate)
+    weight, rate = stated_weight(rule), static.sampled_rate
+    return least_bound(
+        static, spent, lambda *cost: pso.bound_in_sample(static.most_rows, weight, cost[0], cost[1], rate)
+    )
 
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:

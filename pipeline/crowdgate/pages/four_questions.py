@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting.pso_curve import stated_bounds
 from crowdgate.kind.facts import static_before_data
 from crowdgate.measures import MEASURES, Aspect
-from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, MEMBERSHIP_PRECISION_BOUND
+from crowdgate.measures.guarantees import DEFAULT_RECALL, DEFAULT_SKEW, MEMBERSHIP_PRECISION_BOUND, kept_costs
 from crowdgate.number_text import decimal, whole
 from crowdgate.policy.policy import GateRule
 
@@ -58,7 +58,7 @@ def expected_failures(said: Manifest) -> str:
 
 
 def _singling_out_guesses(static: Static) -> Iterator[AttackerGuess]:
-    for at in stated_bounds(static.most_rows, *static.spent):
+    for at in stated_bounds(static.most_rows, kept_costs(static, static.spent)):
         guess = f"describing exactly one person, by a predicate that fits at most 1 in {whole(int(1 / at.weight))}"
         bound = "no bound below 1" if at.bound >= 1 else f"at most {decimal(at.bound, 2)}"
         yield AttackerGuess(guess, decimal(at.baseline, 2), bound, "follows from the guarantee")

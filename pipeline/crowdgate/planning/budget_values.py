@@ -27,10 +27,26 @@ def charged_epsilon(spec: ReleaseSpec) -> Fraction:
 
 def overcharge_problem(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
     by = " and ".join([*taken, "the charged gates"])
+    if bundle.policy.spec.by_shares:
+        share = (charges + sum(taken.values())) / bundle.policy.spec.privacy.epsilon
+        found, expected = f"the shares of {by} add up to {decimal(share)}", "shares below 1, which leave a part for k"
+        return problem_at(bundle, ("spec", "mechanism"), found, expected, None, Code.MECHANISM)
     found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
     return problem_at(
         bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges", None, Code.MECHANISM
     )
+
+
+def share_problems(bundle: Bundle) -> Iterator[Problem]:
+    """Yield a problem for each part that states an epsilon where others state shares: the total can't be divided by
+    both."""
+    spec = bundle.policy.spec
+    if not spec.by_shares:
+        return
+    for place, part in spec.paid_parts.items():
+        if "epsilon" in part.model_fields_set:
+            found, expected = "an epsilon, while other parts state shares", "a share of the total for each part"
+            yield problem_at(bundle, ("spec", *place), found, expected, None, Code.MECHANISM)
 
 
 def budget_problems(bundle: Bundle) -> Iterator[Problem]:

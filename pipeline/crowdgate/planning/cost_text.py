@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.pso_curve import stated_bounds
+from crowdgate.measures.guarantees import kept_costs
 from crowdgate.number_text import decimal, whole
 from crowdgate.planning.budget_left import facts_at_next
 
@@ -35,7 +36,7 @@ def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
     before, beside the success of an attacker without a release. The predicate weight is 1/(100 n) for at most n rows.
     """
     static = facts_at_next(plan, left)
-    at = stated_bounds(static.most_rows, *static.spent)[1]
+    at = stated_bounds(static.most_rows, kept_costs(static, static.spent))[1]
     bound = "with no bound below 1" if at.bound >= 1 else f"with probability at most {decimal(at.bound, 2)}"
     base = f"{decimal(at.baseline, 2)} without any release; predicates of 1 in {whole(int(1 / at.weight))}"
     return f"an attacker describes exactly one person {bound} ({base})"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.gate import part_name
-from crowdgate.guarantee import Guarantee, Part
-from crowdgate.kind.kind import Allowance
+from crowdgate.guarantee import Guarantee, Part, Unit
+from crowdgate.kind.kind import Allowance, Protection
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MEASURES
-from crowdgate.planning.budget_values import budget_problems, charged_epsilon, overcharge_problem
+from crowdgate.planning.budget_values import budget_problems, charged_epsilon, overcharge_problem, share_problems
 from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
 from crowdgate.planning.decisions import decision_problems
 from crowdgate.planning.gate_rules import gate_problems, joint_problems, unread_problems
@@ -25,6 +26,9 @@ from crowdgate.system.regular_files import is_url
 
 if TYPE_CHECKING:
     from crowdgate.documents.yaml_text import Location
+
+GATE_LAW = "pure"
+"""The law of a charged gate's noise in a joint cost: that of any step of its epsilon."""
 
 RAISED: frozenset[Location] = frozenset({("k",)})
 """Whole numbers of mechanisms for which the least permitted value is suggested; a larger one protects more."""
@@ -73,23 +77,32 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     if left <= sum(taken.values()):
         problems.append(overcharge_problem(bundle, charges, taken))
         left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
-    protection, findings = kind.plan(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta))
+    problems += share_problems(bundle)
+    gates = tuple(rule.charge.epsilon for rule in spec.gates if rule.charge) if spec.by_shares else None
+    protection, findings = kind.plan(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta, gates))
     for at, found, expected, instead in findings:
         problems.append(_against_mechanism(bundle, at, found, expected, instead))
+    if gates is not None and protection is not None and protection.joint is None:
+        found, expected = f"shares with {kind.name}, whose joint cost is not known", "an epsilon in place of each share"
+        problems.append(problem_at(bundle, ("spec", "mechanism"), found, expected, None, Code.MECHANISM))
     problems += register_problems(bundle, protection, KNOWN)
     if protection is not None:
         problems += unread_problems(bundle, protection)
         problems += joint_problems(bundle, protection)
     if problems or protection is None:
         raise ConfigurationError(problems)
-    gates = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
-    return Plan(bundle, protection, _guarantee(bundle, protection.parts), gates)
+    measured = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
+    return Plan(bundle, protection, _guarantee(bundle, protection), measured)
 
 
-def _guarantee(bundle: Bundle, parts: tuple[Part, ...]) -> Guarantee:
-    spec = bundle.policy.spec
+def _guarantee(bundle: Bundle, protection: Protection) -> Guarantee:
+    spec, parts = bundle.policy.spec, protection.parts
     charged = [Part(part_name(rule), rule.charge.epsilon, Fraction(0)) for rule in spec.gates if rule.charge]
-    return Guarantee.of((*parts, *charged), "add-remove", "row" if bundle.contract.unit.person is None else "person")
+    unit: Unit = "row" if bundle.contract.unit.person is None else "person"
+    joint = protection.joint
+    if joint is not None:
+        joint = replace(joint, laws=(*joint.laws, *((part.name, GATE_LAW) for part in charged)))
+    return Guarantee.of((*parts, *charged), "add-remove", unit, joint)
 
 
 def population_problems(bundle: Bundle) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ from crowdgate.policy.field_order import (
     rising,
     unordered,
 )
+from crowdgate.policy.shares import BY_SHARE, PaidPart, Share
 from crowdgate.policy.values import (
     NUMBER,
     Day,
@@ -127,13 +128,18 @@ class Privacy(Strict):
     """
 
 
-class Charge(Strict):
+class Charge(PaidPart):
     """The privacy cost of a charged gate; part of the policy's total."""
 
     epsilon: Annotated[
         Epsilon, ValueField("what a gate costs: it is judged more exactly, and leaves the mechanism less", unordered)
-    ]
+    ] = BY_SHARE
     """The epsilon of the noisy measurement, part of the policy's total. Less epsilon means more noise."""
+    share: Annotated[
+        Share | None,
+        ValueField("the share of the total that a gate costs: it is judged more exactly", unordered),
+    ] = None
+    """The share of the policy's epsilon that the noisy measurement costs, in place of `epsilon`."""
 
 
 class Waiver(Strict):
@@ -383,6 +389,25 @@ class ReleaseSpec(Strict):
         RegisterSpec | None, Field(alias="register"), NestedField("the public register that gates compare with")
     ] = None
     """The public register that gates on matches compare the release with."""
+
+    @property
+    def paid_parts(self) -> dict[tuple[str | int, ...], PaidPart]:
+        """The parts that cost an epsilon or a share of their own, by their place in `spec`."""
+        own: dict[tuple[str | int, ...], PaidPart] = {
+            ("mechanism", name): value for name, value in self.mechanism if isinstance(value, PaidPart)
+        }
+        return own | {("gates", i, "charge"): rule.charge for i, rule in enumerate(self.gates) if rule.charge}
+
+    @property
+    def by_shares(self) -> bool:
+        """True if a part states a share of the total: the joint cost of all parts then meets it."""
+        return any("share" in part.model_fields_set for part in self.paid_parts.values())
+
+    @model_validator(mode="after")
+    def _divided(self) -> "ReleaseSpec":
+        for part in self.paid_parts.values():
+            part.divide(self.privacy.epsilon)
+        return self
 
 
 class ReleasePolicy(Strict):

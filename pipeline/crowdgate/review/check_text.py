@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import UNREAD
 from crowdgate.planning.cost_text import Row, cost_rows
 from crowdgate.planning.decisions import unchecked_decisions_text
@@ -18,6 +19,8 @@ LABEL = 15
 INFORMED = (
     "this policy was first used after a private record of these people was opened, which the guarantee does not cover"
 )
+UNUSED = 0.95
+"""Part of the total below which the joint cost of a policy's parts is printed."""
 FAILING = (GateState.FAILS, GateState.INCONCLUSIVE, GateState.CANNOT_PASS)
 SETTLED = {GateState.PASSES: "Passes", GateState.CANNOT_FAIL: "Cannot fail", GateState.PRIVATE: "Private"}
 
@@ -37,11 +40,22 @@ def _rows(found: PolicyCheck) -> Iterator[Row]:
     if found.refused is not None:
         yield "Refused", found.refused
     yield from _gates_that_fail(found)
-    yield from cost_rows(found.plan, found.left)
+    (label, cost), *others = cost_rows(found.plan, found.left)
+    yield label, f"{cost}{_unused_text(found)}"
+    yield from others
     yield from _open_gates(found)
     yield from _settled_gates(found)
     yield from _remarks(found)
     yield "More", "crowdgate explain FILE, crowdgate plan FILE"
+
+
+def _unused_text(found: PolicyCheck) -> str:
+    """Return the epsilon that parts with an epsilon each spend together, if they leave a part of the total unused."""
+    plan = found.plan
+    joint = plan.protection.kind.joint_epsilon(plan.protection.mechanism, plan.guarantee)
+    if joint is None or joint >= UNUSED * plan.guarantee.epsilon:
+        return ""
+    return f"; jointly {decimal(joint, 3)}: use shares"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:

@@ -49,9 +49,11 @@ from crowdgate.formats import FORMATS
 from crowdgate.formats.byte_compare import Writer, same
 from crowdgate.gate import part_name
 from crowdgate.kind.attachment import Attachments, Context
+from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.kind import AnyKind, Formats, Kinds
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
+from crowdgate.measures.guarantees import kept_costs
 from crowdgate.publish.register import REGISTER
 from crowdgate.publish.tombstone import has_tombstone
 from crowdgate.signing.keys import PublicKey
@@ -238,7 +240,7 @@ def _plain(said: Manifest) -> tuple[str, ...]:
     figures = (facts.people, facts.rows_per_unit, (facts.spent.epsilon, facts.spent.delta))
     if said.format == 2:
         return manifest.plain_guarantee_of_format_2(*figures, (gate.rule for gate in said.verdicts))
-    return manifest.plain_guarantee(*figures)
+    return manifest.plain_guarantee(*figures, kept_costs(static_before_data(said), figures[2]))
 
 
 def _contents(of: Verification) -> Iterator[str]:

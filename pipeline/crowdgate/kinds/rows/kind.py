@@ -118,6 +118,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return private(mechanism, candidate, counted)
 
+    def joint_epsilon(self, mechanism: SafeK, guarantee: Guarantee) -> float | None:
+        from crowdgate.kinds.rows.joint_cost import joint_epsilon
+
+        return joint_epsilon(mechanism, guarantee)
+
     def guarantee_text(self, mechanism: SafeK, guarantee: Guarantee) -> list[str]:
         from crowdgate.kinds.rows.plan import guarantee_text
 

@@ -10,6 +10,7 @@ from crowdgate.candidate import MechanismFigures
 from crowdgate.errors import Finding
 from crowdgate.guarantee import Guarantee, Part
 from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
+from crowdgate.kinds.rows.joint_cost import planned_jointly
 from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART, WEIGHT
 from crowdgate.mechanisms.rows.choice import choice_parts
@@ -43,13 +44,19 @@ def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: All
         return None, [(("margins", "delta"), stated, "a part of the policy's delta, such as a tenth", None)]
     bought = None if spec.margins is None else Part(MARGINS_PART, epsilon, delta)
     parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
-    mechanism, findings = plan_safe_k(spec, contract, parts[0], bought)
+    by_sum = spec if allowance.gates is None else spec.model_copy(update={"k": "least"})
+    mechanism, findings = plan_safe_k(by_sum, contract, parts[0], bought)
     found = [*_name_findings(spec), *findings]
     if mechanism is None or found:
         return None, found
     spent = (mechanism.part, *parts[1:], *(() if bought is None else (bought,)))
+    joint = None
+    if allowance.gates is not None:
+        mechanism, joint, against = planned_jointly(spec, mechanism, allowance, spent)
+        if mechanism is None:
+            return None, against
     figures = MechanismFigures(mechanism.k, mechanism.levels, mechanism.beta)
-    return Protection(kind, mechanism, spent, figures, {VIEW: mechanism.view}), ()
+    return Protection(kind, mechanism, spent, figures, {VIEW: mechanism.view}, joint), ()
 
 
 def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.files import schema
+from crowdgate.kinds.rows.joint_cost import joint_problems
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, released_columns
 from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
 from crowdgate.manifest import guarantee_sentences
@@ -73,6 +74,9 @@ def _margin_problems(said: RowsManifest) -> Iterator[str]:
 def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[str]:
     mechanism, choice = said.mechanism, said.mechanism.choice
     joint = choice is not None and choice.on == "sample"
+    if said.guarantee.joint is not None:
+        yield from joint_problems(said)
+        return
     own = parts.get(JOINT_PART if joint else "mechanism")
     if own is None:
         yield "no part of the guarantee is the mechanism's"

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import safe_k
+from crowdgate.accounting.numbers import down
 from crowdgate.accounting.person import per_row
 from crowdgate.arrays import Integers
 from crowdgate.contracts.contract import Attribute, Contract, Role
@@ -39,6 +40,7 @@ from crowdgate.number_text import Rounding, decimal
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
+    from crowdgate.mechanisms.rows.joint_cost import RowsLaw
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 
@@ -52,6 +54,19 @@ class AnonymisedRows:
     full: Histogram
     levels: Mapping[str, Level]
     margins: DrawnMargins | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JointTotal:
+    """The total that all parts of a release meet together: their law, epsilon, and the least class size that does."""
+
+    law: RowsLaw
+    epsilon: Fraction
+    least_k: int
+
+    def delta(self, k: int) -> float:
+        """Return the joint delta of the release at class size k."""
+        return self.law.law(k).delta(down(self.epsilon))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +85,7 @@ class SafeK:
     rows: int = 1
     inherited: str | None = None
     margins: PlannedMargins | None = None
+    joint: JointTotal | None = None
 
     @property
     def view(self) -> View:
@@ -79,7 +95,9 @@ class SafeK:
     @property
     def delta(self) -> float:
         """Delta of the mechanism, with any choice of levels on its sample, at the epsilon of `part`, for one privacy
-        unit."""
+        unit; or that of the whole release at its epsilon, if all parts are planned together."""
+        if self.joint is not None:
+            return self.joint.delta(self.k)
         if self.choice is not None and self.choice.on == "sample":
             return joint_delta(self.k, self.beta, self.part.epsilon, self.choice.epsilon, len(self.choice.lattice))
         row = safe_k.exact_delta(self.k, self.beta, self.row_part.epsilon)
@@ -87,7 +105,10 @@ class SafeK:
 
     @property
     def least_k(self) -> int:
-        """The smallest class size k at which the mechanism keeps the epsilon and delta of `part`."""
+        """The smallest class size k at which the mechanism keeps the epsilon and delta of `part`, or the whole release
+        its total."""
+        if self.joint is not None:
+            return self.joint.least_k
         if self.choice is not None and self.choice.on == "sample":
             return joint_least_k(self.part, self.beta, self.choice.epsilon, len(self.choice.lattice))
         return safe_k.least_k(self.row_part.epsilon, self.row_part.delta, self.beta)

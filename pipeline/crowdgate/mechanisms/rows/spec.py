@@ -23,6 +23,7 @@ from crowdgate.policy.field_order import (
     unordered,
 )
 from crowdgate.policy.policy import MechanismSpec
+from crowdgate.policy.shares import BY_SHARE, PaidPart, Share
 from crowdgate.policy.values import Epsilon, Probability, Rate, Strict, Weight, schema_of, whole_number
 
 
@@ -101,15 +102,17 @@ LevelOrCandidates = Annotated[
 ]
 
 
-class LevelChoice(Strict):
+class LevelChoice(PaidPart):
     """A private choice of levels: a selection of a scheme with a high score, paid from epsilon.
 
     On the full table the choice and the release compose. On the released sample they do not, and the delta of both
     together holds for all candidates at once, which needs a larger k.
     """
 
-    epsilon: Annotated[Epsilon, SHARES]
+    epsilon: Annotated[Epsilon, SHARES] = BY_SHARE
     """The privacy cost of the choice, a part of the policy's epsilon."""
+    share: Annotated[Share | None, SHARES] = None
+    """The share of the policy's epsilon that the choice costs, in place of `epsilon`."""
     score: Annotated[
         Literal["expected_kept_rows", "expected_kept_information", "classification"],
         ValueField("what levels are chosen for", unordered),
@@ -144,7 +147,7 @@ class MarginLine(Strict):
         return self
 
 
-class MarginsSpec(Strict):
+class MarginsSpec(PaidPart):
     """Noisy counts of the full table, with independent randomness, to which the rows are weighted.
 
     The total and the tables of one attribute are always included. Attributes are at their released levels, or at
@@ -152,8 +155,10 @@ class MarginsSpec(Strict):
     default.
     """
 
-    epsilon: Annotated[Epsilon, SHARES]
+    epsilon: Annotated[Epsilon, SHARES] = BY_SHARE
     """The privacy cost of the margins, a part of the policy's epsilon."""
+    share: Annotated[Share | None, SHARES] = None
+    """The share of the policy's epsilon that the margins cost, in place of `epsilon`."""
     delta: Annotated[Probability | None, SHARES] = None
     """The privacy cost of gaussian noise, a part of the policy's delta; by default a tenth of it."""
     noise: Annotated[Literal["gaussian", "laplace"], ValueField("the law of the noise", unordered)] = "gaussian"

@@ -1,0 +1,156 @@
+"""The joint privacy cost of one release: its parts' laws composed, at one delta for each epsilon.
+
+A release samples and suppresses classes (`SampledClass`), adds noise to numbers of the full table, judges gates through
+noise, and may choose levels privately; each step has randomness of its own and parameters that are fixed before data
+are read. Write t for a person of m rows.
+
+Theorem. For each epsilon and each of the directions "t is removed" and "t is added", delta is at most
+
+    sum over outcomes c of the choice of P(c) sup over n of D_n(epsilon - loss of c),
+
+D_n being the divergence of one class of n rows, t's among them, together with all other steps, if m = 1.
+
+1. Given the choice, t's rows lie in fixed classes. Other classes have equal laws with and without t, and independent
+   sampling: what is released of them is a post-processing of independent randomness. What remains is a product of t's
+   class and the noisy numbers, of which each is dominated by its pair; products are dominated by the product.
+2. The size n of the class is the table's, one n for all outputs given the choice: so the supremum is over n for the
+   whole product. Given another outcome c, t's row lies in another class: so it is inside the sum over c. A supremum
+   outside that sum is too small: .02745 for .03458 at k 3, beta .3, a choice of .5, epsilon 1.
+3. The two directions are two divergences. One pair (P, Q) serves both, swapped for t added: all parts are swapped
+   together, and the larger of both sums is delta.
+
+For m > 1 rows, which lie in classes by any partition of m, each class has its own n, and the product has one factor for
+each class. Delta is at most the largest, over all partitions, of the same sum with the largest class as t's class, and
+the worst pair (`SampledClass.worst_pair`), a supremum over n by itself, of each other class among the steps. For t
+replaced by another person t is removed, and the worst pairs of the other's classes, for a person that is added, are
+among the steps, which count both changes; one direction is enough, as both tables are alike. Rows of both in one class
+differ from fewer rows of one.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from crowdgate.accounting.class_laws import SampledClass
+from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, coarser, composed, lowered
+from crowdgate.arrays import Floats
+
+MOST_ROWS = 3
+"""Rows of a person for which partitions over classes are evaluated."""
+GREATEST_EPSILON = 50.0
+_MOST_CHOICES = 64
+_LARGEST_CLASS_LOSS = 30.0
+_NEAR = 1e-6
+_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class JointLaw:
+    """The laws of one release's steps: `sampled`, its class law if it releases rows; `others`, the pairs of steps with
+    independent randomness; and `choice`, the pair of a private choice that sizes of classes may depend on."""
+
+    sampled: SampledClass | None
+    others: tuple[DominatingPair, ...] = ()
+    choice: DominatingPair | None = None
+
+    def delta(self, epsilon: float, enough: float = math.inf) -> float:
+        """Return an upper bound on the release's delta at `epsilon`, from 0 on; any value above `enough` if it is."""
+        found = self.direction(epsilon, enough, add=False)
+        return found if found > enough else max(found, self.direction(epsilon, enough, add=True))
+
+    def direction(self, epsilon: float, enough: float = math.inf, *, add: bool) -> float:
+        """Return the part of `delta` for a person that is removed, or added."""
+        choice = NOTHING if self.choice is None else coarser(self.choice.swapped if add else self.choice, _MOST_CHOICES)
+        at = lowered(epsilon, _span((self._others[add], choice))) - choice.losses
+        return max(_mixed(choice, given) for given in self._given(at, enough, add))
+
+    def _given(self, at: Floats, enough: float, add: bool) -> Iterator[Floats]:
+        """Yield for each partition of a person's rows the divergences given the choice, at its outcomes' epsilons."""
+        if self.sampled is None:
+            yield self._others[add].delta(at)
+            return
+        limit = enough if self.choice is None else math.inf
+        for own, others in self._placements[add]:
+            yield np.array([own.supremum(others, x, add=add, enough=limit) for x in at.tolist()])
+
+    @cached_property
+    def _others(self) -> tuple[DominatingPair, DominatingPair]:
+        return composed(self.others), composed([pair.swapped for pair in self.others])
+
+    @cached_property
+    def _placements(self) -> tuple[list[tuple[SampledClass, DominatingPair]], ...]:
+        """For each direction, and each partition of a person's rows over classes, its largest class, and the product of
+        the worst pairs of the others with all other steps."""
+        assert self.sampled is not None
+        return tuple(list(_in_classes(self.sampled, self._others[add], add=add)) for add in (False, True))
+
+
+def _span(pairs: Iterable[DominatingPair]) -> float:
+    """Return a bound on the losses of these pairs together, and of a class."""
+    return _LARGEST_CLASS_LOSS + sum(float(np.max(np.abs(pair.losses), initial=0.0)) for pair in pairs)
+
+
+def _mixed(choice: DominatingPair, given: Floats) -> float:
+    """Return the sum over the outcomes of the choice of their divergences."""
+    return min(1.0, float((choice.masses * given).sum() + choice.only_p) * (1 + choice.slack))
+
+
+def _in_classes(
+    sampled: SampledClass, others: DominatingPair, *, add: bool
+) -> Iterator[tuple[SampledClass, DominatingPair]]:
+    classes = {m: SampledClass(sampled.k, sampled.beta, m) for m in range(1, sampled.rows + 1)}
+    worst = {m: each.worst_pair(add=add) for m, each in classes.items() if m <= sampled.rows // 2}
+    for largest, *rest in _partitions(sampled.rows):
+        yield classes[largest], composed([*(worst[m] for m in rest), others])
+
+
+def _partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write `total` as a sum of positive whole numbers, the largest first."""
+    if total == 0:
+        yield ()
+    for first in range(min(total, most or total), 0, -1):
+        for others in _partitions(total - first, first):
+            yield (first, *others)
+
+
+def replaced(law: JointLaw) -> Callable[[float], float]:
+    """Return the curve of delta for one person replaced by another: `law` states all steps but classes at the changes
+    of both, a removal and an addition."""
+    sampled = law.sampled
+    if sampled is None:
+        return law.delta
+    added = ([SampledClass(sampled.k, sampled.beta, m) for m in each] for each in _partitions(sampled.rows))
+    laws = [replace(law, others=(*law.others, *(each.worst_pair(add=True) for each in classes))) for classes in added]
+    return lambda epsilon: max(each.direction(epsilon, add=False) for each in laws)
+
+
+def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _NEAR) -> float:
+    """Return an epsilon, at most a relative `near` above the least, at which the falling `curve` is at most `delta`.
+
+    By false position in the logarithm of delta. Raises ValueError if there is none up to 50.
+    """
+    low, high, above = 0.0, 0.5, curve(0.0)
+    if above <= delta:
+        return 0.0
+    while (below := curve(high)) > delta:
+        low, above, high = high, below, 2 * high
+        if high > GREATEST_EPSILON:
+            raise ValueError(f"delta must be reachable at an epsilon of at most {GREATEST_EPSILON:g}")
+    goal = math.log(delta)
+    for _ in range(_STEPS):
+        if high - low <= near * high:
+            break
+        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal, near)
+        found = curve(middle)
+        low, above, high, below = (low, above, middle, found) if found <= delta else (middle, found, high, below)
+    return high
+
+
+def _between(low: float, high: float, above: float, below: float, near: float) -> float:
+    """Return the zero of the line through (low, above) and (high, below), moved inside by a part of what is left."""
+    width = high - low
+    part = above / (above - below) + near / 2 * high / width
+    return low + width * min(max(part, 0.02), 0.98)

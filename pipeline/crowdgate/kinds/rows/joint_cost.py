@@ -1,0 +1,131 @@
+"""Class size of a release of rows whose policy states shares: the least at which all parts together meet the total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from crowdgate.accounting.joint import least_epsilon
+from crowdgate.accounting.numbers import down
+from crowdgate.accounting.zcdp import squared_sigma
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
+from crowdgate.mechanisms.rows.joint_cost import MarginsLaw, RowsLaw, joint_rows, part_names
+from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
+from crowdgate.number_text import decimal
+
+if TYPE_CHECKING:
+    from crowdgate.accounting.tables_plan import NoiseKind
+    from crowdgate.errors import Finding
+    from crowdgate.guarantee import Guarantee, JointCost, Part
+    from crowdgate.kind.kind import Allowance
+    from crowdgate.kinds.rows.manifest_fields import RowsManifest
+    from crowdgate.mechanisms.rows.spec import SafeKAnonymity
+
+_MOST_K = 5000
+"""Greatest class size by the sum of the parts for which their joint cost is planned."""
+_MOST = 10
+"""Greatest epsilon of which it is said what a policy leaves unused."""
+
+Planned = tuple[SafeK | None, "JointCost | None", Sequence["Finding"]]
+
+
+def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance, parts: Sequence[Part]) -> Planned:
+    """Return the mechanism with the class size that the joint cost needs, and that cost; or None and the findings
+    against the policy. `mechanism` is planned by the sum of its `parts`."""
+    if not joint_rows(mechanism.rows):
+        found = f"shares, and {mechanism.rows} rows of a person: their joint cost is not known"
+        return None, None, [((), found, "epsilons in place of shares, or at most 3 rows of a person", None)]
+    if mechanism.k > _MOST_K:
+        found = f"no k of at most {_MOST_K} reaches the total"
+        return (
+            None,
+            None,
+            [((), found, "a smaller beta, a larger epsilon or delta, or epsilons in place of shares", None)],
+        )
+    law = _law(mechanism, allowance.gates or ())
+    least = mechanism.k
+    if law.sampled is None:
+        least = law.least_k(allowance.total, allowance.delta, mechanism.k)
+    k = least if spec.k == "least" else spec.k
+    if k < least:
+        found = f"{k} does not reach the total by the joint cost of all parts"
+        return None, None, [(("k",), found, f"at least {least}, or `least`", str(least))]
+    total = JointTotal(law, allowance.total, least)
+    names = [part.name for part in parts]
+    return replace(mechanism, k=k, joint=total), law.cost(k, allowance.total, allowance.delta, names), ()
+
+
+def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
+    """Return the epsilon that all parts spend together at the release's delta, rounded up, for a policy that states an
+    epsilon for each of several parts."""
+    own = {"mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART}
+    gates = tuple(part.epsilon for part in guarantee.parts if part.name not in own)
+    if guarantee.joint is not None or len(guarantee.parts) < 2 or mechanism.rows > 1:
+        return None
+    if guarantee.epsilon > _MOST or mechanism.k > _MOST_K:
+        return None
+    law = _law(mechanism, gates).law(mechanism.k)
+    return min(float(guarantee.epsilon), least_epsilon(law.delta, down(guarantee.delta), near=1e-3))
+
+
+def stated_law(said: RowsManifest) -> RowsLaw | None:
+    """Return the law of all parts of a published release, by its manifest; None if a manifest with a joint cost can't
+    be of such a release."""
+    mechanism, parts = said.mechanism, {part.name: part for part in said.guarantee.guarantee.parts}
+    choice, margins = mechanism.choice, None
+    if not joint_rows(mechanism.rows) or not 0 < mechanism.beta < 1:
+        return None
+    if mechanism.margins is not None:
+        bought = mechanism.margins
+        spends = [(query.sensitivity, bought.spent(query) or Fraction(0)) for query in bought.queries]
+        margins = _margins(parts[MARGINS_PART], mechanism.rows, bought.noise_kind, spends, choice is not None)
+    gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
+    own = parts.get(JOINT_PART)
+    on_full = None if choice is None or own is not None else choice.epsilon
+    return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins, own)
+
+
+def joint_problems(said: RowsManifest) -> Iterator[str]:
+    """Yield the problems of a manifest's joint cost: its parts give a larger curve than it states."""
+    joint, law = said.guarantee.joint, stated_law(said)
+    if joint is None:
+        return
+    total = (said.guarantee.epsilon, said.guarantee.delta)
+    if law is None or not any(point.epsilon == total[0] and point.delta <= total[1] for point in joint.curve):
+        yield "its joint cost is none of such a release, or does not keep its total"
+        return
+    if {each.part: each.law for each in joint.laws} != part_names(law, [part.name for part in said.guarantee.parts]):
+        yield "the laws of its parts are not the mechanism's"
+    k = said.mechanism.k
+    curves = [(law.law(k).delta, joint.curve), (law.replaced(k), (joint.replaced,))]
+    for curve, points in curves:
+        for point in points:
+            if Fraction(curve(down(point.epsilon))) > point.delta:
+                yield f"its parts together have a larger delta at epsilon {decimal(point.epsilon)} than it states"
+
+
+def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw:
+    choice, margins = mechanism.choice, None
+    if mechanism.margins is not None:
+        tables = mechanism.margins.tables(mechanism.levels)
+        sizes = (linear.query.sensitivity(tables.rows) for linear in tables.queries)
+        spends = list(zip(sizes, tables.spends, strict=True))
+        part, noise = mechanism.margins.part, tables.budget.noise
+        margins = _margins(part, mechanism.rows, noise, spends, choice is not None)
+    on_sample = choice is not None and choice.on == "sample"
+    on_full = None if choice is None or on_sample else choice.epsilon
+    return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins, mechanism.part if on_sample else None)
+
+
+def _margins(
+    part: Part, rows: int, noise: NoiseKind, spends: Sequence[tuple[int, Fraction]], chosen: bool
+) -> MarginsLaw:
+    """Return the law of margins by the sensitivity and the spend of each table; if levels are `chosen`, tables may
+    differ by the choice, and only epsilon and delta of the part are known."""
+    if chosen:
+        return MarginsLaw(part)
+    if noise == "laplace":
+        return MarginsLaw(part, rows, epsilons=tuple(spend for _, spend in spends))
+    return MarginsLaw(part, rows, tuple((size, squared_sigma(size, spend)) for size, spend in spends))

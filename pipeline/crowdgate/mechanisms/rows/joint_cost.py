@@ -1,0 +1,142 @@
+"""The joint cost of a release of rows: class law, margins, choice of levels and charged gates together.
+
+A gate's noise and a choice on the full table enter as the pair of any step of their epsilon. Margins with Gaussian
+noise enter by their own queries; if the levels are chosen, the queries may differ by the choice, and margins enter by
+their (epsilon, delta). So does a choice on the released sample together with the mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from crowdgate.accounting import part_laws
+from crowdgate.accounting.class_laws import SampledClass
+from crowdgate.accounting.dominating_pairs import DominatingPair, composed
+from crowdgate.accounting.joint import MOST_ROWS, JointLaw, least_epsilon, replaced
+from crowdgate.accounting.numbers import down, up
+from crowdgate.accounting.part_laws import Change
+from crowdgate.accounting.safe_k import least_k
+from crowdgate.guarantee import JointCost, Part, group
+from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, MARGINS_PART
+
+_POINTS = tuple(Fraction(tenths, 10) for tenths in range(5, 11))
+"""Epsilons of the stated curve, in parts of the total."""
+_STATED = 1 + 1e-6
+"""Factor by which stated deltas are raised, for verification on another machine."""
+_DIGITS = 10**6
+
+
+@dataclass(frozen=True)
+class MarginsLaw:
+    """The law of margins: `changes`, the largest change and sigma^2 of each table with Gaussian noise, or `epsilons` of
+    each with Laplace noise; neither if only the (epsilon, delta) of `part` is known."""
+
+    part: Part
+    rows: int = 1
+    changes: tuple[Change, ...] = ()
+    epsilons: tuple[Fraction, ...] = ()
+
+    def pair(self, times: int) -> DominatingPair:
+        """Return the pair for one unit (`times` 1), or for one removed and one added (2)."""
+        if self.changes:
+            return part_laws.gaussians(self.changes * times, self.rows)
+        if self.epsilons:
+            return composed([part_laws.pure(up(each)) for each in self.epsilons * times])
+        return _opaque(self.part, times)
+
+
+@dataclass(frozen=True)
+class RowsLaw:
+    """All steps of a release of rows but its class size: the sampling rate, the largest number of `rows` of a unit, the
+    epsilons of charged `gates`, the epsilon of a choice on the full table, and the margins. `sampled` is the mechanism
+    with a choice on its sample, by its (epsilon, delta)."""
+
+    beta: Fraction
+    rows: int
+    gates: tuple[Fraction, ...]
+    choice: Fraction | None = None
+    margins: MarginsLaw | None = None
+    sampled: Part | None = None
+
+    def law(self, k: int) -> JointLaw:
+        """Return the joint law at class size k, for one unit that is added or removed."""
+        return self._law(k, self._steps[0], 1)
+
+    def cost(self, k: int, epsilon: Fraction, delta: Fraction, parts: Sequence[str]) -> JointCost:
+        """Return the joint cost that a release states at class size k: points of its curve for its total, and the laws
+        of its parts, by name."""
+        law = self.law(k)
+        points = [(epsilon * part, law.delta(down(epsilon * part))) for part in _POINTS]
+        curve = tuple((at, _raised(found)) for at, found in points if found < float(delta) * 1e6)
+        there = least_epsilon(self.replaced(k), down(delta) / _STATED, near=2e-3)
+        return JointCost(
+            curve, (Fraction(math.ceil(there * _DIGITS), _DIGITS), delta), tuple(part_names(self, parts).items())
+        )
+
+    def replaced(self, k: int) -> Callable[[float], float]:
+        """Return the curve of delta at class size k, for a unit that is replaced by another."""
+        return replaced(self._law(k, self._steps[1], 2))
+
+    def least_k(self, epsilon: Fraction, delta: Fraction, enough: int) -> int:
+        """Return the least k whose joint delta at `epsilon` is at most `delta`; `enough` is one that should do."""
+        target, at = down(delta) / _STATED, down(epsilon)
+
+        def holds(k: int) -> bool:
+            return self.law(k).delta(at, target) <= target
+
+        low, high = least_k(epsilon, delta, self.beta) - 1, enough
+        while not holds(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+    def _law(self, k: int, steps: tuple[DominatingPair, ...], times: int) -> JointLaw:
+        if self.sampled is not None:
+            return JointLaw(None, steps)
+        choice = None if self.choice is None else part_laws.pure(times * up(self.choice))
+        return JointLaw(SampledClass(k, up(self.beta), self.rows), steps, choice)
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[DominatingPair, ...], tuple[DominatingPair, ...]]:
+        """The pairs of the steps other than classes and choice, for one change, and for a removal and an addition."""
+        one, two = (
+            tuple(part_laws.pure(times * up(each)) for each in self.gates)
+            + (() if self.margins is None else (self.margins.pair(times),))
+            + (() if self.sampled is None else (_opaque(self.sampled, times),))
+            for times in (1, 2)
+        )
+        return one, two
+
+
+def part_names(law: RowsLaw, parts: Sequence[str]) -> dict[str, str]:
+    """Return the name of the law of each part of the guarantee."""
+    unknown = {law.sampled.name} if law.sampled else set()
+    margins = law.margins
+    if margins is not None:
+        unknown |= set() if margins.changes or margins.epsilons else {MARGINS_PART}
+    own = {"mechanism": "sampled class", CHOICE_PART: "pure", MARGINS_PART: "discrete gaussians"}
+    if margins is not None and margins.epsilons:
+        own[MARGINS_PART] = "pure"
+    return {name: "epsilon and delta" if name in unknown else own.get(name, "pure") for name in parts}
+
+
+def joint_rows(rows: int) -> bool:
+    """Return whether the joint cost of units with this many rows is known."""
+    return rows <= MOST_ROWS
+
+
+def _opaque(part: Part, times: int) -> DominatingPair:
+    """Return the pair of a part whose law is not known, for one unit or, by group privacy, for two."""
+    return part_laws.opaque(*group(part.epsilon, part.delta, times))
+
+
+def _raised(delta: float) -> Fraction:
+    """Return a delta rounded up to seven digits."""
+    digits = 7 - math.ceil(math.log10(delta)) if delta > 0 else 0
+    return Fraction(math.ceil(Fraction(delta * _STATED) * 10**digits), 10**digits)

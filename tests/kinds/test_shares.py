@@ -1,0 +1,195 @@
+"""Policies that state shares: class size by the joint cost of all parts, from the policy file to a verified release."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdgate.errors import ConfigurationError, VerificationFailed
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
+from crowdgate.planning.plan import plan_policy
+from crowdgate.releases import release as job
+from crowdgate.verification.release import verify
+from tests.workshop import Workshop, crowdgate, good_rows, make_workshop, verified
+
+SLOT = "2030-01-01"
+OWN = "charge: {epsilon: 0.5}"
+SHARE = "charge: {share: 0.25}"
+MARGINS = "    margins: {share: 0.3, tables: [{all: 2}]}\n"
+CHOICE = "    choose: {share: 0.2}\n"
+
+
+def shared(root: Path, more: str = MARGINS) -> Workshop:
+    """Return a working copy whose policy states shares of its total, epsilon 2."""
+    workshop = make_workshop(root)
+    workshop.edit(workshop.policy, OWN, SHARE)
+    workshop.edit(workshop.policy, "  gates:\n", more + "  gates:\n")
+    if more == CHOICE:
+        workshop.edit(workshop.policy, "age: 50 years", "age: {choose: [50 years, any]}")
+    workshop.edit(workshop.policy, "delta: 0.01", "delta: 0.000001")
+    workshop.write(good_rows(500))
+    return workshop
+
+
+def by_sum(root: Path, more: str) -> Workshop:
+    """Return the same policy with an epsilon for each part, whose sum is the total."""
+    workshop = shared(root, more)
+    workshop.edit(workshop.policy, SHARE, OWN)
+    if more:
+        epsilon = "0.6" if more == MARGINS else "0.4"
+        text = more.strip()
+        start = text.index("share: ")
+        stated = text[start : start + len("share: 0.3")]
+        workshop.edit(workshop.policy, stated, f"epsilon: {epsilon}")
+    return workshop
+
+
+@pytest.mark.parametrize("more", [MARGINS, CHOICE, ""], ids=["margins", "a choice", "a gate alone"])
+def test_a_release_by_shares_has_a_smaller_k_at_the_same_total_and_verifies(tmp_path: Path, more: str) -> None:
+    workshop = shared(tmp_path / "w", more)
+    plan, summed = plan_policy(workshop.policy), plan_policy(by_sum(tmp_path / "s", more).policy)
+    assert (plan.guarantee.epsilon, plan.guarantee.delta) == (Fraction(2), Fraction(1, 10**6))
+    assert plan.protection.figures.least_class < summed.protection.figures.least_class
+    assert [part.epsilon for part in plan.guarantee.parts] == [part.epsilon for part in summed.guarantee.parts]
+    assert summed.guarantee.joint is None
+    result = job.release(Request(workshop.policy, SLOT), draw_key)
+    assert result.path is not None
+    stated = verified(result.path, workshop.ledger)
+    joint = stated["guarantee"]["joint"]
+    assert joint["curve"][-1]["epsilon"] == "2"
+    assert Fraction(joint["curve"][-1]["delta"]) <= Fraction(1, 10**6)
+
+
+def test_one_k_less_does_not_keep_the_total(tmp_path: Path) -> None:
+    workshop = shared(tmp_path / "w")
+    least = plan_policy(workshop.policy).protection.figures.least_class
+    workshop.edit(workshop.policy, "sampling: {beta: 0.5}", f"sampling: {{beta: 0.5}}\n    k: {least - 1}")
+    with pytest.raises(ConfigurationError, match=f"does not reach the total .* at least {least}"):
+        plan_policy(workshop.policy)
+
+
+def test_the_replaced_form_and_the_bound_on_singling_out_are_those_of_the_joint_cost(tmp_path: Path) -> None:
+    plan = plan_policy(shared(tmp_path / "w").policy)
+    assert plan.guarantee.joint is not None
+    form = plan.guarantee.replace_one_form(None)
+    assert (form.epsilon, form.delta) == plan.guarantee.joint.replaced
+    assert form.epsilon < by_the_sum(plan)
+    assert plan.guarantee.points[0] == (plan.guarantee.epsilon, plan.guarantee.delta)
+
+
+def by_the_sum(plan: Any) -> Fraction:
+    from dataclasses import replace
+
+    return Fraction(replace(plan.guarantee, joint=None).replace_one_form(Fraction(1, 2)).epsilon)
+
+
+WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
+    "an epsilon beside shares": (
+        lambda w: w.edit(w.policy, SHARE, OWN),
+        "an epsilon, while other parts state shares",
+    ),
+    "both": (
+        lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.25, epsilon: 0.5}"),
+        "either an epsilon, or a share of the policy's epsilon",
+    ),
+    "neither": (lambda w: w.edit(w.policy, SHARE, "charge: {}"), "either an epsilon, or a share"),
+    "a share of 0": (lambda w: w.edit(w.policy, SHARE, "charge: {share: 0}"), "a number above 0 and below 1"),
+    "a delta of 0": (
+        lambda w: w.edit(w.policy, "share: 0.3", "share: 0.3, delta: 0"),
+        "delta must be a number in \\(0, 1\\) for gaussian noise",
+    ),
+    "shares of all": (
+        lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.7}"),
+        "the shares of the margins and the charged gates add up to 1",
+    ),
+    "no k": (lambda w: w.edit(w.policy, "beta: 0.5", "beta: 1"), "no k reaches"),
+    "persons of many rows": (
+        lambda w: four_rows(w),
+        "shares, and 4 rows of a person",
+    ),
+}
+
+
+def four_rows(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 4}")
+    workshop.edit(workshop.budget, "unit: row", "unit: 'person:patient'")
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_bad_shares_are_one_clear_error(tmp_path: Path, fault: str) -> None:
+    workshop = shared(tmp_path / "w")
+    change, expected = WRONG[fault]
+    change(workshop)
+    with pytest.raises(ConfigurationError, match=expected) as caught:
+        plan_policy(workshop.policy)
+    assert len(caught.value.problems) == 1
+
+
+def test_kinds_without_a_joint_cost_refuse_shares(tmp_path: Path) -> None:
+    workshop = make_workshop(tmp_path / "w")
+    workshop.edit(workshop.policy, OWN, SHARE)
+    text = workshop.policy.read_text(encoding="utf-8")
+    start, end = text.index("  mechanism:"), text.index("  gates:")
+    tables = "  mechanism: {kind: dp_tables, noise: laplace, tables: [{total: true}]}\n"
+    gates = "  gates:\n    - {measure: invalid_people, at_most: 500, charge: {share: 0.25}}\n"
+    rest = text[text.index("  publish:") :]
+    workshop.policy.write_text(text[:start] + tables + gates + rest, encoding="utf-8")
+    assert end > start
+    with pytest.raises(ConfigurationError, match="shares with dp_tables, whose joint cost is not known") as caught:
+        plan_policy(workshop.policy)
+    assert len(caught.value.problems) == 1
+
+
+def _curve(stated: Any) -> None:
+    stated["guarantee"]["joint"]["curve"][-1]["delta"] = "1e-07"
+
+
+def _replaced(stated: Any) -> None:
+    stated["guarantee"]["joint"]["replaced"]["epsilon"] = "0.5"
+
+
+def _law(stated: Any) -> None:
+    stated["guarantee"]["joint"]["laws"][0]["law"] = "pure"
+
+
+def _smaller_k(stated: Any) -> None:
+    stated["mechanism"]["k"] -= 1
+
+
+FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
+    "a smaller delta": (_curve, "its parts together have a larger delta at epsilon 2 than it states"),
+    "a smaller epsilon for replacements": (_replaced, "larger delta at epsilon 0.5 than it states"),
+    "another law": (_law, "the laws of its parts are not the mechanism's"),
+    "a smaller k": (_smaller_k, "its parts together have a larger delta"),
+}
+
+
+def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_path: Path) -> None:
+    workshop = shared(tmp_path / "w")
+    result = job.release(Request(workshop.policy, SLOT), draw_key)
+    assert result.path is not None
+    manifest = result.path / "manifest.json"
+    sealed = manifest.read_bytes()
+    for change, expected in FORGED.values():
+        stated = json.loads(sealed)
+        change(stated)
+        manifest.chmod(0o600)
+        manifest.write_text(json.dumps(stated, sort_keys=True, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        with pytest.raises(VerificationFailed, match=expected):
+            verify(result.path)
+        manifest.write_bytes(sealed)
+    assert verify(result.path)
+
+
+def test_check_says_what_epsilons_leave_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    summed, by_shares = by_sum(tmp_path / "s", MARGINS), shared(tmp_path / "w")
+    printed = []
+    for workshop in (summed, by_shares):
+        crowdgate("check", workshop.policy)
+        printed.append(capsys.readouterr().out)
+    assert "; jointly 1." in printed[0]
+    assert "jointly" not in printed[1]
