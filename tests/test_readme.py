@@ -149,7 +149,7 @@ def test_what_is_stable_is_what_is_there() -> None:
     assert project["requires-python"] in text
     versions = [each.rpartition(" ")[2] for each in project["classifiers"] if re.search(r":: 3\.\d+$", each)]
     assert f"Python {', '.join(versions[:-1])} and {versions[-1]}." in text
-    assert f"now 1 and {manifest.FORMAT}." in text
+    assert f"now 1, 2 and {manifest.FORMAT}." in text
     assert f"Format {schema.FORMAT} stays readable." in text
 
 

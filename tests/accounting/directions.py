@@ -743,6 +743,7 @@ ELSEWHERE = {
     "accounting.numbers.probability": "exact; test_numbers.py",
     "accounting.numbers.whole": "exact; test_numbers.py",
     "accounting.pso_curve.WeightBounds.excess": "with `curve` above",
+    "accounting.pso_curve.stated_bounds": "tests/manifest/test_words.py",
     "accounting.pso_curve.WeightBounds.ratio": "with `curve` above",
     "accounting.safe_k_exact.slack": "what is added so that the deltas above stay on their side",
     "accounting.tables_plan.share_faults": "words; test_tables_plan.py",
