@@ -64,8 +64,9 @@ def compared(case: tuple[int, float, float, Parts, float | None, float]) -> mp.m
         return mp.mpf(stated) / true - 1
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.soak if seed else pytest.mark.thorough) for seed in range(20)]
+)
 def test_a_joint_delta_is_never_below_the_truth_and_hardly_above(seed: int) -> None:
     for case in cases(SETS // 20, seed):
         off = compared(case)
