@@ -150,10 +150,14 @@ class LedgerRefused(CrowdgateError):
 
 
 class VerificationFailed(CrowdgateError):
-    """A published release differs from what its manifest states."""
+    """A published release differs from what its manifest states. A terminal shows `advice` below the message."""
 
     exit_code = 6
     code = "verification-failed"
+
+    def __init__(self, message: str, advice: str | None = None) -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 class EnvironmentFault(CrowdgateError):

@@ -190,7 +190,7 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         MECHANISM, f"{MECHANISM}    certificate_share: 1e-30\n", "distances with noise of .* of at most 100000000",
     ),
     "no delta": ("{epsilon: 2, delta: 0.01}", "{epsilon: 2, delta: 0}", "delta"),
-    "a gate on rows": ("trusted_pairs", "smallest_class", "does not speak of a release by dp_synthetic"),
+    "a gate on rows": ("trusted_pairs", "smallest_class", "does not measure a release by dp_synthetic"),
 }  # fmt: skip
 
 
@@ -302,7 +302,10 @@ SEALED: dict[str, tuple[Change, str]] = {
         "a larger model than the policy allows",
     ),
     "rho moved": (_move, "do not spend their share"),
-    "a certificate that is not paid": (_unpaid, "the certificate does not spend its share"),
+    "a certificate that is not paid": (
+        _unpaid,
+        "the certificate does not spend exactly its share of the privacy budget",
+    ),
     "a choice for nothing": (_free, "no choice was paid for"),
     "twice the rho": (_richer, "does not keep the stated epsilon and delta"),
     "another share": (lambda c: c["mechanism"].update(one_way_share="0.34"), "do not spend their share"),
@@ -312,7 +315,7 @@ SEALED: dict[str, tuple[Change, str]] = {
         "do not give the number of rows",
     ),
     "a nearer table": (lambda c: c["data"]["distances"].__setitem__(0, 0), "not what the manifest says"),
-    "another rate": (lambda c: c["mechanism"].update(beta="0.5"), "does not keep|not what is written"),
+    "another rate": (lambda c: c["mechanism"].update(beta="0.5"), "noise is too small|bytes differ from those"),
 }
 
 
@@ -349,7 +352,7 @@ def _impossible_row(rows: Lines) -> Lines:
 
 FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a noisy count": (_cell("count", 3), "number of rows|not what the manifest says"),
-    "a distance": (_cell("distance", -40), "not what is written"),
+    "a distance": (_cell("distance", -40), "its bytes differ from those"),
     "a row less": (lambda folder: rewrite_rows(folder, lambda rows: rows[1:]), "rows|unreadable"),
     "an impossible row": (lambda folder: rewrite_rows(folder, _impossible_row), "impossible|canonical|classes"),
     "a picture": (lambda folder: (folder / "pairs.svg").write_text("<svg/>"), "pairs.svg"),
