@@ -21,7 +21,11 @@ def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | Non
     """
     if any(list(database.rows(f"PRAGMA integrity_check({each})")) != [("ok",)] for each in tables or ("1",)):
         return "its file is damaged"
-    return None if _shape(database.rows) == _expected() else "its tables, indexes or triggers are not those of a ledger"
+    return (
+        None
+        if _shape(database.rows) == _expected()
+        else "its tables, indexes or triggers differ from those that Crowdgate makes"
+    )
 
 
 def active_objects(database: Database) -> str | None:

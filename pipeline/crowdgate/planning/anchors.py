@@ -25,8 +25,8 @@ from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
 from crowdgate.system.regular_files import plain_file, read_bounded
 
-_OLDER = "it is an older copy, was cut off, or was computed anew"
-_PLANTED = "; or somebody else wrote that folder: where keys are trusted, only signed releases count"
+_OLDER = "this ledger is an older copy, was cut short, or was rewritten"
+_PLANTED = ". Or another person made that folder: if you trust keys, only signed releases count"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 
 
@@ -52,7 +52,9 @@ def refuse_unanchored(ledger: Ledger, roots: Sequence[Path], anchors: Sequence[s
     for text in anchors:
         line, digest = parse_anchor(text)
         if not ledger.holds(line, digest):
-            raise _refused(f"the ledger {ledger.id} has no such line {line} as a stored anchor states: {_OLDER}")
+            raise _refused(
+                f"line {line} of the ledger {ledger.id} differs from the stored anchor, or is missing: {_OLDER}"
+            )
     for problem in unknown_releases(ledger, roots):
         raise _refused(problem + ("" if ledger.trusted else _PLANTED))
 
@@ -67,14 +69,17 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
     entries = {entry.release_id: entry for entry in ledger.entries() if entry.state is not State.VOID}
     for each in releases:
         entry = entries.get(each.release_id)
-        state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
+        state = "does not know it" if entry is None else f"has it as {entry.state} only"
         if not ledger.holds(each.place.line, each.place.digest):
-            yield f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says: {_OLDER}"
+            yield (
+                f"{each.path} names line {each.place.line} of the ledger {ledger.id}, which differs or is "
+                f"missing: {_OLDER}"
+            )
         elif entry is None or entry.state not in (State.COMMITTED, State.PUBLISHED):
-            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {_OLDER}"
+            yield f"{each.release_id} is published ({each.path}), but the ledger {ledger.id} {state}: {_OLDER}"
         elif entry.manifest_digest != each.digest:
-            found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
-            yield f"{found}: the release was changed, or the ledger is another copy"
+            found = f"{each.path} differs from the manifest that the ledger {ledger.id} recorded for {each.release_id}"
+            yield f"{found}: the release was changed, or this is another copy of the ledger"
 
 
 def parse_anchor(text: str) -> tuple[int, str]:
@@ -82,12 +87,12 @@ def parse_anchor(text: str) -> tuple[int, str]:
     found = _ANCHOR.fullmatch(text)
     if found is None:
         expected = "LINE:DIGEST, as `crowdgate ledger verify` prints it"
-        raise ConfigurationError(Problem("command line", None, "--anchor", "no anchor", expected))
+        raise ConfigurationError(Problem("command line", None, "--anchor", "this is not an anchor", expected))
     return int(found[1]), found[2]
 
 
 def _refused(problem: str) -> LedgerRefused:
-    return LedgerRefused(f"{problem}; expected the ledger itself; nothing was read", "edited")
+    return LedgerRefused(f"{problem}. No data was read. Use the newest copy of the ledger", "edited")
 
 
 def _releases_at(root: Path, ledger: Ledger) -> Iterator[KnownRelease]:

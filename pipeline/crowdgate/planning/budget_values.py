@@ -27,7 +27,7 @@ def charged_epsilon(spec: ReleaseSpec) -> Fraction:
 
 def overcharge_problem(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fraction]) -> Problem:
     by = " and ".join([*taken, "the charged gates"])
-    found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
+    found = f"{by} take {decimal(charges + sum(taken.values()))} of epsilon, which leaves nothing"
     return problem_at(
         bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges", None, Code.MECHANISM
     )

@@ -81,7 +81,9 @@ def verify_ledger(
     line = ledger.verify()
     for number, digest in places:
         if not ledger.holds(number, digest):
-            raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
+            raise VerificationFailed(
+                f"the ledger {ledger.id}: line {number} of its journal differs from the anchor, or is missing"
+            )
     homes = _homes(ledger, root)
     roots = destinations_of(ledger, homes)
     if problems := [*unknown_releases(ledger, roots), *unread_places(homes, roots)]:

@@ -24,7 +24,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
-        message = f"{entry.release_id} has started and not ended: it crashed or still runs; use a new slot"
+        message = f"{entry.release_id} was started before and has not ended: it crashed or still runs. Use a new slot"
         raise LedgerRefused(message, "spent")
     destination = plan.bundle.root / entry.destination
     root = destination.parents[entry.release_id.count("/")]
