@@ -199,7 +199,7 @@ def resume_run(
         return ChargedRunResult(None, run.folder, before=True)
     if entry.state is State.RESERVED or entry.manifest_digest is None:
         raise LedgerRefused(
-            f"{run.id} has started and not ended: it crashed or still runs; use another --as-of", "spent"
+            f"{run.id} was started before and has not ended: it crashed or still runs. Use another --as-of", "spent"
         )
     return _publish_committed(run, entry, entry.manifest_digest, key, trusted, today, before=True)
 
