@@ -101,7 +101,7 @@ def test_what_has_begun_to_read_is_never_freed(ledger: Ledger, monkeypatch: pyte
 
 def test_a_frozen_population_is_neither_charged_nor_read(ledger: Ledger) -> None:
     held = ledger.reserve(asked(ID, "flow-1"))
-    with pytest.raises(LedgerRefused, match="not registered"):
+    with pytest.raises(LedgerRefused, match="unknown to this ledger"):
         ledger.freeze("US-cps", True, "a name that was mistaken")
     ledger.freeze("us-cps", True, "a complaint")
     for change in (

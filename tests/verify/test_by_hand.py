@@ -411,7 +411,7 @@ FORGED: dict[str, tuple[Forge, str]] = {
         "list this file"),
     "raw.csv, listed": (smuggled("raw.csv"), "step 6, contents: raw.csv: a release of this kind has no such file"),
     "a file in the name of the signature": (smuggled(SIGNED, stays=False), "step 4, signature: the file is not "
-        "a signed envelope (DSSE)"),
+        "a signed envelope"),
     "another README": (page, "step 8, pages: README.md: this page differs from what the manifest and the files say"),
     "another README, not sealed": (
         lambda folder: (folder / PAGE).write_text("Nothing to fear.\n"), "step 3, files: README.md: the file "
@@ -586,7 +586,7 @@ def test_a_forgery_that_fits_is_told_by_the_key_and_by_the_ledger(rows: Publishe
         VerificationFailed, match=rf"^step 4, signature: {SIGNED}: the release is not signed, and you gave trusted keys"
     ):
         verify(copy, keys=[rows.key])
-    with pytest.raises(VerificationFailed, match=r"^step 9, ledger: manifest.json: its digest differs the one in the"):
+    with pytest.raises(VerificationFailed, match=r"^step 9, ledger: manifest.json: its digest differs from the one"):
         verify(copy, rows.ledger)
 
 
