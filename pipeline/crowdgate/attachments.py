@@ -57,7 +57,7 @@ def _gate_row(verdict: Verdict, write: NumberFormat) -> dict[str, str]:
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
     assert context.page is not None, "it is known when the files are"
     if found not in [_readme(context, each) for each in ({}, *context.page.earlier)]:
-        yield "it is not what the manifest and the files say"
+        yield "this page differs from what the manifest and the files say"
 
 
 def _signature(context: Context) -> bytes | None:
@@ -71,13 +71,13 @@ def _signature_problems(context: Context, found: bytes | None) -> Iterator[str]:
     compared with the files."""
     if found is None:
         if context.trusted:
-            yield "missing: keys are given, and nobody signed the release"
+            yield "the release is not signed, and you gave trusted keys, so a signature is required"
         return
     stated = (
         verify_statement(found, context.trusted, ReleaseStatement)[0] if context.trusted else read_unverified(found)
     )
     if stated != _statement(context):
-        yield "it is the signature of another release"
+        yield "this signature belongs to another release, or the release was changed after it was signed"
 
 
 def _statement(context: Context) -> ReleaseStatement:
@@ -108,20 +108,20 @@ def _audit(question: AuditQuestion) -> Attachment:
 def _audit_problems(audit: "Audit[Any, Any]", said: Manifest, found: bytes) -> Iterator[str]:
     measures = (MEASURES.get(gate.measure) for gate in said.verdicts)
     if not any(measure is not None and measure.asks is audit.question for measure in measures):
-        yield "no gate is judged by it"
+        yield "no gate of the release is judged by this audit"
     record, findings = audit.read(found)
     setting, guarantee = record.setting, said.guarantee.guarantee
     if findings.outcome is Outcome.INCONCLUSIVE:
-        yield "nothing can be concluded from it"
+        yield "this audit is inconclusive, so no gate can rest on it"
     if findings.outcome is Outcome.FAIL:
-        yield "its attackers can exceed its limit"
+        yield "this audit failed: its attackers can exceed its limit"
     if (setting.epsilon, setting.delta, setting.mechanism) != (guarantee.epsilon, guarantee.delta, said.mechanism.kind):
-        yield "it is the audit of another mechanism"
+        yield "this audit tried another mechanism, epsilon or delta than the release has"
     if any(each.must != audit.controls.get(each.mechanism, each.must) for each in record.controls):
-        yield "it says of a control that it must do something else"
+        yield "this audit expects another finding of a control than Crowdgate does"
     yield from audit.oddities(record)
     if setting.policy_digest != said.policy_digest or setting.confidential:
-        yield "it is the audit of another policy"
+        yield "this audit belongs to another policy, or ran on a confidential table"
 
 
 def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _register_problems(context: Context, found: bytes | None) -> Iterator[str]:
     with the gates."""
     measures = (MEASURES.get(gate.measure) for gate in context.manifest.verdicts)
     if found is not None and not any(measure is not None and measure.register for measure in measures):
-        yield "no gate is judged by it"
+        yield "no gate of the release is judged by this audit"
 
 
 def _register_evidence(_: Manifest, candidate: Candidate, found: bytes) -> Candidate:

@@ -186,7 +186,7 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
             whole: bool = True, precision: Fraction | None = None) -> Domain:  # fmt: skip
     """Return a numeric domain from `first` to `last`. Raises ValueError if the grid is empty, uneven or too fine."""
     if step <= 0 or last < first or (last - first) % step:
-        raise ValueError("from, to and step must give at least one cell and end exactly on `to`")
+        raise ValueError("steps from `from` must end exactly on `to`, with one value at least")
     size = int((last - first) / step) + 1
     if size == 1 and top and bottom:
         raise ValueError("one cell that is top and bottom at once holds every number: give it two ends")

@@ -152,14 +152,14 @@ class LedgerRefused(CrowdgateError):
 
 class VerificationFailed(CrowdgateError):
     """A published release differs from what its manifest states. `code` is verification-failed, or withdrawn for a
-    release of which only a tombstone is left."""
+    release of which only a tombstone is left. A terminal shows `advice` below the message."""
 
     exit_code = 6
     code = "verification-failed"
 
-    def __init__(self, message: str, code: str = "verification-failed") -> None:
+    def __init__(self, message: str, advice: str | None = None, *, code: str = "verification-failed") -> None:
         super().__init__(message)
-        self.code = code
+        self.advice, self.code = advice, code
 
 
 class EnvironmentFault(CrowdgateError):

@@ -50,7 +50,16 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
     url = _settings(path).get("ledger")
     if not isinstance(url, str) or not url:
         expected = 'ledger = "sqlite:///FILE", the option --ledger or CROWDGATE_LEDGER'
-        raise ConfigurationError(Problem(str(path), None, "ledger", "no ledger is named", expected, code=Code.SETTING))
+        raise ConfigurationError(
+            Problem(
+                str(path),
+                None,
+                "ledger",
+                "no ledger is named",
+                expected,
+                code=Code.SETTING,
+            )
+        )
     return _absolute_url(str(path), url, root, placed)
 
 

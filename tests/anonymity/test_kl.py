@@ -186,7 +186,7 @@ def test_a_budget_that_is_spent_refuses_and_writes_nothing(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert publish(clinic, "--epsilon", "7") == 5
-    assert "nothing was read" in capsys.readouterr().err
+    assert "No data was read" in capsys.readouterr().err
     assert not (clinic.root / "kl" / index.NAME).exists()
     assert spent(clinic).epsilon == 0
 
@@ -201,7 +201,7 @@ BAD: list[tuple[tuple[str, ...], str, str]] = [
     (("--epsilon", "1"), ",", "no attribute"),
     (("--epsilon", "1", "--where", "ward=nort"), "age", "write 'north'"),
     (("--epsilon", "1", "--where", "ward"), "age", "expected ATTRIBUTE=VALUE"),
-    (("--epsilon", "1", "--where", "age=7"), "age", "is asked as well"),
+    (("--epsilon", "1", "--where", "age=7"), "age", "is in --of as well"),
     (("--epsilon", "1", "--as-of", "2030-01-02"), "age", "is in the future"),
     (("--epsilon", "1", "--coverage", "1.1"), "age", "expected a share from 0 to 1"),
     (("--epsilon", "1", "--words", "two\nlines"), "age", "printable characters"),

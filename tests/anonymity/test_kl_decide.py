@@ -131,7 +131,7 @@ def test_forged_decisions_are_told_beside_what_is_collected_against_others_and_f
     assert "other.yaml: file: the ledger" in told
     not_yaml(workshop)
     told = refused(workshop, capsys)
-    assert "notes.txt: file: no decision" in told
+    assert "notes.txt: file: this file is not a decision" in told
     assert "other.yaml: file: the ledger" in told
 
 

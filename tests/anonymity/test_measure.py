@@ -412,7 +412,7 @@ def confidential(path: Path, servers: Any) -> Any:
         (["--sample", "1.5"], "--sample: '1.5'"),
         (["--sample", "0"], "--sample: '0'"),
         (["--page", "x.pdf"], "--page: a file that ends in '.pdf'"),
-        (["--page", "x.html"], "--page: a page of confidential data"),
+        (["--page", "x.html"], "--page: the page would show confidential data"),
         (["--release", "x"], "--release: one without the other; expected --release DIR and --register CONTRACT"),
         (["--coverage", "0.5"], "--wrong, --coverage: no register"),
         (["--wrong", ""], "--wrong, --coverage: no register"),

@@ -238,5 +238,5 @@ def test_a_curve_of_too_many_points_is_refused_before_they_are_read(tmp_path: Pa
 
 def test_what_is_wrong_with_a_file_is_not_said_to_be_expected(tmp_path: Path) -> None:
     (tmp_path / "open.csv").write_text('fpr,tpr\n"0.1","0.5\n')
-    with pytest.raises(ConfigurationError, match=r"no CSV file: unexpected end of data; expected lines of cells"):
+    with pytest.raises(ConfigurationError, match=r"not valid CSV \(unexpected end of data\); expected lines of cells"):
         read_curve(tmp_path / "open.csv")

@@ -228,12 +228,18 @@ def _lenient(record: Any) -> Any:
 
 
 FORGED: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "another policy": (_set(policy_digest="0" * 64), "it is the audit of another policy"),
-    "on the table": (_set(confidential=True), "it is the audit of another policy"),
-    "another mechanism": (_set(mechanism="dp_tables"), "it is the audit of another mechanism"),
-    "a failed one": (_set(limit="0"), "its attackers can exceed its limit"),
-    "no controls": (_without_controls, "nothing can be concluded from it"),
-    "lenient controls": (_lenient, "it says of a control that it must do something else"),
+    "another policy": (
+        _set(policy_digest="0" * 64),
+        "this audit belongs to another policy, or ran on a confidential table",
+    ),
+    "on the table": (_set(confidential=True), "this audit belongs to another policy, or ran on a confidential table"),
+    "another mechanism": (
+        _set(mechanism="dp_tables"),
+        "this audit tried another mechanism, epsilon or delta than the release has",
+    ),
+    "a failed one": (_set(limit="0"), "this audit failed: its attackers can exceed its limit"),
+    "no controls": (_without_controls, "this audit is inconclusive, so no gate can rest on it"),
+    "lenient controls": (_lenient, "this audit expects another finding of a control than Crowdgate does"),
 }
 
 
@@ -264,13 +270,15 @@ def test_a_record_with_another_level_or_of_nothing_is_refused(folder: Path, ques
     for data in (b"{}\n", good + b" ", b"[" * 10**5, good.replace(b'"releases":', b'"releases":1')):
         path.write_bytes(data)
         _seal(folder, path.name)
-        with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
+        with pytest.raises(VerificationFailed, match="this file is not the record of an audit"):
             verify(folder)
     record, _ = AUDITS[question].read(good)
     better = record_bytes(record.model_copy(update={"attempt": 9}))
     path.write_bytes(better)
     _seal(folder, path.name)
-    with pytest.raises(VerificationFailed, match="what was measured is not what the release shows"):
+    with pytest.raises(
+        VerificationFailed, match="the value in the manifest differs from the value measured again on the release"
+    ):
         verify(folder)
 
 
@@ -328,7 +336,7 @@ def test_a_record_of_no_release_or_of_more_lines_than_there_are_is_refused_at_on
     """Judging so many lines would take minutes, and shares of no release have no mean."""
     reading = AUDITS[question]
     made, _ = reading.read(record(Town(audited), question).read_bytes())
-    with pytest.raises(VerificationFailed, match="it is not the record of an audit"):
+    with pytest.raises(VerificationFailed, match="this file is not the record of an audit"):
         reading.read(record_bytes(change(made)))
 
 

@@ -293,20 +293,29 @@ def _emptied(path: Path) -> None:
 
 
 FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no record": (Path.unlink, "what was measured is not what the release shows"),
-    "better counts": (_better, "what was measured is not what the release shows"),
-    "another policy": (_rewritten(policy_digest="0" * 64), "it is the audit of another policy"),
-    "on the table": (_rewritten(confidential=True), "it is the audit of another policy"),
-    "a silent control": (_silent, "nothing can be concluded from it"),
-    "a control that may be silent": (_lenient, "it says of a control that it must do something else"),
-    "no controls": (_without_controls, "it is not the record of an audit"),
-    "fewer weights": (_fewer_weights, "it was not judged at the weights that an audit judges"),
-    "another guarantee": (_rewritten(epsilon="0.01"), "it is the audit of another mechanism"),
-    "counts that can't be": (_negative, "it is not the record of an audit"),
-    "other trials": (_rewritten(trials=61), "it is not the record of an audit"),
-    "an endless number": (_endless, "it is not the record of an audit"),
-    "other text": (_spaced, "it is not the record of an audit"),
-    "nothing": (_emptied, "it is not the record of an audit"),
+    "no record": (Path.unlink, "the value in the manifest differs from the value measured again on the release"),
+    "better counts": (_better, "the value in the manifest differs from the value measured again on the release"),
+    "another policy": (
+        _rewritten(policy_digest="0" * 64),
+        "this audit belongs to another policy, or ran on a confidential table",
+    ),
+    "on the table": (
+        _rewritten(confidential=True),
+        "this audit belongs to another policy, or ran on a confidential table",
+    ),
+    "a silent control": (_silent, "this audit is inconclusive, so no gate can rest on it"),
+    "a control that may be silent": (_lenient, "this audit expects another finding of a control than Crowdgate does"),
+    "no controls": (_without_controls, "this file is not the record of an audit"),
+    "fewer weights": (_fewer_weights, "this audit was not judged at the predicate weights that its settings give"),
+    "another guarantee": (
+        _rewritten(epsilon="0.01"),
+        "this audit tried another mechanism, epsilon or delta than the release has",
+    ),
+    "counts that can't be": (_negative, "this file is not the record of an audit"),
+    "other trials": (_rewritten(trials=61), "this file is not the record of an audit"),
+    "an endless number": (_endless, "this file is not the record of an audit"),
+    "other text": (_spaced, "this file is not the record of an audit"),
+    "nothing": (_emptied, "this file is not the record of an audit"),
 }
 
 
@@ -328,7 +337,7 @@ def test_a_record_beside_a_release_without_such_gates_is_refused(town: Town) -> 
     said = json.loads((folder / "manifest.json").read_bytes())
     said["files"]["audit.json"] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     (folder / "manifest.json").write_bytes(canonical(said))
-    with pytest.raises(VerificationFailed, match=r"audit\.json: no gate is judged by it"):
+    with pytest.raises(VerificationFailed, match=r"audit\.json: no gate of the release is judged by this audit"):
         verify(folder)
 
 

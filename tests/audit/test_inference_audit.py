@@ -185,13 +185,14 @@ def test_what_is_found_is_judged_by_the_setting(
 @pytest.mark.parametrize(
     ("edits", "said"),
     [
-        ({SECRET: ""}, "none that is secret is released"),
+        ({SECRET: ""}, "the policy releases no secret attribute"),
         ({"        customProperties:\n          - {property: privacyRole, value: other}\n": (
             "        customProperties:\n          - {property: privacyRole, value: other}\n"
-            "          - {property: secret, value: true}\n")}, "a secret that is released at no level"),
+            "          - {property: secret, value: true}\n")}, "this secret attribute is not released"),
         ({"      - name: age\n        logicalType: integer\n        customProperties:\n": (
             "      - name: age\n        logicalType: integer\n        customProperties:\n"
-            "          - {property: knownToAttackers, value: false}\n")}, "none is known to attackers"),
+            "          - {property: knownToAttackers, value: "
+                "false}\n")}, "no released attribute is known to attackers"),
         ({"{property: secret, value: true}": "{property: secret, value: perhaps}"}, "true or false"),
         ({"{property: secret, value: true}": "{property: secrets, value: true}"}, "secret"),
     ],

@@ -248,7 +248,7 @@ def test_options_of_singling_out_are_refused(
     town: Watched, capfd: pytest.CaptureFixture[str], option: list[str]
 ) -> None:
     assert crowdgate("audit", town.policy, "--of", "membership", *option) == 2
-    assert "beside --of membership" in capfd.readouterr().err
+    assert "an option that --of membership does not have" in capfd.readouterr().err
 
 
 @pytest.mark.thorough

@@ -60,10 +60,10 @@ def test_both_validators_give_the_same_verdict_on_damaged_contracts(tmp_path: Pa
 
 def test_what_only_the_compiled_one_refuses_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path, CONTRACT.replace("mustBeLessThan: 2.5", "mustBeLessThan: 1e9999"))
-    assert any("another form" in problem.found for problem in problems_of(path))
+    assert any("(ODCS) does not allow" in problem.found for problem in problems_of(path))
 
 
 @pytest.mark.parametrize("wrong", ["kind: Contract", "statos: active"])
 def test_what_is_wrong_is_told_by_its_place_and_not_twice(tmp_path: Path, wrong: str) -> None:
     text = CONTRACT.replace("kind: DataContract" if "kind" in wrong else "status: active", wrong)
-    assert not any("another form" in problem.found for problem in problems_of(write(tmp_path, text)))
+    assert not any("(ODCS) does not allow" in problem.found for problem in problems_of(write(tmp_path, text)))

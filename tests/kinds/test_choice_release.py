@@ -158,16 +158,18 @@ def test_a_target_inside_the_key_is_classified(workshop: Workshop) -> None:
 WRONG: list[tuple[str, str, str, str, str, str | None]] = [
     # choose, attributes, where, found, expected, the right word
     (FULL, FIXED, "choose", "a choice without candidates", "attributes with several levels", None),
-    (FULL, "attributes: {age: {choose: [exact]}, ward: exact}", "choose", "a choice with one candidate",
+    (FULL, "attributes: {age: {choose: [exact]}, ward: exact}", "choose", "there is nothing to choose: every "
+        "attribute has one level",
      "attributes with several levels", None),
-    ("", ONE_LIST, "attributes.age", "several levels and no `choose`", "`choose: {epsilon: ...}` beside", None),
+    ("", ONE_LIST, "attributes.age", "several levels are listed, and the mechanism has no "
+        "`choose`", "`choose: {epsilon: ...}` beside", None),
     (FULL, "attributes: {age: {choose: []}, ward: exact}", "attributes.age.choose", "a list", "at least 1 item", None),
     (FULL, "attributes: {age: [exact, any], ward: exact}", "attributes.age", "a list", "{choose: [...]}", None),
     (FULL, "attributes: {age: {choose: exact}, ward: exact}", "attributes.age.choose", "'exact'", "list", None),
     (FULL, "attributes: {age: {choose: [exact, 10 year]}, ward: exact}", "attributes.age.choose.1",
      "unknown level '10 year'", "one of exact, 10 years, 50 years, any", "10 years"),
     (FULL, "attributes: {age: {choose: [exact, any, exact]}, ward: exact}", "attributes.age.choose.2",
-     "level 'exact' twice", "each candidate once", None),
+     "level 'exact' is listed twice", "each candidate once", None),
     ("choose: {epsilon: 0.25, score: expected_kept_row}", ONE_LIST, "choose.score", "'expected_kept_row'",
      "'expected_kept_rows'", "expected_kept_rows"),
     ("choose: {epsilon: 0.25, on: smple}", ONE_LIST, "choose.on", "'smple'", "'full' or 'sample'", "sample"),
@@ -176,21 +178,22 @@ WRONG: list[tuple[str, str, str, str, str, str | None]] = [
     ("choose: {epsilon: 0.25, price: 1}", ONE_LIST, "choose.price", "unknown key", "one of epsilon, score", None),
     ("choose: {score: expected_kept_rows}", ONE_LIST, "choose.epsilon", "the key is missing", "epsilon", None),
     ("choose: {epsilon: 0.25, score: classification, target: wards}", ONE_LIST, "choose.target",
-     "'wards' is not released: a target must be in the class key", "a released attribute", "ward"),
+     "'wards' is not released, and a target must be", "a released attribute", "ward"),
     ("choose: {epsilon: 0.25, score: classification, target: note}", ONE_LIST, "choose.target",
      "'note' is not released", "a released attribute", None),
     ("choose: {epsilon: 0.25, score: classification}", ONE_LIST, "choose", "no target", "a released attribute", None),
     (CLASSIFIED, LISTS, "choose.target", "the level of 'ward' is chosen too", "a target at one level", None),
-    ("choose: {epsilon: 0.25, target: ward}", ONE_LIST, "choose.target", "a target for expected_kept_rows",
+    ("choose: {epsilon: 0.25, target: ward}", ONE_LIST, "choose.target", "a target with the score expected_kept_rows",
      "no target", None),
-    ("choose: {epsilon: 0.25, weights: {age: 2}}", ONE_LIST, "choose.weights", "weights for expected_kept_rows",
+    ("choose: {epsilon: 0.25, weights: {age: 2}}", ONE_LIST, "choose.weights", "weights with the score "
+        "expected_kept_rows",
      "no weights", "expected_kept_information"),
     ("choose: {epsilon: 0.25, score: expected_kept_information, weights: {agee: 2}}", ONE_LIST, "choose.weights.agee",
      "'agee' is not released", "a released attribute", "age"),
     ("choose: {epsilon: 0.25, score: expected_kept_information, weights: {age: -1}}", ONE_LIST, "choose.weights.age",
      "'-1'", "a number from 0 to", None),
     ("choose: {epsilon: 0.25, score: expected_kept_information, weights: {age: 0, ward: 0}}", ONE_LIST,
-     "choose.weights", "no weight above 0", "at least one attribute that counts", None),
+     "choose.weights", "all weights are 0", "a weight above 0 for at least one attribute", None),
     ("choose: {epsilon: 1.4, on: sample}", ONE_LIST, "choose.on", "with the choice of levels on the same sample",
      "`on: full`", "full"),
 ]  # fmt: skip
@@ -224,7 +227,7 @@ def test_parts_that_exceed_the_total_are_one_problem(workshop: Workshop) -> None
         plan(workshop)
     (problem,) = caught.value.problems
     assert problem.where == "spec.privacy.epsilon"
-    assert problem.found == "the choice of levels and the charged gates take 2 of it"
+    assert problem.found == "the choice of levels and the charged gates take 2 of epsilon, which leaves nothing"
 
 
 def test_too_many_candidates_are_refused(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,15 +268,15 @@ def _free(claims: Claims) -> None:
 FORGED: dict[str, tuple[Change, str]] = {
     "no choice": (
         lambda claims: claims["mechanism"].pop("choice"),
-        "step 5, guarantee: the choice of levels is not paid",
+        "step 5, guarantee: the guarantee does not charge the choice of levels",
     ),
     "a cheaper choice": (
         lambda claims: claims["mechanism"]["choice"].update(epsilon="0.2"),
-        "step 5, guarantee: the choice of levels is not paid",
+        "step 5, guarantee: the guarantee does not charge the choice of levels",
     ),
     "on the sample": (
         lambda claims: claims["mechanism"]["choice"].update(on="sample"),
-        "step 5, guarantee: the choice of levels is not paid",
+        "step 5, guarantee: the guarantee does not charge the choice of levels",
     ),
     "elsewhere": (
         lambda claims: claims["mechanism"]["choice"].update(on="moon"),
@@ -285,16 +288,16 @@ FORGED: dict[str, tuple[Change, str]] = {
     ),
     "another level": (
         lambda claims: claims["mechanism"]["attributes"].update(age="any"),
-        "step 5, guarantee: the columns of the data are not the mechanism's",
+        "step 5, guarantee: the columns or levels of the data differ from those of the mechanism",
     ),
     "a free choice": (
         lambda claims: _drop(claims, "choice of levels"),
-        "step 5, guarantee: the choice of levels is not paid",
+        "step 5, guarantee: the guarantee does not charge the choice of levels",
     ),
-    "a choice of nothing": (_free, "step 5, guarantee: the choice of levels is not paid"),
+    "a choice of nothing": (_free, "step 5, guarantee: the guarantee does not charge the choice of levels"),
     "chosen elsewhere": (
         lambda claims: claims["mechanism"]["choice"]["chosen"].append("note"),
-        "step 5, guarantee: a level was chosen of a column that is not released",
+        "step 5, guarantee: the manifest says that a level was chosen for a column that is not released",
     ),
 }
 
@@ -314,11 +317,11 @@ def test_a_forged_choice_is_found(workshop: Workshop, forgery: str) -> None:
 JOINT: dict[str, tuple[Claims, str]] = {
     "a price that no candidates can keep": (
         {"epsilon": "0.5"},
-        "step 5, guarantee: k 13 does not reach the stated delta",
+        "step 5, guarantee: k 13 is too small for the stated epsilon and delta",
     ),
-    "more candidates": ({"candidates": 10**5}, "step 5, guarantee: k 13 does not reach the stated delta"),
+    "more candidates": ({"candidates": 10**5}, "step 5, guarantee: k 13 is too small for the stated epsilon and delta"),
     "too many candidates": ({"candidates": 10**6}, "step 2, manifest: .*mechanism.choice.candidates: "),
-    "on the full table": ({"on": "full"}, "step 5, guarantee: the choice of levels is not paid"),
+    "on the full table": ({"on": "full"}, "step 5, guarantee: the guarantee does not charge the choice of levels"),
 }
 
 
@@ -345,5 +348,7 @@ def test_a_further_part_beside_the_joint_one_is_found(workshop: Workshop) -> Non
         reword(claims, Fraction(1, 2))
 
     reseal_with_page(path, further)
-    with pytest.raises(VerificationFailed, match="step 5, guarantee: the choice of levels is not paid"):
+    with pytest.raises(
+        VerificationFailed, match="step 5, guarantee: the guarantee does not charge the choice of levels"
+    ):
         verify(path)

@@ -146,7 +146,7 @@ def taken(age: Fraction, numbers: Said) -> Fraction:
 
 
 def kept(rows: Sequence[Raw], rules: Rules) -> list[Raw]:
-    """Return the rows that count: with a name, without an invalid cell in a dropping column, at most so many of a
+    """Return the rows that count: with a name, without any invalid cell in a dropping column, at most so many of a
     person."""
     most, dropped, _ = rules
     out: list[Raw] = []

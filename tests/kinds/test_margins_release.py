@@ -185,7 +185,8 @@ def test_a_column_at_any_is_no_column_unless_all_are(bought: Workshop, attribute
 
 
 REFUSED: dict[str, tuple[str, tuple[str, ...]]] = {
-    "all of epsilon": ("margins: {epsilon: 1.5}", ("the margins and the charged gates take 2 of it",)),
+    "all of epsilon": ("margins: {epsilon: 1.5}", ("the margins and the charged gates take 2 of epsilon, which "
+        "leaves nothing",)),
     "a delta of no noise": ("margins: {epsilon: 0.5, noise: laplace, delta: 0.001}", ("with gaussian noise only",)),
     "all of delta": ("margins: {epsilon: 0.5, noise: gaussian, delta: 0.01}", ("margins.delta", "such as a tenth")),
     "an unknown level": ("margins: {epsilon: 0.5, levels: {ward: exat}}", ("margins.levels.ward", "write 'exact'")),
@@ -276,7 +277,7 @@ FORGED: dict[str, Forge] = {
     "weights of one ward": weights(1.2, "north"),
     "weights out of all bounds": weights(1e6),
     "a count": margins(lambda line: {**line, "estimate": line["estimate"] + 1}),
-    "a count below 0": margins(lambda line: {**line, "estimate": -1.0}),
+    "a count is below 0": margins(lambda line: {**line, "estimate": -1.0}),
     "half a count": margins(lambda line: {**line, "estimate": line["estimate"] + 0.5}),
     "a smaller error": margins(lambda line: {**line, "standard_error": line["standard_error"] * 0.99}),
     "a shorter interval": margins(lambda line: {**line, "lower": line["lower"] + 0.5}),

@@ -30,7 +30,7 @@ def test_an_inherited_sample_is_released_once_for_life(inherited: Workshop, caps
     assert "nothing was sampled again" in (inherited.release_dir("2030-01-01") / "README.md").read_text()
     assert claims["data"]["rows"] == 600  # nothing is sampled again: all classes are large
     assert crowdgate("release", inherited.policy, "--as-of", "2030-01-02") == 5
-    assert "used up by clinic/1/2030-01-01" in capsys.readouterr().err
+    assert "already released by clinic/1/2030-01-01" in capsys.readouterr().err
 
 
 REFUSED = {
@@ -100,10 +100,16 @@ def test_several_rows_of_a_person_are_bounded_and_priced(people: Workshop, capsy
 
 
 ROWS: dict[str, tuple[Change, str]] = {
-    "more rows": (lambda claims: claims["mechanism"].update(rows=9), "does not reach the stated delta"),
-    "fewer rows": (lambda claims: claims["mechanism"].update(rows=1), "the rows of a privacy unit are not those"),
-    "other rows": (lambda claims: claims["facts"].update(rows_per_unit=1), "the rows of a privacy unit are not those"),
-    "another unit": (lambda claims: claims["guarantee"].update(unit="row"), "the rows of a privacy unit are not those"),
+    "more rows": (lambda claims: claims["mechanism"].update(rows=9), "is too small for the stated epsilon and delta"),
+    "fewer rows": (lambda claims: claims["mechanism"].update(rows=1), "the number of rows per privacy unit differs"),
+    "other rows": (
+        lambda claims: claims["facts"].update(rows_per_unit=1),
+        "the number of rows per privacy unit differs",
+    ),
+    "another unit": (
+        lambda claims: claims["guarantee"].update(unit="row"),
+        "the number of rows per privacy unit differs",
+    ),
 }
 
 

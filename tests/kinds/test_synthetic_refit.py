@@ -111,7 +111,7 @@ def test_what_fits_in_all_files_and_was_not_drawn_is_refused(copy: Path, forgery
 
 def test_nothing_of_other_kinds_can_be_made_again() -> None:
     for kind in ("safe_k_anonymity", "dp_tables"):
-        with pytest.raises(ConfigurationError, match=f"--refit: a release by {kind}.*by dp_synthetic"):
+        with pytest.raises(ConfigurationError, match=f"--refit: this release is by {kind}.*by dp_synthetic"):
             verify(KEPT / "2" / kind, refit=True)
 
 

@@ -78,7 +78,7 @@ def test_persons_with_several_rows_are_protected_and_not_sampled(workshop: Works
         sigma = float(next(csv.DictReader(file))["sigma"])
     assert sigma**2 == pytest.approx(4 / (2 * float(Fraction(alone["measured"][0]["rho"]))), rel=1e-4)
     workshop.edit(workshop.policy, MECHANISM, MECHANISM + "    sampling: {beta: 0.5}\n")
-    with pytest.raises(ConfigurationError, match="one row each, to be sampled"):
+    with pytest.raises(ConfigurationError, match="one row per person in the contract"):
         plan_policy(workshop.policy)
 
 
@@ -141,7 +141,7 @@ def test_gates_withhold_when_their_limits_are_tightened(workshop: Workshop) -> N
 REFUSED: dict[str, tuple[str, str, str]] = {
     "an unknown attribute": ("ward: exact", "wrad: exact", "unknown attribute 'wrad'.*'ward'"),
     "an unknown level": ("10 years", "11 years", "unknown level '11 years'"),
-    "a level of one value": ("10 years", "any", "a level of one value"),
+    "a level of one value": ("10 years", "any", "this level has a single value"),
     "one attribute": ("{age: 10 years, ward: exact, note: exact}", "{age: 10 years}", "attributes"),
     "a direct identifier": ("ward: exact", "patient: exact", "direct identifier"),
     "shares of everything": (MECHANISM, f"{MECHANISM}    one_way_share: 0.95\n", "the rest measures pairs"),
@@ -156,12 +156,13 @@ REFUSED: dict[str, tuple[str, str, str]] = {
         MECHANISM, f"{MECHANISM}    triples: [[age, ward, note], [note, age, ward]]\n", "each triple once",
     ),
     "an impossible value of no domain": (
-        MECHANISM, f"{MECHANISM}    impossible: [{{age: [0 to 9], ward: [nroth]}}]\n", "'nroth' is no value.*'north'",
+        MECHANISM, f"{MECHANISM}    impossible: "
+            f"[{{age: [0 to 9], ward: [nroth]}}]\n", "'nroth' is not a value.*'north'",
     ),
     "values of two levels": (
         MECHANISM,
         f"{MECHANISM}    impossible: [{{age: [0 to 9, 50+], ward: [north]}}]\n",
-        "'50\\+' is no value beside",
+        "'50\\+' is not a value at the level",
     ),
     "a value that nothing goes with": (
         MECHANISM,
@@ -184,13 +185,14 @@ REFUSED: dict[str, tuple[str, str, str]] = {
     "a share of nothing for other tables": (
         MECHANISM,
         f"{MECHANISM}    one_way_share: 0.{'9' * 19}8\n    certificate_share: 1e-20\n",
-        "other tables with noise of",
+        "the noise in each number of other tables would be",
     ),
     "a share of nothing for distances": (
-        MECHANISM, f"{MECHANISM}    certificate_share: 1e-30\n", "distances with noise of .* of at most 100000000",
+        MECHANISM, f"{MECHANISM}    certificate_share: 1e-30\n", "noise in each number of distances .* is at "
+            "most 100000000",
     ),
     "no delta": ("{epsilon: 2, delta: 0.01}", "{epsilon: 2, delta: 0}", "delta"),
-    "a gate on rows": ("trusted_pairs", "smallest_class", "does not speak of a release by dp_synthetic"),
+    "a gate on rows": ("trusted_pairs", "smallest_class", "does not measure a release by dp_synthetic"),
 }  # fmt: skip
 
 
@@ -295,24 +297,27 @@ SEALED: dict[str, tuple[Change, str]] = {
     "more rounds than there can be": (lambda c: _later(c)[-1].update(round=501), "less than or equal to 500"),
     "a triple of other columns": (
         lambda c: c["mechanism"]["triples"].append(["x", "y", "z"]),
-        "of a column that is not released",
+        "has a column that is not released",
     ),
     "a smaller model": (
         lambda c: c["mechanism"].update(model_cells=11),
         "a larger model than the policy allows",
     ),
-    "rho moved": (_move, "do not spend their share"),
-    "a certificate that is not paid": (_unpaid, "the certificate does not spend its share"),
-    "a choice for nothing": (_free, "no choice was paid for"),
-    "twice the rho": (_richer, "does not keep the stated epsilon and delta"),
-    "another share": (lambda c: c["mechanism"].update(one_way_share="0.34"), "do not spend their share"),
-    "a round left out": (lambda c: c["mechanism"]["measured"].pop(), "do not spend what is left"),
+    "rho moved": (_move, "do not spend exactly their share"),
+    "a certificate that is not paid": (
+        _unpaid,
+        "the certificate does not spend exactly its share of the privacy budget",
+    ),
+    "a choice for nothing": (_free, "the privacy cost of choosing is missing"),
+    "twice the rho": (_richer, "the noise is too small for the stated epsilon and delta"),
+    "another share": (lambda c: c["mechanism"].update(one_way_share="0.34"), "do not spend exactly their share"),
+    "a round left out": (lambda c: c["mechanism"]["measured"].pop(), "do not spend exactly what the other parts leave"),
     "another number of rows": (
         lambda c: c["data"].update(rows=c["data"]["rows"] + 1),
-        "do not give the number of rows",
+        "the number of rows in the manifest does not follow",
     ),
-    "a nearer table": (lambda c: c["data"]["distances"].__setitem__(0, 0), "not what the manifest says"),
-    "another rate": (lambda c: c["mechanism"].update(beta="0.5"), "does not keep|not what is written"),
+    "a nearer table": (lambda c: c["data"]["distances"].__setitem__(0, 0), "differs from the data files"),
+    "another rate": (lambda c: c["mechanism"].update(beta="0.5"), "noise is too small|bytes differ from those"),
 }
 
 
@@ -348,8 +353,8 @@ def _impossible_row(rows: Lines) -> Lines:
 
 
 FORGED: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "a noisy count": (_cell("count", 3), "number of rows|not what the manifest says"),
-    "a distance": (_cell("distance", -40), "not what is written"),
+    "a noisy count": (_cell("count", 3), "number of rows|differs from the data files"),
+    "a distance": (_cell("distance", -40), "its bytes differ from those"),
     "a row less": (lambda folder: rewrite_rows(folder, lambda rows: rows[1:]), "rows|unreadable"),
     "an impossible row": (lambda folder: rewrite_rows(folder, _impossible_row), "impossible|canonical|classes"),
     "a picture": (lambda folder: (folder / "pairs.svg").write_text("<svg/>"), "pairs.svg"),

@@ -233,27 +233,28 @@ def moved(rows: Rows, by: float = 1) -> Rows:
 WARDS, BOTH = "3-count-by-ward-exact", "4-count-by-age-10-years-ward-exact"
 QUANTILES = "8-quantiles-of-age-at-10-years-by-ward-exact"
 TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
-    "a cell of a margin": (WARDS, moved, "does not agree"),
-    "a cell of a larger table": (BOTH, moved, "agree|interval"),
-    "a half": (WARDS, lambda rows: moved(rows, 0.5), "no whole number"),
-    "the total": ("1-count", moved, "does not agree"),
-    "a row missing": (WARDS, lambda rows: rows[1:], "not all cells"),
+    "a cell of a margin": (WARDS, moved, "give other totals"),
+    "a cell of a larger table": (BOTH, moved, "other totals|interval"),
+    "a half": (WARDS, lambda rows: moved(rows, 0.5), "not a multiple of its step"),
+    "the total": ("1-count", moved, "give other totals"),
+    "a row missing": (WARDS, lambda rows: rows[1:], "not all combinations"),
     "a row more": (WARDS, lambda rows: [*rows, rows[-1]], "more rows than the manifest"),
-    "another label": (WARDS, lambda rows: [{**rows[0], "ward": "west"}, *rows[1:]], "not all cells"),
-    "order": (WARDS, lambda rows: rows[::-1], "not all cells"),
+    "another label": (WARDS, lambda rows: [{**rows[0], "ward": "west"}, *rows[1:]], "not all combinations"),
+    "order": (WARDS, lambda rows: rows[::-1], "not all combinations"),
     "a flag": (WARDS, lambda rows: [{**rows[0], "trustworthy": not rows[0]["trustworthy"]}, *rows[1:]], "a flag"),
     "an empty cell": (WARDS, lambda rows: [{**rows[0], "value": None, "trustworthy": False}, *rows[1:]], "empty"),
     "a smaller interval": (WARDS, lambda rows: [{**rows[0], "lower": rows[0]["value"]}, *rows[1:]], "interval"),
     "a value outside": (WARDS, lambda rows: [{**rows[0], "value": rows[0]["upper"] + 1}, *rows[1:]], "outside"),
     "a larger error": (
         WARDS, lambda rows: [{**rows[0], "standard_error": 1.001 * rows[0]["standard_error"]}, *rows[1:]],
-        "not that of the noise",
+        "not follow from the stated noise",
     ),
     "another estimate": (
-        WARDS, lambda rows: [{**rows[0], "unbiased": rows[0]["unbiased"] + 1e-3}, *rows[1:]], "do not agree",
+        WARDS, lambda rows: [{**rows[0], "unbiased": rows[0]["unbiased"] + 1e-3}, *rows[1:]], "give other totals",
     ),
-    "a number for an estimate": (WARDS, lambda rows: [{**rows[0], "unbiased": None}, *rows[1:]], "an empty value"),
-    "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "standard_error": 0.5}, *rows[1:]], "of the noise"),
+    "a number for an estimate": (WARDS, lambda rows: [{**rows[0], "unbiased": None}, *rows[1:]], "only some of value"),
+    "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "standard_error": 0.5}, *rows[1:]], "from the "
+        "stated noise"),
     "a foreign bin": (
         QUANTILES, lambda rows: [{**rows[0], "bin": "none"}, *rows[1:]], "does not list",
     ),
@@ -298,7 +299,11 @@ def test_files_that_differ_are_found(copy: Path, stem: str) -> None:
     """The first format is read, and the other one does not hold equal tables."""
     rewrite_table(copy, stem, lambda rows: rows[1:], "csv")
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=rf"^step 6, contents: {stem}.csv: it is not what is written[^\n]*$"):
+    with pytest.raises(
+        VerificationFailed,
+        match=rf"^step 6, contents: {stem}.csv: its bytes differ from those that Crowdgate would write for this "
+        r"release[^\n]*$",
+    ):
         verify(copy)
 
 
@@ -329,7 +334,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     "no queries": (lambda claims: claims["mechanism"].update(queries=[]), "step 2, manifest: .*mechanism.queries: "),
     "a query less": (
         lambda claims: claims["mechanism"]["queries"].pop(0),
-        "step 5, guarantee: the tables are not made of the queries",
+        "step 5, guarantee: the manifest's tables do not use each of its queries exactly once, in order",
     ),
     "a table of no query": (
         lambda claims: claims["data"]["tables"][0].update(queries=""),
@@ -337,11 +342,11 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "a table of a query that there is not": (
         lambda claims: claims["data"]["tables"][0].update(queries=[10**30]),
-        "step 5, guarantee: the tables are not made of the queries",
+        "step 5, guarantee: the manifest's tables do not use each of its queries exactly once, in order",
     ),
     "a table of another query": (
         lambda claims: claims["data"]["tables"][0].update(queries=[1]),
-        "step 5, guarantee: the tables are not made of the queries",
+        "step 5, guarantee: the manifest's tables do not use each of its queries exactly once, in order",
     ),
     "an error beyond numbers": (
         lambda claims: claims["mechanism"].update(relative_error="1e+400"),
@@ -349,29 +354,32 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "more rho": (
         lambda claims: claims["mechanism"].update(rho="0.5"),
-        "step 5, guarantee: (what the noise spends does not keep|the queries do not spend)",
+        "step 5, guarantee: (the noise is too small for|the privacy cost of a query differs)",
     ),
     "a query's rho": (
         lambda claims: claims["mechanism"]["queries"][0].update(rho="0.5"),
-        "step 5, guarantee: the queries spend more than the mechanism",
+        "step 5, guarantee: the queries together spend more than the mechanism",
     ),
     "no rho": (
         lambda claims: claims["mechanism"]["queries"][0].update(rho="0"),
-        "step 5, guarantee: the queries spend more than the mechanism, or nothing",
+        "step 5, guarantee: the queries together spend more than the mechanism, or one of them spends nothing",
     ),
     "rho and epsilon": (
         lambda claims: claims["mechanism"].update(epsilon="1"),
-        "step 5, guarantee: a mechanism with discrete gaussian noise states",
+        "step 5, guarantee: a mechanism with discrete gaussian noise must state",
     ),
     "noise": (
         lambda claims: claims["mechanism"].update(noise="discrete laplace"),
-        "step 5, guarantee: a mechanism with discrete laplace noise states",
+        "step 5, guarantee: a mechanism with discrete laplace noise must state",
     ),
-    "noise of the other kind": (_as_laplace, "step [56], .*(not that of the noise|the queries do not spend)"),
+    "noise of the other kind": (
+        _as_laplace,
+        "step [56], .*(not follow from the stated noise|the privacy cost of a query differs)",
+    ),
     "no noise": (lambda claims: claims["mechanism"].update(noise="none"), "step 2, manifest: .*mechanism.noise: "),
     "beta": (
         lambda claims: claims["mechanism"].update(beta="0.5"),
-        "step 6, contents: .*(whole number of its steps|not that of the noise)",
+        "step 6, contents: .*(multiple of its step|not follow from the stated noise)",
     ),
     "sensitivity": (
         lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=0),
@@ -379,27 +387,27 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "a larger sensitivity": (
         lambda claims: claims["mechanism"]["queries"][0].update(sensitivity=2),
-        "step 5, guarantee: 1-count: the sensitivity of its query is not",
+        "step 5, guarantee: 1-count: the sensitivity in the manifest is wrong",
     ),
     "another grid": (
         lambda claims: claims["mechanism"]["queries"][5]["grid"].update(high=1),
-        "step 5, guarantee: .*the sensitivity of its query is not",
+        "step 5, guarantee: .*the sensitivity in the manifest is wrong",
     ),
     "a smaller grid": (
         _half_grid,
-        "step 6, contents: 6-sum-of-age-by-ward-exact.parquet: .*not that of the noise",
+        "step 6, contents: 6-sum-of-age-by-ward-exact.parquet: .*not follow from the stated noise",
     ),
     "numbers taken otherwise": (
         lambda claims: claims["data"]["tables"][5]["numbers"].update(high="70"),
-        "step 5, guarantee: 6-sum-of-age-by-ward-exact: it is described as no sum is",
+        "step 5, guarantee: 6-sum-of-age-by-ward-exact: the manifest describes this table wrongly for a sum",
     ),
     "another mean": (
         lambda claims: claims["data"]["tables"][6]["numbers"].update(low="1"),
-        "step 5, guarantee: 7-mean-of-age-by-ward-exact: it is described as no mean is",
+        "step 5, guarantee: 7-mean-of-age-by-ward-exact: the manifest describes this table wrongly for a mean",
     ),
     "no width": (
         lambda claims: claims["mechanism"].pop("width"),
-        "step 5, guarantee: the width of intervals is not that of the noise",
+        "step 5, guarantee: the stated width of intervals does not follow from the noise",
     ),
     "rows": (
         lambda claims: claims["mechanism"].update(rows_per_unit=2),
@@ -407,15 +415,15 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "levels": (
         lambda claims: claims["mechanism"]["queries"][1]["levels"].update(age="exact"),
-        "step 5, guarantee: .*or its queries are not its own",
+        "step 5, guarantee: .*or with other queries",
     ),
     "relative error": (
         lambda claims: claims["mechanism"].update(relative_error="1e-05"),
-        "step 6, contents: .*a flag does not follow",
+        "step 6, contents: .*a flag `trustworthy` does not follow",
     ),
     "suppressed": (
         lambda claims: claims["mechanism"].update(suppress=True),
-        "step 6, contents: .*was to be left empty",
+        "step 6, contents: .*which this release leaves empty",
     ),
     "invariants": (
         lambda claims: claims["mechanism"].update(invariants=["total"]),
@@ -423,19 +431,20 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "no raw": (
         lambda claims: claims["mechanism"].update(raw=False),
-        "step 6, contents: 1-count-raw.csv: no file of such a release",
+        "step 6, contents: 1-count-raw.csv: a release of this kind has no such file",
     ),
     "a table less": (
         lambda claims: claims["data"]["tables"].pop(),
-        "step 5, guarantee: the tables are not made of the queries",
+        "step 5, guarantee: the manifest's tables do not use each of its queries exactly once, in order",
     ),
     "a table of another kind": (
         lambda claims: claims["data"]["tables"][0].update(kind="sum"),
-        "step 5, guarantee: 1-count: it is described as no sum is",
+        "step 5, guarantee: 1-count: the manifest describes this table wrongly for a sum",
     ),
     "more cells": (
         lambda claims: claims["data"]["tables"][1].update(cells=99),
-        "step 6, contents: 2-count-by-age-10-years: its cells are not those of its domain",
+        "step 6, contents: 2-count-by-age-10-years: the number of cells in the manifest differs from that of "
+        "the table's columns",
     ),
     "more values": (
         lambda claims: claims["data"]["columns"][0].update(values=99),
@@ -447,21 +456,24 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "an unknown kind": (
         lambda claims: claims["mechanism"].update(kind="magic"),
-        "step 2, manifest: .*its mechanism is none of",
+        "step 2, manifest: .*its mechanism is unknown",
     ),
     "parts": (
         lambda claims: claims["guarantee"]["parts"][0].update(name="rest"),
-        "step 5, guarantee: its parts are not the mechanism's",
+        "step 5, guarantee: the parts of the privacy guarantee are not those of the mechanism",
     ),
-    "a smaller epsilon": (_for_less, "step 5, guarantee: what the noise spends does not keep"),
+    "a smaller epsilon": (_for_less, "step 5, guarantee: the noise is too small for"),
     "words": (
         lambda claims: claims["guarantee"].update(words=["nothing can be learnt"]),
-        "step 5, guarantee: the words of the guarantee are not its numbers",
+        "step 5, guarantee: the manifest's sentences on the guarantee differ from its numbers",
     ),
-    "key": (lambda claims: claims.update(key="injected"), "step 2, manifest: the key was injected"),
+    "key": (
+        lambda claims: claims.update(key="injected"),
+        "step 2, manifest: the manifest says that the secret key was injected",
+    ),
     "a trusted share": (
         lambda claims: claims["verdicts"][2].update(value="1", low="1", high="1"),
-        "step 7, gates: trusted_share: what was measured is not",
+        "step 7, gates: trusted_share: the value in the manifest differs from the value measured again",
     ),
 }
 
@@ -476,9 +488,9 @@ def test_claims_that_do_not_fit_together_are_found(copy: Path, name: str) -> Non
 
 
 LISTS: dict[str, tuple[int, str]] = {
-    "tables.csv": (6, "tables.csv: it is not what is written of this release"),
-    "dictionary.csv": (3, "levels.csv: it does not tell the levels of dictionary.csv"),
-    "levels.csv": (4, "it does not add up to 5-count-by-age-50-years|not that of the noise"),
+    "tables.csv": (6, "tables.csv: its bytes differ from those that Crowdgate would write for this release"),
+    "dictionary.csv": (3, "levels.csv: its levels differ from those of dictionary.csv"),
+    "levels.csv": (4, "its counts do not add up to those of 5-count-by-age-50-years|not follow from the stated noise"),
 }
 """The column whose first cell is changed, and the expected problem."""
 
@@ -521,7 +533,8 @@ WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
     "not in levels": ("sum: age, by: [ward]", "sum: age, by: [wrd]", "tables.4.by.0", "'wrd' has no level", "ward"),
     "column": ("sum: age,", "sum: aeg,", "tables.4.sum", "unknown attribute 'aeg'", "age"),
     "not numeric": ("mean: age, by: {ward: exact}", "mean: ward", "tables.5.mean", "'ward' is not numeric", None),
-    "itself": ("mean: age, by: {ward: exact}", "mean: age, by: {age: exact}", "tables.5.by", "'age' itself", None),
+    "itself": ("mean: age, by: {ward: exact}", "mean: age, by: {age: exact}", "tables.5.by", "'age' is the "
+        "column of this table itself", None),
     "quantile level": ("level: 10 years, at", "level: 11 years, at", "tables.6.level", "unknown level '11 years'",
                        "10 years"),
     "probability": ("at: [0.75, 0.5]", "at: [0.75, 1]", "tables.6.at", "['3/4', '1']", None),
@@ -532,11 +545,11 @@ WRONG: dict[str, tuple[str, str, str, str, str | None]] = {
     "nothing left": ("share: 0.1}", "share: 0.7}", "tables.1", "no budget left", None),
     "twice": ("{attributes: {age: 50 years}}", "{attributes: [ward, age]}", "tables.3", "'count by ward (exact), age",
               None),
-    "all twice": ("{all: 1}", "{all: 2}", "tables.2", "which line 2 of `tables` holds", None),
-    "too many ways": ("{all: 1}", "{all: 3}", "tables.1.all", "3 of the 2 attributes", None),
+    "all twice": ("{all: 1}", "{all: 2}", "tables.2", "repeats entry 2 of `tables`", None),
+    "too many ways": ("{all: 1}", "{all: 3}", "tables.1.all", "tables of 3 attributes, and `levels` has 2", None),
     "delta": ("delta: 0.01}", "delta: 0}", "noise", "delta must be a number in (0, 1)", None),
     "gate": ("trusted_share, at_least: 0.05", "released_rows, at_least: 1", "gates.2.measure",
-             "released_rows does not speak of a release by dp_tables", None),
+             "released_rows does not measure a release by dp_tables", None),
 }  # fmt: skip
 
 
@@ -642,7 +655,7 @@ def test_numbers_that_no_noise_is_drawn_for_are_refused(workshop: Workshop) -> N
 def test_an_attribute_named_like_a_number_of_the_tables_is_refused(workshop: Workshop) -> None:
     for path in (workshop.contract, workshop.policy):
         path.write_text(path.read_text().replace("ward", "value").replace("value.csv", "ward.csv"), encoding="utf-8")
-    assert any("'value' is a column that every table has" in p[2] for p in problems(workshop))
+    assert any("'value' is the name of a column that every table has" in p[2] for p in problems(workshop))
 
 
 def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,9 +109,9 @@ SPOILT: list[tuple[Callable[[Path], None], str]] = [
     (change_entry, "its bytes are others than its name says"),
     (swap_entry, "its bytes are others than its name says"),
     (link_entry, "a folder, not a regular file, and the index lists it"),
-    (untrusted_entry, "none of them is among the 1 trusted keys"),
+    (untrusted_entry, "none of these keys is among the 1 trusted keys"),
     (old_index, "is there, and the index does not list it"),
-    (foreign_index, "none of them is among the 1 trusted keys"),
+    (foreign_index, "none of these keys is among the 1 trusted keys"),
     (entry_as_index, "expected 'application/vnd.crowdgate.kl-index.v1\\+json'"),
     (hide_in_staging, "is there, and the index does not list it"),
 ]
@@ -243,7 +243,7 @@ def in_a_circle(self: Spoilt, _: bytes) -> None:
     [
         (cut, "the server's answer ends too early"),
         (cut_chunk, "the server's answer can't be read"),
-        (cut_without_length, "no DSSE envelope|its bytes are others"),
+        (cut_without_length, "not a signed envelope|its bytes are others"),
         (endless, "larger than"),
         (no_http, "the server's answer can't be read"),
         (in_a_circle, "the server answers 302"),

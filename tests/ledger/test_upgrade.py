@@ -65,6 +65,6 @@ def test_no_line_upgrades_another_ledger(url: str) -> None:
 def test_one_that_was_edited_is_not_upgraded(url: str) -> None:
     edit(Path(url.removeprefix("sqlite:///")), "UPDATE entries SET epsilon = '1/100' WHERE number = 1")
     before = Path(url.removeprefix("sqlite:///")).read_bytes()
-    with pytest.raises(LedgerRefused, match="not upgraded: entries differ"):
+    with pytest.raises(LedgerRefused, match="not upgraded: its rows of entries differ"):
         upgrade(url)
     assert Path(url.removeprefix("sqlite:///")).read_bytes() == before

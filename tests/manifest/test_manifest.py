@@ -130,7 +130,9 @@ def test_a_refusal_says_where_and_not_what_stands_there(sealed: bytes) -> None:
     ids=lambda data: repr(data[:30]),
 )  # fmt: skip
 def test_what_names_no_kind_is_refused(data: bytes) -> None:
-    with pytest.raises(VerificationFailed, match=re.escape("manifest.json: it is not the manifest of a release")):
+    with pytest.raises(
+        VerificationFailed, match=re.escape("manifest.json: this file is not the manifest of a release")
+    ):
         kind_in(data)
 
 

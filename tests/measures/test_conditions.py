@@ -288,7 +288,7 @@ WRONG: list[tuple[str, str, Callable[[str], bool]]] = [
     ("measure: t_closeness, at_most: 0.2", "needs `of`", lambda text: "of: a released attribute" in text),
     ("measure: t_closeness, of: wrd, at_most: 0.2", "'wrd' is not released", lambda text: "ward" in text),
     ("measure: t_closeness, of: note, at_most: 0.2", "'note' is not released", bool),
-    ("measure: released_classes, of: ward, at_most: 9", "speaks of all released attributes", bool),
+    ("measure: released_classes, of: ward, at_most: 9", "is computed over all released attributes", bool),
     ("measure: t_closeness, of: ward, at_most: 0.2, over: [age]", "no `over`", bool),
     ("measure: t_closeness, of: [ward], at_most: 0.2", "a list", bool),
 ]

@@ -144,7 +144,7 @@ def test_who_vouches_for_a_release_is_said(clinic: Workshop) -> None:
     assert "this run made it" in page_after(result).markdown()
     key = clinic.root / "other.key"
     assert crowdgate("keys", "create", key) == 0
-    with pytest.raises(VerificationFailed, match="nobody signed"):
+    with pytest.raises(VerificationFailed, match="the release is not signed"):
         requested_page(str(result.path), None, [key.with_suffix(".key.pub")])
 
 

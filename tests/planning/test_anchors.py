@@ -159,7 +159,7 @@ def test_a_manifest_that_was_changed_is_named(
     assert release(workshop, 1) == 5
     assert crowdgate("ledger", "verify") == 6
     said = capsys.readouterr().err
-    assert said.count("the release was changed, or the ledger is another copy") == 2
+    assert said.count("the release was changed, or this is another copy of the ledger") == 2
 
 
 def test_a_release_that_a_crash_left_committed_is_no_foreign_one(workshop: Workshop) -> None:
@@ -231,7 +231,7 @@ def test_a_changed_policy_needs_a_new_version(workshop: Workshop, capsys: pytest
     workshop.edit(workshop.policy, "at_most: 500", "at_most: 501")
     capsys.readouterr()
     assert release(workshop, 1) == 5
-    assert "a changed policy needs a new version" in capsys.readouterr().err
+    assert "Give the changed policy a new version" in capsys.readouterr().err
     workshop.edit(workshop.policy, "version: 1", "version: 2")
     assert release(workshop, 1) == 0
 
@@ -353,7 +353,7 @@ def test_a_policy_that_can_not_be_read_is_told_by_ledger_verify(
     os.mkfifo(workshop.policy.parent / "other.yaml")
     capsys.readouterr()
     assert crowdgate("ledger", "verify") == 6
-    assert "other.yaml can't be read, or names no destination" in capsys.readouterr().err
+    assert "other.yaml publishes: the file can't be read, or names no destination" in capsys.readouterr().err
     assert release(workshop, 1) == 0  # a good policy is not stopped by another one
 
 
@@ -368,4 +368,4 @@ def test_a_policy_whose_destination_is_a_loop_of_links_is_told_and_stops_no_othe
     assert release(workshop, 0) == 0
     capsys.readouterr()
     assert crowdgate("ledger", "verify") == 6
-    assert "other.yaml can't be read, or names no destination" in capsys.readouterr().err
+    assert "other.yaml publishes: the file can't be read, or names no destination" in capsys.readouterr().err

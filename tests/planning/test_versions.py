@@ -15,7 +15,7 @@ def test_a_changed_file_is_told_by_the_ledger_and_without_it_by_what_is_publishe
     workshop.edit(workshop.budget, "owner: board", "owner: council")
     by_ledger = check(workshop.policy)
     (words,) = changed(by_ledger)
-    assert "clinic/1/2030-01-01 was made of them" in words
+    assert "clinic/1/2030-01-01 was made from them" in words
     (warning,) = [each for each in by_ledger.warnings if each.code == "CG211"]
     assert (warning.file, warning.line, warning.column) == (str(workshop.policy), 3, 26)
     assert not by_ledger.allowed

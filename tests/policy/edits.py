@@ -68,7 +68,8 @@ BAD: list[Bad] = [
     _back((CONTRACT, "property: rowsAtMost", "property: rowsAtMots"), "CG101", "property: rowsAtMots", "unknown"),
     _back((CONTRACT, "top: true", "tpo: true"), "CG101", "tpo", "unknown key"),
     Bad((BUDGET, "people: 300000", "people: 300,000"), "CG101", "000, unit", "unknown key"),
-    Bad((CONTRACT, "status: active", "status: active\nstatsu: x"), "CG101", "statsu", "a key that ODCS does not know"),
+    Bad((CONTRACT, "status: active", "status: active\nstatsu: x"), "CG101", "statsu", "a key that the Open Data "
+        "Contract Standard"),
     Bad((ROWS, "  owner: disclosure-review\n", ""), "CG102", "metadata:", "metadata.owner: the key is missing"),
     Bad((BUDGET, "kind: PrivacyBudget\n", ""), "CG102", "apiVersion", "kind: the key is missing"),
     Bad((ROWS, "  owner: disclosure-review", "  owner: a\n  owner: b"), "CG105", "owner: b\n", "is there twice"),
@@ -88,7 +89,8 @@ BAD: list[Bad] = [
     _back((SYNTHETIC, "weeks_worked: 6 bands", "weeks_worked: 6 band"), "CG104", "weeks_worked", "unknown level"),
     _back((BUDGET, "add-remove", "add_remove"), "CG103", "relation", "'add_remove'"),
     _back((CONTRACT, "value: quasi-identifier", "value: quasi-identifer"), "CG103", "value: quasi-identifer", "Role"),
-    _back((CASES, "gate: guarantee_epsilon,", "gate: guarantee_epsilom,"), "CG104", "gate: guarantee_epsilom", "none"),
+    _back((CASES, "gate: guarantee_epsilon,", "gate: "
+        "guarantee_epsilom,"), "CG104", "gate: guarantee_epsilom", "is not a gate"),
     _back((CASES, "{outcome: published}", "{outcome: publish}"), "CG103", "outcome: publish}", "'publish'"),
     _back((CASES, "policy: census_income", "policy: census_incme"), "CG104", "policy: census_incme", "no policy"),
     _back((CASES, "{pso_bound: fail}", "{pso_bound: Fail}"), "CG103", "pso_bound: Fail", "'Fail'"),
@@ -118,21 +120,22 @@ BAD: list[Bad] = [
     Bad((ROWS, "version: 1", "version: 2026-draft"), "CG103", "version: 2026", "metadata.version: '2026-draft'"),
     Bad((ROWS, "to: releases", "to: /tmp/out"), "CG113", "to: /tmp", "not inside the working copy"),
     Bad((CONTRACT, "public/age.csv", "public/aeg.csv"), "CG106", "value: public/aeg.csv", "'public/aeg.csv'"),
-    Bad((CASES, "value: 60, high: 100.5", "value: 600, high: 100.5"), "CG103", "{gate: expected_s", "keys with values"),
+    Bad((CASES, "value: 60, high: 100.5", "value: 600, high: 100.5"), "CG103", "{gate: expected_s", "the keys gate"),
     # what does not fit together
-    Bad((ROWS, "at_least: 80000", "at_least: 80000, at_most: 9"), "CG103", "{measure: released_rows", "keys with"),
+    Bad((ROWS, "at_least: 80000", "at_least: 80000, at_most: 9"), "CG103", "{measure: released_rows", "the keys "
+        "measure, at_least, at_most"),
     Bad((ROWS, "0.25, severity: advise", "0.25"), "CG110", "{measure: suppressed_share", "is confidential"),
     Bad((ROWS, ", charge: {epsilon: 0.05}", ""), "CG110", "{measure: singletons", "has no charge"),
-    Bad((ROWS, "charge: {epsilon: 0.05}", "charge: {epsilon: 1}"), "CG109", "epsilon: 1, delta", "take 1.3 of it"),
-    Bad((TABLES, "trusted_share,", "smallest_class,"), "CG110", "measure: smallest_class", "does not speak of"),
+    Bad((ROWS, "charge: {epsilon: 0.05}", "charge: {epsilon: 1}"), "CG109", "epsilon: 1, delta", "take 1.3 of epsilon"),
+    Bad((TABLES, "trusted_share,", "smallest_class,"), "CG110", "measure: smallest_class", "does not measure"),
     Bad((BUDGET, "unit: row", "unit: person"), "CG108", "unit: person", "'person'", checked=ROWS),
     Bad((CONTRACT, "{name: 10 years, width: 10}", "{name: 10 years, width: 12}"), "CG111", "{name: 10 years, width: 12",
-        "the level splits '10 to 14'"),
+        "this level splits the group '10 to 14'"),
     Bad((MARGINS, "Female,155775", "Female,many"), "CG112", "Female", "the count 'many'"),
     Bad((LEVELS, "Children,Children,Children", "Children,Children"), "CG112", "Children,Children\nLess", "2 cells"),
     # no YAML
     Bad((ROWS, "  contract: census", "\tcontract: census"), "CG107", "\tcontract", "cannot start any token"),
-    Bad((ROWS, "contract: census-income", "contract: &c census-income"), "CG107", "&c", "an anchor or alias"),
+    Bad((ROWS, "contract: census-income", "contract: &c census-income"), "CG107", "&c", "a YAML anchor or alias"),
 ]  # fmt: skip
 
 LIMITS = [

@@ -134,12 +134,13 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
      "an attribute of contract census-income", "income"),
     ("marital_status: 2 groups", "marital_status: 2 grops", "2 grops", "spec.mechanism.attributes.marital_status",
      "unknown level '2 grops'", "one of exact, 4 groups, 2 groups, any", "2 groups"),
-    (GATE, "{measure: released_classes}", "{measure: released_classes}", "spec.gates.6", "keys with values", LIMIT,
+    (GATE, "{measure: released_classes}", "{measure: released_classes}", "spec.gates.6", "the keys measure", LIMIT,
      None),
-    (GATE, "{measure: released_classes, at_least: 5, at_most: 9}", "at_least: 5,", "spec.gates.6", "keys with values",
+    (GATE, "{measure: released_classes, at_least: 5, at_most: "
+        "9}", "at_least: 5,", "spec.gates.6", "the keys measure, at_least",
      LIMIT, None),
     (GATE, "{measure: released_rows, at_least: 7}", "at_least: 7", "spec.gates.6",
-     "a second gate on released_rows with the same kind of limit", "one gate each", None),
+     "a second gate on released_rows with the same kind of limit", "one such gate", None),
     ("at_most: 0.25, severity: advise", "at_most: 0.25", "suppressed_share", "spec.gates.7",
      "suppressed_share is confidential", "severity: advise", "advise"),
     (", charge: {epsilon: 0.05}", "", "singletons, at_most: 1000", "spec.gates.4",
@@ -147,48 +148,50 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
     ("at_least: 500", "at_least: 500, charge: {epsilon: 0.1}", "charge: {epsilon: 0.1}", "spec.gates.6.charge",
      "released_classes costs nothing", "no charge", None),
     ("charge: {epsilon: 0.05}", "charge: {epsilon: 1}", "privacy:", "spec.privacy.epsilon",
-     "the charged gates take 1 of it", "a total above the sum of all charges", None),
+     "the charged gates take 1 of epsilon, which leaves nothing", "a total above the sum of all charges", None),
     ("charge: {epsilon: 0.05}", "charge: {epsilon: 1e5}", "privacy:", "spec.privacy.epsilon",
-     "the charged gates take 100000 of it", "a total above", None),
+     "the charged gates take 100000 of epsilon, which leaves nothing", "a total above", None),
     ("with: {weight: 1e-9}", "with: {wait: 1e-9}", "wait", "spec.gates.2.with.wait", "unknown option", "one of weight",
      "weight"),
     (GATE, "{measure: released_classes, at_least: 500, with: {weight: 1}}", "with: {weight: 1}",
      "spec.gates.6.with.weight", "unknown option", "no options", None),
-    ("with: {weight: 1e-9}", "with: {weight: 2}", "weight: 2", "spec.gates.2.with.weight", "out of range",
+    ("with: {weight: 1e-9}", "with: {weight: 2}", "weight: 2", "spec.gates.2.with.weight", "this value is out of range",
      "a weight above 0 and at most 1", None),
-    ("with: {people: 300000}", "with: {people: 1.5}", "people: 1.5", "spec.gates.3.with.people", "out of range",
+    ("with: {people: 300000}", "with: {people: 1.5}", "people: 1.5", "spec.gates.3.with.people", "this value is "
+        "out of range",
      "a whole number of people", None),
     ("over: [age, sex,", "over: [age, race,", "over: [age, race", "spec.gates.3.over.1", "'race' is not released",
      "a released attribute", None),
     ("over: [age, sex,", "over: [aeg, sex,", "over: [aeg", "spec.gates.3.over.0", "'aeg' is not released",
      "a released attribute", "age"),
-    ("over: [age, sex,", "over: [age, age,", "over: [age, age", "spec.gates.3.over", "an attribute twice",
+    ("over: [age, sex,", "over: [age, age,", "over: [age, age", "spec.gates.3.over", "an attribute is listed twice",
      "each attribute once", None),
     ("over: [age, sex, marital_status]", "over: []", "over: []", "spec.gates.3.over", "a list", "at least 1 item",
      None),
     (GATE, "{measure: released_classes, at_least: 5, over: [age]}", "at_least: 5,", "spec.gates.6.over",
-     "released_classes speaks of all released attributes", "no `over`", None),
+     "released_classes is computed over all released attributes", "no `over`", None),
     *[
         (GATE, f"{{measure: {gate}, charge: {{epsilon: 0.05}}}}", gate, where, found, expected, None)
         for gate, where, found, expected in [
             ("invalid_share, at_most: 0.1", "spec.gates.6", "invalid_share needs `of`", "of: a column that is read"),
             ("invalid_share, of: race, at_most: 0.1", "spec.gates.6.of", "'race' is not read", "one of age, "),
             *[
-                (f"invalid_share, of: age, {limit}", "spec.gates.6", "invalid_share without a share", "six decimals")
+                (f"invalid_share, of: age, {limit}", "spec.gates.6", "invalid_share needs a share", "six decimals")
                 for limit in ("at_least: 0.1", "at_most: 1.1", "at_most: -0.1", "at_most: 0.1234567")
             ],
-            ("invalid_people, of: age, at_most: 1", "spec.gates.6.of", "speaks of all", "no `of`"),
+            ("invalid_people, of: age, at_most: 1", "spec.gates.6.of", "is computed over all", "no `of`"),
             ("truncated_people, at_most: 1", "spec.gates.6", "nobody has more rows", "privacyUnit is a person"),
-            ("singletons, at_least: 1", "spec.gates.6", "a second gate on singletons", "one gate each"),
+            ("singletons, at_least: 1", "spec.gates.6", "a second gate on singletons", "one such gate"),
             ("j_tons, at_most: 1", "spec.gates.6", "j_tons without size", "with: {size: ...}"),
             *[
-                (f"{name}, at_most: 0.1, with: {{size: {size}}}", "spec.gates.6.with.size", "out of range", expected)
+                (f"{name}, at_most: 0.1, with: "
+                    f"{{size: {size}}}", "spec.gates.6.with.size", "this value is out of range", expected)
                 for name, size, expected in [
                     *[("j_tons", size, "from 1 to 1e9") for size in ("0", "-1", "1.5", "1e10")],
                     *[(name, "1", "from 2 on") for name in ("classes_below", "share_in_classes_below")],
                 ]
             ],
-            ("singleton_share, at_least: 0.1", "spec.gates.6", "without a share", "six decimals"),
+            ("singleton_share, at_least: 0.1", "spec.gates.6", "needs a share", "six decimals"),
             ("singleton_share, at_most: 0.1, with: {size: 1}", "spec.gates.6.with.size", "unknown option", "no opt"),
         ]
     ],
@@ -234,7 +237,7 @@ WRONG_POLICIES: list[tuple[str, str, str, str, str, str, str | None]] = [
          "a folder below it, such as releases", None)
         for wrong in ("../x", "releases/../../x", "/tmp/x", '""', ".", "releases/..", '"a\\0b"', "outside/x", "loop/x")
     ],
-    ("formats: [parquet, csv]", "formats: [csv, csv]", "publish:", "spec.publish.formats", "a format twice",
+    ("formats: [parquet, csv]", "formats: [csv, csv]", "publish:", "spec.publish.formats", "a format is listed twice",
      "each format once", None),
     ("formats: [parquet, csv]", "formats: [parket]", "publish:", "spec.publish.formats.0", "'parket'",
      "'parquet' or 'csv'", "parquet"),
@@ -304,7 +307,7 @@ def test_a_gate_that_withholds_clean_tables_is_warned_of(copy: Copy) -> None:
         gate = f"{{measure: invalid_share, of: age, at_most: {share}, charge: {{epsilon: 0.05}}}}"
         text = copy.edit(POLICY, GATE, gate)
         (note,) = (each for each in check(copy.root / POLICY).gates if "invalid_share" in each.gate)
-        assert ("withholds a table of 300000 rows without an invalid cell" in (note.warning or "")) is warned
+        assert ("withholds even a table of 300000 rows without any invalid cell" in (note.warning or "")) is warned
         (copy.root / POLICY).write_text(text.replace(gate, GATE))
 
 
@@ -399,12 +402,16 @@ def test_a_policy_outside_a_working_copy_is_refused(whole: Copy) -> None:
 
 UNREADABLE: dict[str, tuple[Callable[[str], bytes], str, str | None]] = {
     "a key twice": (lambda text: f"{text}kind: x\n".encode(), "the key is there twice", "kind: x"),
-    "an anchor bomb": (lambda text: f"{text}a: &a [x]\nb: &b [*a, *a, *a]\n".encode(), "an anchor or alias", "a: &a"),
+    "an anchor bomb": (
+        lambda text: f"{text}a: &a [x]\nb: &b [*a, *a, *a]\n".encode(),
+        "a YAML anchor or alias",
+        "a: &a",
+    ),
     "a tag": (lambda text: f"{text}a: !!python/object:os.system x\n".encode(), "the tag", "a: !!"),
-    "two documents": (lambda text: f"{text}---\nkind: x\n".encode(), "a second document", "---"),
+    "two documents": (lambda text: f"{text}---\nkind: x\n".encode(), "a second YAML document", "---"),
     "more than 1 MiB": (lambda text: f"{text}# {'x' * (1 << 20)}".encode(), "larger than 1 MiB", None),
     "deep nesting": (lambda text: f"{text}a: {'[' * 1000}".encode(), "nested too deeply", "a: [["),
-    "not UTF-8": (lambda text: text.encode() + b"# \xff", "bytes that are not UTF-8", None),
+    "not UTF-8": (lambda text: text.encode() + b"# \xff", "the file is not UTF-8 text", None),
     "an unclosed bracket": (lambda text: text.replace("csv]", "csv").encode(), "", None),
     "nothing": (lambda _: b"", "an empty file", None),
 }

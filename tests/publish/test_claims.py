@@ -48,7 +48,7 @@ def test_another_ledgers_claim_is_refused_with_words_and_can_be_removed_by_a_per
         destination_claims.claim(root, ID, MINE)
     assert all(
         word in str(refused.value)
-        for word in (OTHER, str(destination_claims.claim_file(root, ID)), "nothing was charged")
+        for word in (OTHER, str(destination_claims.claim_file(root, ID)), "No budget was charged")
     )
     destination_claims.claim_file(root, ID).unlink()
     destination_claims.claim(root, ID, MINE)

@@ -30,16 +30,25 @@ def test_a_dictionary_is_read_as_it_was_written(tmp_path: Path, listed: list[Dic
 
 
 WRONG: dict[str, tuple[bytes, str]] = {
-    "nothing": (b"", "its columns are not column, level, code"),
-    "another header": (b"column,level,code,label\n", "its columns are not"),
-    "a short line": (f"{HEADER}\na,exact,0,x\n".encode(), "not as many cells"),
-    "a long line": (f"{HEADER}\na,exact,0,x,,\n".encode(), "not as many cells"),
-    "an empty line": (f"{HEADER}\na,exact,0,x,\n\n".encode(), "not as many cells"),
-    "a value twice": (f"{HEADER}\na,exact,0,x,\na,exact,1,x,\n".encode(), "stands there twice"),
-    "a column at a level twice": (f"{HEADER}\na,exact,0,x,one\na,exact,1,y,two\n".encode(), "stands there twice"),
-    "an open quote": (f'{HEADER}\na,exact,0,"x,\n'.encode(), "not written as a listing"),
-    "text after a quote": (f'{HEADER}\na,exact,0,"x"y,\n'.encode(), "not written as a listing"),
-    "no text": (f"{HEADER}\na,exact,0,".encode() + b"\xff,\n", "not written as a listing"),
+    "nothing": (b"", "its columns must be column, level, code"),
+    "another header": (b"column,level,code,label\n", "its columns must be"),
+    "a short line": (f"{HEADER}\na,exact,0,x\n".encode(), "another number of cells"),
+    "a long line": (f"{HEADER}\na,exact,0,x,,\n".encode(), "another number of cells"),
+    "an empty line": (f"{HEADER}\na,exact,0,x,\n\n".encode(), "another number of cells"),
+    "a value twice": (f"{HEADER}\na,exact,0,x,\na,exact,1,x,\n".encode(), "is listed twice"),
+    "a column at a level twice": (f"{HEADER}\na,exact,0,x,one\na,exact,1,y,two\n".encode(), "is listed twice"),
+    "an open quote": (
+        f'{HEADER}\na,exact,0,"x,\n'.encode(),
+        "bytes differ from those that Crowdgate would write for this list",
+    ),
+    "text after a quote": (
+        f'{HEADER}\na,exact,0,"x"y,\n'.encode(),
+        "bytes differ from those that Crowdgate would write for this list",
+    ),
+    "no text": (
+        f"{HEADER}\na,exact,0,".encode() + b"\xff,\n",
+        "bytes differ from those that Crowdgate would write for this list",
+    ),
 }
 
 

@@ -27,5 +27,5 @@ def test_levels_that_nest_are_read() -> None:
 def test_a_value_that_belongs_elsewhere_by_way_of_another_level_is_refused(at: int) -> None:
     other = {"0 to 1": "2 to 3", "2 to 3": "0 to 1", "low": "high", "high": "low"}
     lines = [(*line[:4], other[line[4]]) if i == at else line for i, line in enumerate(LINES)]
-    with pytest.raises(VerificationFailed, match="it does not tell the levels"):
+    with pytest.raises(VerificationFailed, match="its levels differ from those"):
         domains_of(LISTED, lines)

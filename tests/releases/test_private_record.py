@@ -220,7 +220,7 @@ def test_without_its_ledger_nobody_knows_whether_a_policy_is_informed(there: Wor
     assert say("check", there.policy, "--json").json()["policies"][0]["informed"] is None
     assert say("plan", there.policy, "--json").json()["informed"] is None
     told = say("check", there.policy).out
-    assert "unknown whether confidential results were viewed before: its ledger can't be read" in told
+    assert "the ledger can't be read here, so it is unknown whether confidential results were viewed before" in told
 
 
 @pytest.mark.thorough

@@ -197,7 +197,11 @@ def _tables(clinic: Workshop) -> None:
 
 REFUSED: dict[str, tuple[Edit, str, str]] = {
     "unknown": (_policy("contract: town", "contract: twon"), "no file has the id 'twon'", "town"),
-    "not named": (_policy("  register: {contract: town}\n", ""), "register_matches without a register", "below spec"),
+    "not named": (
+        _policy("  register: {contract: town}\n", ""),
+        "register_matches needs a register, and the policy names none",
+        "below spec",
+    ),
     "not asked for": (_policy(MATCHES, ""), "no gate reads the register", "a gate on register_matches"),
     "not public": (_town("public, value: true", "public, value: false"), "is not public", "public, value: true"),
     "not public elsewhere": (
@@ -215,9 +219,13 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
     ),
     "other levels": (_town("width: 50", "width: 20"), "'age' is another attribute in contract town", "'50 years'"),
     "other values": (_town("south, east", "south, west"), "'ward' is another attribute in contract town", "'exact'"),
-    "tables": (_tables, "register_matches does not speak of a release by dp_tables", "a measure such as"),
-    "size 0": (_policy("size: 3}, at_most: 1", "size: 0}, at_most: 1"), "out of range", "from 1 to 1e9"),
-    "half a size": (_policy("size: 3}, at_most: 1", "size: 1.5}, at_most: 1"), "out of range", "from 1 to 1e9"),
+    "tables": (_tables, "register_matches does not measure a release by dp_tables", "a measure such as"),
+    "size 0": (_policy("size: 3}, at_most: 1", "size: 0}, at_most: 1"), "this value is out of range", "from 1 to 1e9"),
+    "half a size": (
+        _policy("size: 3}, at_most: 1", "size: 1.5}, at_most: 1"),
+        "this value is out of range",
+        "from 1 to 1e9",
+    ),
 }
 
 
@@ -281,15 +289,15 @@ def _twice(said: dict[str, Any]) -> None:
 
 
 FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "removed": (Path.unlink, "what was measured is not what the release shows"),
+    "removed": (Path.unlink, "the value in the manifest differs from the value measured again on the release"),
     "fewer matches": (
         _said(lambda said: said.update(records=[3, 2, 5, 9], rows=20, usable=19)),
-        "not what the release shows",
+        "differs from the value measured again on the release",
     ),
     "more that are usable": (_said(lambda said: said.update(usable=16)), "not those of its cells"),
     "less that are usable": (_said(lambda said: said.update(usable=3)), "not those of its cells"),
     "a smaller table": (_said(lambda said: said.update(rows=14)), "not those of its cells"),
-    "a larger table": (_said(lambda said: said.update(rows=17)), "README.md: it is not what"),
+    "a larger table": (_said(lambda said: said.update(rows=17)), "README.md: this page differs from what"),
     "somebody is nobody": (_said(lambda said: said.update(records=[3, 2, 0, 9])), "codes and records"),
     "less cells": (_said(lambda said: said["records"].pop()), "codes and records"),
     "another level": (_column(0, level="10 years"), "not released at these levels"),
@@ -298,9 +306,18 @@ FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "no such value": (_column(1, codes=[0, 1, 0, 7]), "a code of no value"),
     "another order": (_column(0, codes=[1, 0, 1, 1]), "in order, each once"),
     "a cell twice": (_said(_twice), "in order, each once"),
-    "spaced": (lambda path: path.write_bytes(path.read_bytes() + b" "), "not written as a register is"),
-    "negative": (_said(lambda said: said.update(records=[3, 2, -1, 9])), "not written as a register is"),
-    "empty": (lambda path: path.write_bytes(b"{}\n"), "not written as a register is"),
+    "spaced": (
+        lambda path: path.write_bytes(path.read_bytes() + b" "),
+        "bytes differ from those that Crowdgate would write for a register",
+    ),
+    "negative": (
+        _said(lambda said: said.update(records=[3, 2, -1, 9])),
+        "bytes differ from those that Crowdgate would write for a register",
+    ),
+    "empty": (
+        lambda path: path.write_bytes(b"{}\n"),
+        "bytes differ from those that Crowdgate would write for a register",
+    ),
     "oversized": (lambda path: path.write_bytes(b" " * 2000), "larger than 1000 bytes"),
 }
 
@@ -341,5 +358,5 @@ def test_a_register_beside_a_release_without_such_gates_is_refused(clinic: Works
     assert not (folder / "register.json").exists()
     (folder / "register.json").write_bytes((published / "register.json").read_bytes())
     resealed(folder)
-    with pytest.raises(VerificationFailed, match=r"register\.json: no gate is judged by it"):
+    with pytest.raises(VerificationFailed, match=r"register\.json: no gate of the release is judged by this audit"):
         verify(folder)

@@ -159,7 +159,7 @@ def test_a_published_release_whose_files_are_gone_is_lost(workshop: Workshop) ->
 def test_another_policy_under_the_same_id_is_refused(workshop: Workshop) -> None:
     run(workshop)
     workshop.edit(workshop.policy, "owner: board", "owner: somebody")
-    with pytest.raises(LedgerRefused, match="needs a new version"):
+    with pytest.raises(LedgerRefused, match="Give the changed policy a new version"):
         run(workshop)
 
 

@@ -231,7 +231,7 @@ def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytes
 def test_what_check_warns_of_is_told_at_the_beginning(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, "singletons, at_most: 500", "singletons, at_least: 500")
     text = explain_policy(workshop.policy).replace("\\", "")
-    told = text.index("singletons at least 500 refuses what is good and lets through what is bad")
+    told = text.index("singletons at least 500 is on the wrong side, so it withholds the better releases")
     assert told < text.index("## What is released")
 
 

@@ -26,7 +26,7 @@ TOLD = [
     "metadata.onwer: unknown key", "metadata.owner: the key is missing", "spec.privacy.epsilon: 'two'",
     "spec.gates.5.severity: 'shrug'", "spec.gates.3.measure: unknown measure 'released_rosw'",
     "spec.gates.0.with.wait: unknown option", "spec.publish.to: '../releases' is not inside",
-    "spec.publish.formats: a format twice", "spec.gates.1.over.0: 'wrad' is not released",
+    "spec.publish.formats: a format is listed twice", "spec.gates.1.over.0: 'wrad' is not released",
     "spec.mechanism.attributes.wadr: unknown attribute", "age.domain.tpo: an unknown key",
     "spec.people: 'many'", "spec.unit: 'person'",
 ]  # fmt: skip

@@ -196,7 +196,10 @@ def test_check_and_explain_tell_a_waiver_and_when_it_has_expired(
     by_measure = {note.gate.split()[0]: note for note in check(waived.policy, "2030-06-30").gates}
     assert (by_measure["released_rows"].waived, by_measure["released_rows"].warning) == (True, None)
     late = {note.gate.split()[0]: note for note in check(waived.policy, "2030-07-01").gates}["released_rows"]
-    assert (late.waived, late.warning) == (False, "its waiver expired on 2030-06-30: a failure withholds again")
+    assert (late.waived, late.warning) == (
+        False,
+        "its waiver expired on 2030-06-30, so a failure withholds the release again",
+    )
     assert crowdgate("check", waived.policy) == 0
     assert SAID.removeprefix("fail, ") in capfd.readouterr().out
     text = explain_policy(waived.policy)
@@ -244,13 +247,22 @@ FORGED = {"reason": "why", "approved_by": "who", "expires": "2030-06-30"}
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (forged("released_rows", waived=None), "it blocks and did not pass"),
-        (forged("released_rows", waiver=None), "whether it was waived does not follow"),
-        (forged("released_rows", waiver={**FORGED, "expires": "2029-12-31"}), "whether it was waived does not follow"),
-        (forged("released_classes", waived=True, waiver=FORGED), "whether it was waived does not follow"),
-        (forged("pso_bound", waiver=FORGED), "it is stated as no such gate can be"),
-        (forged("released_rows", severity="advise"), "it is stated as no such gate can be"),
-        (forged("released_rows", outcome="pass", waived=None), "its outcome does not follow"),
+        (forged("released_rows", waived=None), "this blocking gate did not pass"),
+        (forged("released_rows", waiver=None), "says wrongly whether this gate was waived"),
+        (
+            forged("released_rows", waiver={**FORGED, "expires": "2029-12-31"}),
+            "says wrongly whether this gate was waived",
+        ),
+        (forged("released_classes", waived=True, waiver=FORGED), "says wrongly whether this gate was waived"),
+        (
+            forged("pso_bound", waiver=FORGED),
+            "the manifest's gate on this measure has a limit, option or charge that such a gate can't have",
+        ),
+        (
+            forged("released_rows", severity="advise"),
+            "the manifest's gate on this measure has a limit, option or charge that such a gate can't have",
+        ),
+        (forged("released_rows", outcome="pass", waived=None), "the manifest's outcome of this gate does not follow"),
         (forged("released_rows", waived=False), "waived"),
         (forged("released_rows", waiver={**FORGED, "expires": "2030-06-31"}), "a day as YYYY-MM-DD"),
         (
@@ -258,7 +270,7 @@ FORGED = {"reason": "why", "approved_by": "who", "expires": "2030-06-30"}
                 [gate.update(waiver=FORGED) for gate in claims["verdicts"] if gate["measure"] != "pso_bound"]
                 and claims["verdicts"].remove(verdict_of(claims, "pso_bound"))
             ),
-            "there is no gate that blocks, and can't be waived",
+            "the release has no blocking gate without a waiver, and must have one",
         ),
     ],
 )
@@ -308,10 +320,10 @@ def test_a_gate_that_the_policy_states_and_other_policy_files_are_told(waived: W
     assert released(waived) == 0
     folder = waived.release_dir(SLOT)
     reseal_with_page(folder, lambda claims: claims["verdicts"].remove(verdict_of(claims, "smallest_class")))
-    with pytest.raises(VerificationFailed, match="the policy states it, and the release does not"):
+    with pytest.raises(VerificationFailed, match="the policy has this gate, and the release does not"):
         verify(folder, policy=waived.policy)
     waived.edit(waived.policy, "owner: board", "owner: the board")
-    with pytest.raises(VerificationFailed, match="are not the files that are given"):
+    with pytest.raises(VerificationFailed, match="was made from other files than the policy"):
         verify(folder, policy=waived.policy)
 
 
@@ -322,7 +334,7 @@ def test_the_ledger_tells_a_waiver_that_had_expired_when_it_was_charged(
     monkeypatch.setattr(job, "waiver_day", lambda slot, _: slot)  # a maker that lets slots lie
     assert released(waived, "2020-01-01") == 0
     verify(waived.release_dir("2020-01-01"))
-    with pytest.raises(VerificationFailed, match="by the ledger's clock the waiver had expired"):
+    with pytest.raises(VerificationFailed, match="the waiver had expired when the ledger charged the release"):
         verify(waived.release_dir("2020-01-01"), ledger=waived.ledger)
 
 

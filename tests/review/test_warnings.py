@@ -40,13 +40,13 @@ CASES = {
     # the edits of policy and budget; the only warning; where it points; what it says
     "people x delta": (
         [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-6}")], "CG201", "delta: 1e-6",
-        "delta 1e-6 for 300000 people is 0.3 in all: a mechanism that publishes a record unchanged with that"
-        " probability would satisfy it; at most 0.01 is usual",
+        "delta 1e-6 times 300000 people is 0.3: a mechanism that publishes a record unchanged with probability delta"
+        " would satisfy the guarantee. Usual is a product of at most 0.01",
     ),
     "delta above one person's share": (
         [(PRIVACY, "privacy: {epsilon: 1, delta: 1e-3}"), USELESS], "CG202", "delta: 1e-3",
         "delta 0.001 is above 1/300000, one person's share: a mechanism that publishes the records of 300 of 300000"
-        " people unchanged, on average, would satisfy it",
+        " people unchanged, on average, would satisfy the guarantee",
     ),
     "a dry run": (
         [("spec:\n", "spec:\n  enforcement: dry-run\n")], "CG212", "enforcement: dry-run",
@@ -64,13 +64,14 @@ CASES = {
     ),
     "a bound that says nothing": (
         [("pso_bound, at_most: 0.4", "pso_bound, at_most: 0.5")], "CG204", "at_most: 0.5",
-        "pso_bound with weight 1e-9 at most 0.5 says next to nothing: it lets through what may point at exactly one"
+        "pso_bound with weight 1e-9 at most 0.5 hardly protects: its limit allows an attacker to describe exactly one"
         " person in half of all attempts",
     ),
     "nothing on singling out": (
         [(SINGLETONS, ""), ("    - {measure: pso_bound, at_most: 0.4, with: {weight: 1e-9}}\n", ""),
          ("people: 300000}}", "people: 300000}, severity: advise}")],
-        "CG205", "gates:", "no gate that blocks speaks of singling out: pso_bound does for every kind of release",
+        "CG205", "gates:",
+        "no gate that blocks limits singling out: add a gate on pso_bound, which every kind of release can have",
     ),
     "a gate that can't pass": (
         [("suppressed_share, at_most: 0.25", "suppressed_share, at_most: -1")], "CG206", "{measure: suppressed_share",
@@ -78,27 +79,30 @@ CASES = {
     ),
     "a gate that can't fail": (
         [("released_rows, at_least: 80000", "released_rows, at_least: 0")], "CG207", "{measure: released_rows",
-        "released_rows at least 0 can't fail under this mechanism: it checks nothing",
+        "released_rows at least 0 can't fail under this mechanism, so it checks nothing",
     ),
     "a paid gate that no table fails": (
         [("singletons, at_most: 500", "singletons, at_most: 1000000000")], "CG207", "{measure: singletons",
-        "singletons at most 1000000000 is paid for and checks nothing: there can be",
+        "singletons at most 1000000000 costs privacy budget and checks nothing: there are at most",
     ),
     "a paid share that no table is above": (
         [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 1, charge: {epsilon: 0.05}}")],
-        "CG207", "{measure: invalid_share", "is paid for and checks nothing: no share is above 1",
+        "CG207", "{measure: invalid_share", "costs privacy budget and checks nothing: its limit allows every share",
     ),
     "a gate that hardly passes": (
         [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}")],
-        "CG208", "{measure: invalid_share", "hardly passes: its noise withholds a table of 300000 rows without an",
+        "CG208", "{measure: invalid_share", "passes too seldom: its noise withholds even a table of 300000 rows "
+            "without",
     ),
     "a count whose limit is below its noise": (
         [("singletons, at_most: 500", "singletons, at_most: 91")], "CG208", "{measure: singletons",
-        "its noise withholds a table in which nothing counts once in 20 times or more; a limit from 92 on lets it pass",
+        "its noise withholds even a table with a count of 0, with probability 0.05 or more. With a limit of at least 92"
+        " such a table passes",
     ),
     "a limit on the wrong side": (
         [("suppressed_share, at_most: 0.25", "suppressed_share, at_least: 0.25")], "CG214", "at_least: 0.25",
-        "suppressed_share at least 0.25 refuses what is good and lets through what is bad: `at_most` is usual",
+        "this limit of suppressed_share at least 0.25 is on the wrong side, so it withholds the better releases. Use"
+        " `at_most`",
     ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",
@@ -134,16 +138,19 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
 
 
 BUDGETS = {
-    "epsilon: 1.9, delta: 1e-8": ("epsilon", "a lifetime budget of epsilon 1.9 pays one such release and no second: "),
+    "epsilon: 1.9, delta: 1e-8": (
+        "epsilon",
+        "a lifetime budget of epsilon 1.9 pays for one such release and no second: ",
+    ),
     "epsilon: 0.9, delta: 1e-8": (
         "epsilon",
-        "a lifetime budget of epsilon 0.9 pays no such release: census-income costs 1 each",
+        "a lifetime budget of epsilon 0.9 pays for no such release: census-income costs 1 each",
     ),
     "epsilon: 1.5, delta: 5e-10": (
         "delta",
-        "a lifetime budget of delta 5e-10 pays no such release: census-income costs 1e-9 each",
+        "a lifetime budget of delta 5e-10 pays for no such release: census-income costs 1e-9 each",
     ),
-    "epsilon: 4, delta: 1.9e-9": ("delta", "a lifetime budget of delta 1.9e-9 pays one such release and no second"),
+    "epsilon: 4, delta: 1.9e-9": ("delta", "a lifetime budget of delta 1.9e-9 pays for one such release and no second"),
 }
 
 
@@ -260,8 +267,9 @@ def test_a_gate_that_checks_nothing_stands_for_none(measure: str, codes: list[st
 
 @pytest.mark.parametrize(
     ("expires", "words"),
-    [("2029-12-31", "expired on 2029-12-31: a failure withholds again"), ("2030-01-01", None), ("2031-01-02", None),
-     ("2031-01-03", "holds for more than a year, up to 2031-01-03")],
+    [("2029-12-31", "expired on 2029-12-31, so a failure of this gate withholds the release "
+        "again"), ("2030-01-01", None), ("2031-01-02", None),
+     ("2031-01-03", "holds for more than a year (until 2031-01-03). State an earlier date")],
 )  # fmt: skip
 def test_a_waiver_that_has_expired_or_holds_for_long_is_told(expires: str, words: str | None, copy: Copy) -> None:
     waiver = f"{{reason: why, approved_by: who, expires: {expires}}}"

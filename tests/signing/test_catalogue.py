@@ -184,7 +184,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "name for a terminal": (lambda root: edit(root / "\x1b[2J"), r"\\x1b\[2J': not listed"),
     "name of no text": (lambda root: (root / os.fsdecode(b"\xff")).touch(), r"\\udcff': not listed"),
     "catalogue deleted": (lambda root: (root / NAME).unlink(), f"{NAME}: No such file"),
-    "catalogue emptied": (lambda root: (root / NAME).write_bytes(b""), f"{NAME}: no DSSE envelope"),
+    "catalogue emptied": (lambda root: (root / NAME).write_bytes(b""), f"{NAME}: the file is not a signed envelope"),
     "catalogue that is a folder": (lambda root: removed(root / NAME).mkdir(), "a folder, not a regular file"),
     "catalogue that is a pipe": (lambda root: os.mkfifo(removed(root / NAME)), "a named pipe, not a regular file"),
 }

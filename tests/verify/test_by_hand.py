@@ -391,85 +391,95 @@ def whole_manifest(sealed: bytes) -> Forge:
 # what is refused of a release of rows
 
 LONG = "1" + "0" * (4 << 20)
-WRITTEN = "it is not what is written of this release"
-SHOWN = "what was measured is not what the release shows"
+WRITTEN = "its bytes differ from those that Crowdgate would write for this release"
+SHOWN = "the value in the manifest differs from the value measured again on the release"
 FORGED: dict[str, tuple[Forge, str]] = {
     # files
     "data.txt for data, listed": (smuggled("data.txt", *DATA), "step 6, contents: "),
     "data.txt for data, its format too": (
         then(smuggled("data.txt", *DATA), says(lambda claims: claims.update(formats=["txt"]))),
-        "step 2, manifest: its formats are not some of",
+        "step 2, manifest: the manifest's formats are unknown or repeated",
     ),
     "data.txt for one of two formats": (
         smuggled("data.txt", "data.parquet"), "step 6, contents: ",
     ),
     "data.txt beside CSV alone": (
         then(smuggled("data.txt", "data.parquet"), says(lambda claims: claims.update(formats=["csv"]))),
-        "step 6, contents: data.txt: no file of such a release",
+        "step 6, contents: data.txt: a release of this kind has no such file",
     ),
-    "raw.csv, not listed": (smuggled("raw.csv", stays=False), "step 3, files: 'raw.csv': not in the manifest"),
-    "raw.csv, listed": (smuggled("raw.csv"), "step 6, contents: raw.csv: no file of such a release"),
-    "a file in the name of the signature": (smuggled(SIGNED, stays=False), "step 4, signature: no DSSE envelope"),
-    "another README": (page, "step 8, pages: README.md: it is not what the manifest and the files say"),
+    "raw.csv, not listed": (smuggled("raw.csv", stays=False), "step 3, files: 'raw.csv': the manifest does not "
+        "list this file"),
+    "raw.csv, listed": (smuggled("raw.csv"), "step 6, contents: raw.csv: a release of this kind has no such file"),
+    "a file in the name of the signature": (smuggled(SIGNED, stays=False), "step 4, signature: the file is not "
+        "a signed envelope"),
+    "another README": (page, "step 8, pages: README.md: this page differs from what the manifest and the files say"),
     "another README, not sealed": (
-        lambda folder: (folder / PAGE).write_text("Nothing to fear.\n"), "step 3, files: README.md: its size or digest",
+        lambda folder: (folder / PAGE).write_text("Nothing to fear.\n"), "step 3, files: README.md: the file "
+            "was changed: its size or digest",
     ),
     # gates
     "a gate dropped, the README left": (says(without_gate("smallest_class")), "step 8, pages: README.md: "),
     "a gate made advice, every number left": (
         says(lambda claims: [old.update(severity="advise") for old in claims["verdicts"]]),
-        "step 7, gates: there is no gate that blocks",
+        "step 7, gates: the release has no blocking gate without a waiver",
     ),
     "all gates dropped": (
         says_with_page(lambda claims: claims.update(verdicts=[])),
-        "step 5, guarantee: its parts are not the mechanism's and the charged gates'",
+        "step 5, guarantee: the parts of the privacy guarantee are not those of the mechanism and the charged gates",
     ),
     "expected singletons fewer": (
         says_with_page(gate("expected_singletons", value="0", low="0")), f"step 7, gates: expected_singletons: {SHOWN}",
     ),
     "a limit on expected singletons that it breaks": (
         says_with_page(gate("expected_singletons", at_most="0")),
-        "step 7, gates: expected_singletons: its outcome does not follow from what was measured",
+        "step 7, gates: expected_singletons: the manifest's outcome of this gate does not follow from its value "
+            "and limit",
     ),
     "a smaller pso bound": (
         says_with_page(gate("pso_bound", value="0.1", low="0.1", high="0.1")), f"step 7, gates: pso_bound: {SHOWN}",
     ),
     "a limit on the pso bound that it breaks": (
         says_with_page(gate("pso_bound", at_most="0.1")),
-        "step 7, gates: pso_bound: its outcome does not follow from what was measured",
+        "step 7, gates: pso_bound: the manifest's outcome of this gate does not follow from its value and limit",
     ),
     # guarantee
     "epsilon, the total": (
-        says(lambda claims: claims["guarantee"].update(epsilon="1")), "step 5, guarantee: its parts do not add up",
+        says(lambda claims: claims["guarantee"].update(epsilon="1")), "step 5, guarantee: the parts of the "
+            "privacy guarantee do not add up",
     ),
     "epsilon, a part": (
         says(lambda claims: claims["guarantee"]["parts"][0].update(epsilon="1")),
-        "step 5, guarantee: its parts do not add up",
+        "step 5, guarantee: the parts of the privacy guarantee do not add up",
     ),
     "epsilon, total and part": (
-        says_with_page(guarantee(False, epsilon="0.5")), "step 5, guarantee: the words of the guarantee are not its",
+        says_with_page(guarantee(False, epsilon="0.5")), "step 5, guarantee: the manifest's sentences on the "
+            "guarantee differ from its",
     ),
     "epsilon, total, part and words": (
-        says_with_page(guarantee(True, epsilon="0.5")), "step 5, guarantee: k 7 does not reach the stated delta",
+        says_with_page(guarantee(True, epsilon="0.5")), "step 5, guarantee: k 7 is too small for the stated "
+            "epsilon and delta",
     ),
     "epsilon, larger than what was spent": (
-        says_with_page(guarantee(True, epsilon="5")), "step 2, manifest: what the population has spent is less",
+        says_with_page(guarantee(True, epsilon="5")), "step 2, manifest: the manifest's total spent by the "
+            "population is less",
     ),
     "delta, total, part and words": (
-        says_with_page(guarantee(True, delta="0.0001")), "step 5, guarantee: k 7 does not reach the stated delta",
+        says_with_page(guarantee(True, delta="0.0001")), "step 5, guarantee: k 7 is too small for the stated "
+            "epsilon and delta",
     ),
     "beta raised, with its words": (
         says_with_page(rate("0.9")),
-        "step 5, guarantee: k 7 does not reach the stated delta",
+        "step 5, guarantee: k 7 is too small for the stated epsilon and delta",
     ),
-    "k lowered": (says_with_page(mechanism(k=3)), "step 5, guarantee: k 3 does not reach the stated delta"),
+    "k lowered": (says_with_page(mechanism(k=3)), "step 5, guarantee: k 3 is too small for the stated epsilon "
+        "and delta"),
     "k raised above the smallest class": (
-        says(mechanism(k=100)), r"step 6, contents: data.parquet: a class has fewer than 100 rows",
+        says(mechanism(k=100)), r"step 6, contents: data.parquet: a combination of values has fewer than k = 100 rows",
     ),
     "k raised, the README left": (says(mechanism(k=8)), "step 8, pages: README.md: "),
     # data
     "rows doubled in the data": (
-        then(data(doubled), reseal), "step 6, contents: data.parquet: it has more rows than the manifest states",
+        then(data(doubled), reseal), "step 6, contents: data.parquet: the file has more rows than the manifest states",
     ),
     "rows doubled, counts left": (
         then(data(doubled), counted), f"step 6, contents: counts.csv: {WRITTEN}",
@@ -480,20 +490,22 @@ FORGED: dict[str, tuple[Forge, str]] = {
     "rows doubled with counts and gates, README left": (
         then(data(doubled), counted, rewritten, judged), "step 8, pages: README.md: ",
     ),
-    "a class removed": (then(data(without_first), reseal), "step 6, contents: .*rows or classes are not as many as"),
+    "a class removed": (then(data(without_first), reseal), "step 6, contents: .*number of rows or classes "
+        "differs from"),
     "a class removed, counts left": (
         then(data(without_first), counted), f"step 6, contents: counts.csv: {WRITTEN}",
     ),
     "a count": (counts(2, "9999"), f"step 6, contents: counts.csv: {WRITTEN}"),
     # Parquet
     "a value in a Parquet dictionary": (
-        hidden("data.parquet", value=True), "step 6, contents: data.parquet: column 'age' holds what dictionary.csv",
+        hidden("data.parquet", value=True), "step 6, contents: data.parquet: column 'age' holds a value that "
+            "dictionary.csv",
     ),
     "a value in Parquet's key-value metadata": (
-        hidden("data.parquet"), "step 6, contents: data.parquet: .*or it carries metadata",
+        hidden("data.parquet"), "step 6, contents: data.parquet: .*or the file carries metadata",
     ),
     "a value in the Arrow schema": (
-        hidden("data.parquet", schema=True), "step 6, contents: data.parquet: .*or it carries metadata",
+        hidden("data.parquet", schema=True), "step 6, contents: data.parquet: .*or the file carries metadata",
     ),
     "bytes behind the Parquet footer": (behind("data.parquet"), "step 6, contents: data.parquet: unreadable"),
     "bytes in front of the Parquet footer": (in_front_of_footer, f"step 6, contents: data.parquet: {WRITTEN}"),
@@ -501,16 +513,16 @@ FORGED: dict[str, tuple[Forge, str]] = {
     "a bomb beside CSV": (bomb, f"step 6, contents: data.parquet: {WRITTEN}"),
     "a bomb alone": (
         then(alone, bomb, says(lambda claims: _of_so_many(claims, GIGA // 2))),
-        "step 6, contents: data.parquet: it is compressed, which no release is",
+        "step 6, contents: data.parquet: the file is compressed, and Crowdgate writes releases without compression",
     ),
     # what is no file
-    "a link": (linked, "step 1, folder: 'data.csv': no plain file"),
-    "a folder": (instead("data.csv", Path.mkdir), "step 1, folder: 'data.csv': no plain file"),
-    "a folder more": (lambda folder: (folder / "more").mkdir(), "step 1, folder: 'more': no plain file"),
-    "a pipe": (instead("data.csv", os.mkfifo), "step 1, folder: 'data.csv': no plain file"),
-    "a pipe as the manifest": (instead(NAME, os.mkfifo), "step 1, folder: 'manifest.json': no plain file"),
-    "a device": (instead("data.csv", zeros), "step 1, folder: 'data.csv': no plain file"),
-    "no manifest": (lambda folder: (folder / NAME).unlink(), "step 1, folder: manifest.json: missing"),
+    "a link": (linked, "step 1, folder: 'data.csv': a folder or link"),
+    "a folder": (instead("data.csv", Path.mkdir), "step 1, folder: 'data.csv': a folder or link"),
+    "a folder more": (lambda folder: (folder / "more").mkdir(), "step 1, folder: 'more': a folder or link"),
+    "a pipe": (instead("data.csv", os.mkfifo), "step 1, folder: 'data.csv': a folder or link"),
+    "a pipe as the manifest": (instead(NAME, os.mkfifo), "step 1, folder: 'manifest.json': a folder or link"),
+    "a device": (instead("data.csv", zeros), "step 1, folder: 'data.csv': a folder or link"),
+    "no manifest": (lambda folder: (folder / NAME).unlink(), "step 1, folder: manifest.json: the file is missing"),
     # numbers and JSON
     "1e9999999": (
         says(lambda claims: claims["guarantee"].update(epsilon="1e9999999")),
@@ -530,7 +542,8 @@ FORGED: dict[str, tuple[Forge, str]] = {
     "1e9999999 as a number": (
         claims_bytes(b'"people": 1000', b'"people": 1e9999999'), "step 2, manifest: manifest.json: ",
     ),
-    "deep JSON": (whole_manifest(b"[" * 10**6), "step 2, manifest: manifest.json: it is not the manifest of a release"),
+    "deep JSON": (whole_manifest(b"[" * 10**6),
+        "step 2, manifest: manifest.json: this file is not the manifest of a release"),
     "deep JSON in a field": (
         claims_bytes(b'"people": 1000', b'"people": ' + b"[" * 10**5 + b"]" * 10**5), "step 2, manifest: ",
     ),
@@ -569,9 +582,11 @@ FITTING: dict[str, Forge] = {
 def test_a_forgery_that_fits_is_told_by_the_key_and_by_the_ledger(rows: Published, copy: Path, name: str) -> None:
     FITTING[name](copy)
     assert "nobody vouches for its origin: it is not signed" in verify(copy).origin
-    with pytest.raises(VerificationFailed, match=rf"^step 4, signature: {SIGNED}: missing: keys are given"):
+    with pytest.raises(
+        VerificationFailed, match=rf"^step 4, signature: {SIGNED}: the release is not signed, and you gave trusted keys"
+    ):
         verify(copy, keys=[rows.key])
-    with pytest.raises(VerificationFailed, match=r"^step 9, ledger: manifest.json: its digest is not the one in the"):
+    with pytest.raises(VerificationFailed, match=r"^step 9, ledger: manifest.json: its digest differs from the one"):
         verify(copy, rows.ledger)
 
 
@@ -581,7 +596,9 @@ def test_a_forgery_that_fits_is_told_by_the_signature_that_it_keeps(rows: Publis
     FITTING[name](copy)
     shutil.copy(rows.folder / SIGNED, copy)
     for trusted in ([], [rows.key]):
-        with pytest.raises(VerificationFailed, match=f"^step 4, signature: {SIGNED}: it is the signature of another"):
+        with pytest.raises(
+            VerificationFailed, match=f"^step 4, signature: {SIGNED}: this signature belongs to another"
+        ):
             verify(copy, keys=trusted)
 
 
@@ -610,25 +627,27 @@ TABLES: dict[str, tuple[Forge, str]] = {
     "data.txt for a table": (
         smuggled("data.txt", f"{WARDS}.csv", f"{WARDS}.parquet"), f"step 6, contents: {WARDS}.parquet: unreadable",
     ),
-    "raw.csv, not listed": (smuggled("raw.csv", stays=False), "step 3, files: 'raw.csv': not in the manifest"),
-    "raw.csv, listed": (smuggled("raw.csv"), "step 6, contents: raw.csv: no file of such a release"),
+    "raw.csv, not listed": (smuggled("raw.csv", stays=False), "step 3, files: 'raw.csv': the manifest does not "
+        "list this file"),
+    "raw.csv, listed": (smuggled("raw.csv"), "step 6, contents: raw.csv: a release of this kind has no such file"),
     "another README": (page, "step 8, pages: README.md: "),
     "a gate dropped, the README left": (says(without_gate("trusted_share")), "step 8, pages: README.md: "),
     "epsilon, total, part and words": (
-        says_with_page(less_noise), "step 5, guarantee: what the noise spends does not keep the stated epsilon and",
+        says_with_page(less_noise), "step 5, guarantee: the noise is too small for the stated epsilon and",
     ),
     "delta, total, part and words": (
         says_with_page(guarantee(True, delta="0.0001")),
-        "step 5, guarantee: what the noise spends does not keep the stated",
+        "step 5, guarantee: the noise is too small for the stated",
     ),
     "a share of cells that can be trusted": (
         says_with_page(gate("trusted_share", value="1", low="1", high="1")), f"step 7, gates: trusted_share: {SHOWN}",
     ),
     "a value in Parquet's key-value metadata": (
-        hidden(f"{WARDS}.parquet"), f"step 6, contents: {WARDS}.parquet: .*or it carries metadata",
+        hidden(f"{WARDS}.parquet"), f"step 6, contents: {WARDS}.parquet: .*or the file carries metadata",
     ),
     "a value in the Arrow schema of raw numbers": (
-        hidden(f"{WARDS}-raw.parquet", schema=True), f"step 6, contents: {WARDS}-raw.parquet: .*or it carries metadata",
+        hidden(f"{WARDS}-raw.parquet", schema=True), f"step 6, contents: {WARDS}-raw.parquet: .*or the file "
+            "carries metadata",
     ),
     "bytes behind the Parquet footer": (
         behind(f"{WARDS}.parquet"), f"step 6, contents: {WARDS}.parquet: unreadable",

@@ -69,7 +69,10 @@ def test_a_quote_anywhere_in_a_listing_is_refused_and_told_by_its_digest(copy: P
     for at in range(0, len(whole), max(1, len(whole) // 25)):
         (copy / name).write_bytes(whole[:at] + b'"' + whole[at + 1 :])
         if whole[at : at + 1] != b'"':
-            with pytest.raises(VerificationFailed, match=f"step 3, files: {name}: its size or digest is not the"):
+            with pytest.raises(
+                VerificationFailed,
+                match=f"step 3, files: {name}: the file was changed: its size or digest differs from the",
+            ):
                 verify(copy)
 
 
@@ -106,8 +109,8 @@ def test_missing_and_additional_files_are_found(copy: Path) -> None:
     with pytest.raises(VerificationFailed) as failed:
         verify(copy)
     assert str(failed.value).splitlines() == [
-        "step 3, files: 'data.csv': missing",
-        "step 3, files: 'extra.txt': not in the manifest",
+        "step 3, files: 'data.csv': the manifest lists this file, and it is missing",
+        "step 3, files: 'extra.txt': the manifest does not list this file",
     ]
 
 
@@ -132,10 +135,10 @@ def _recount(claims: Claims, rows: int) -> None:
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        (_small_class, "fewer than"),
+        (_small_class, "has fewer than k ="),
         (lambda rows: [["17", rows[0][1]], *rows[1:]], "does not list"),
         (lambda rows: rows[::-1], "canonical order"),
-        (lambda rows: rows[1:], "not as many"),
+        (lambda rows: rows[1:], "number of rows or classes differs"),
         (lambda rows: [rows[0], *rows], "more rows than"),
     ],
     ids=["small class", "foreign value", "order", "row missing", "row more"],
@@ -151,10 +154,13 @@ def test_a_forged_table_is_found_even_when_the_manifest_is_resealed(
 
 @pytest.mark.parametrize(("forged", "found"), [("csv", "csv"), ("parquet", "csv")])
 def test_data_files_that_differ_are_found(copy: Path, forged: str, found: str) -> None:
-    """The smaller one is read, and the other one is not what is written of it."""
+    """The smaller one is read, and the other one is its bytes differ from those that Crowdgate would write of it."""
     rewrite_rows(copy, lambda rows: rows[1:], forged)
     reseal(copy, lambda claims: _recount(claims, claims["data"]["rows"] - (forged == "parquet")))
-    with pytest.raises(VerificationFailed, match=f"step 6, contents: data.{found}: it is not what is written"):
+    with pytest.raises(
+        VerificationFailed,
+        match=f"step 6, contents: data.{found}: its bytes differ from those that Crowdgate would write",
+    ):
         verify(copy)
 
 
@@ -181,20 +187,25 @@ def _with(lines: Lines, at: int, more: str) -> Lines:
 def test_forged_counts_are_found_even_when_the_manifest_is_resealed(copy: Path, name: str) -> None:
     rewrite_lines(copy / "counts.csv", COUNTS[name])
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=r"^step 6, contents: counts.csv: it is not what is written[^\n]*$"):
+    with pytest.raises(
+        VerificationFailed,
+        match=r"^step 6, contents: counts.csv: its bytes differ from those that Crowdgate would write[^\n]*$",
+    ):
         verify(copy)
 
 
 DICTIONARY: dict[str, tuple[Callable[[Lines], Lines], str]] = {
-    "a value missing": (lambda lines: lines[:-1], "numbers of values are not the manifest's"),
-    "a value twice": (lambda lines: [*lines, lines[-1]], "stands there twice"),
-    "other names": (lambda lines: [lines[0], *([f"{row[0]}s", *row[1:]] for row in lines[1:])], "not the manifest"),
-    "another code": (lambda lines: [lines[0], [*lines[1][:2], "7", *lines[1][3:]], *lines[2:]], "not what is written"),
+    "a value missing": (lambda lines: lines[:-1], "numbers of values differ from the manifest's"),
+    "a value twice": (lambda lines: [*lines, lines[-1]], "is listed twice"),
+    "other names": (lambda lines: [lines[0], *([f"{row[0]}s", *row[1:]] for row in lines[1:])], "differ from "
+        "the manifest"),
+    "another code": (lambda lines: [lines[0], [*lines[1][:2], "7", *lines[1][3:]], *lines[2:]], "its bytes "
+        "differ from those that Crowdgate would write"),
     "a value that occurs renamed": (
         lambda lines: [[*row[:3], "x" if row[3] == "north" else row[3], row[4]] for row in lines], "does not list",
     ),
-    "no header": (lambda lines: lines[1:], "its columns are not"),
-    "a cell more": (lambda lines: [*lines[:-1], [*lines[-1], ""]], "not as many cells"),
+    "no header": (lambda lines: lines[1:], "its columns must be"),
+    "a cell more": (lambda lines: [*lines[:-1], [*lines[-1], ""]], "another number of cells"),
 }  # fmt: skip
 
 
@@ -211,12 +222,15 @@ def test_a_changed_word_of_the_page_is_found_even_when_the_manifest_is_resealed(
     page = (copy / "README.md").read_text(encoding="utf-8")
     (copy / "README.md").write_text(page.replace("does not protect", "protects"), encoding="utf-8")
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=r"^step 8, pages: README.md: it is not what the manifest"):
+    with pytest.raises(
+        VerificationFailed, match=r"^step 8, pages: README.md: this page differs from what the manifest"
+    ):
         verify(copy)
 
 
 @pytest.mark.parametrize(
-    ("name", "found"), [("counts.csv", "contents: counts.csv: missing"), ("README.md", "pages: README.md: ")]
+    ("name", "found"),
+    [("counts.csv", "contents: counts.csv: the file is missing"), ("README.md", "pages: README.md: ")],
 )
 def test_a_release_without_one_of_its_files_is_found(copy: Path, name: str, found: str) -> None:
     (copy / name).unlink()
@@ -231,7 +245,9 @@ def test_a_further_file_is_found_even_when_the_manifest_names_it(copy: Path) -> 
     claims["files"]["more.csv"] = {}
     (copy / NAME).write_bytes(canonical(claims))
     reseal(copy)
-    with pytest.raises(VerificationFailed, match=r"step 6, contents: more.csv: no file of such a release"):
+    with pytest.raises(
+        VerificationFailed, match=r"step 6, contents: more.csv: a release of this kind has no such file"
+    ):
         verify(copy)
 
 
@@ -257,7 +273,7 @@ def _cut_first_class(copy: Path, size: int) -> Path:
 def test_a_class_of_k_rows_verifies_and_one_of_a_row_less_does_not(copy: Path) -> None:
     k = stated(copy)["mechanism"]["k"]
     assert verify(_cut_first_class(copy, k))
-    with pytest.raises(VerificationFailed, match=f"a class has fewer than {k} rows"):
+    with pytest.raises(VerificationFailed, match=f"has fewer than k = {k} rows"):
         verify(_cut_first_class(copy, k - 1))
 
 
@@ -304,49 +320,61 @@ def fewer_people(claims: Claims) -> None:
 
 
 CLAIMS: dict[str, tuple[Change, str]] = {
-    "k": (lambda claims: claims["mechanism"].update(k=3), "step 5, guarantee: k 3 does not reach the stated delta"),
+    "k": (
+        lambda claims: claims["mechanism"].update(k=3),
+        "step 5, guarantee: k 3 is too small for the stated epsilon and delta",
+    ),
     "beta": (
         lambda claims: claims["mechanism"].update(beta="0.9"),
-        "step 5, guarantee: k 7 does not reach the stated delta",
+        "step 5, guarantee: k 7 is too small for the stated epsilon and delta",
     ),
-    "epsilon": (lambda claims: claims["guarantee"].update(epsilon="1"), "step 5, guarantee: its parts do not add up"),
+    "epsilon": (
+        lambda claims: claims["guarantee"].update(epsilon="1"),
+        "step 5, guarantee: the parts of the privacy guarantee do not add up",
+    ),
     "parts": (
         lambda claims: claims["guarantee"]["parts"][0].update(epsilon="0.5"),
-        "step 5, guarantee: its parts do not add up",
+        "step 5, guarantee: the parts of the privacy guarantee do not add up",
     ),
-    "key": (lambda claims: claims.update(key="injected"), "step 2, manifest: the key was injected"),
+    "key": (
+        lambda claims: claims.update(key="injected"),
+        "step 2, manifest: the manifest says that the secret key was injected",
+    ),
     "columns": (
         lambda claims: claims["data"]["columns"].pop(),
-        "step 5, guarantee: the columns of the data are not the mechanism's",
+        "step 5, guarantee: the columns or levels of the data differ from those of the mechanism",
     ),
     "level": (
         lambda claims: claims["mechanism"]["attributes"].update(age="exact"),
-        "step 5, guarantee: the columns of the data are not the mechanism's",
+        "step 5, guarantee: the columns or levels of the data differ from those of the mechanism",
     ),
     "no parts": (
         lambda claims: claims["guarantee"].pop("parts"),
         "step 2, manifest: .*guarantee.parts: Field required",
     ),
-    "charge removed": (_without_charge, "step 5, guarantee: its parts are not the mechanism's and the charged gates'"),
+    "charge removed": (
+        _without_charge,
+        "step 5, guarantee: the parts of the privacy guarantee are not those of the mechanism and the charged gates",
+    ),
     "failed gate": (
         lambda claims: claims["verdicts"][0].update(outcome="fail"),
-        "step 7, gates: pso_bound at most 1: it blocks and did not pass",
+        "step 7, gates: pso_bound at most 1: this blocking gate did not pass",
     ),
     "no gates": (
         lambda claims: claims.update(verdicts=[]),
-        "step 5, guarantee: its parts are not the mechanism's and the charged gates'",
+        "step 5, guarantee: the parts of the privacy guarantee are not those of the mechanism and the charged gates",
     ),
     "only advice": (
         lambda claims: [found.update(severity="advise") for found in claims["verdicts"]],
-        "step 7, gates: there is no gate that blocks",
+        "step 7, gates: the release has no blocking gate without a waiver",
     ),
     "rows in a verdict": (
         lambda claims: _verdict(claims, "released_rows").update(value="999999"),
-        "step 7, gates: released_rows: what was measured is not what the release shows",
+        "step 7, gates: released_rows: the value in the manifest differs from the value measured again on the release",
     ),
     "another id": (
         lambda claims: claims["release"].update(id="other/9/2030-01-01"),
-        "step 2, manifest: its release id is not",
+        "step 2, manifest: the manifest's release id differs",
     ),
     "a further section": (lambda claims: claims.update(note="hello"), "step 2, manifest: .*note: Extra inputs"),
     "a further number": (
@@ -355,52 +383,56 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "rows of a row": (
         lambda claims: claims["mechanism"].update(rows=2),
-        "step 5, guarantee: the rows of a privacy unit",
+        "step 5, guarantee: the number of rows per privacy unit",
     ),
     "words": (
         lambda claims: claims["guarantee"].update(words=["nothing can be learnt"]),
-        "step 5, guarantee: the words of the guarantee are not its numbers",
+        "step 5, guarantee: the manifest's sentences on the guarantee differ from its numbers",
     ),
     "fewer people": (
         fewer_people,
-        "step 7, gates: expected_singletons: what was measured",
+        "step 7, gates: expected_singletons: the value in the manifest differs",
     ),
     "less spent": (
         lambda claims: claims["facts"]["spent"].update(epsilon="1"),
-        "step 2, manifest: what the population has spent is less",
+        "step 2, manifest: the manifest's total spent by the population is less",
     ),
     "a limit": (
         lambda claims: _verdict(claims, "released_rows").update(at_least="1000"),
-        "step 7, gates: released_rows: its outcome does not follow",
+        "step 7, gates: released_rows: the manifest's outcome of this gate does not follow",
     ),
     "both limits": (
         lambda claims: _verdict(claims, "released_rows").update(at_most="1000"),
-        "step 7, gates: released_rows: it is stated as no such gate can be",
+        "step 7, gates: released_rows: the manifest's gate on this measure has a limit, option or charge that "
+        "such a gate can't have",
     ),
     "a gate of another class": (
         lambda claims: _verdict(claims, "released_rows").update({"class": "static"}),
-        "step 7, gates: released_rows: no measure of this name and class",
+        "step 7, gates: released_rows: there is no public measure of this name and class",
     ),
-    "a confidential gate": (_confidential_gate, "step 7, gates: suppressed_share: no measure of this name and class"),
+    "a confidential gate": (
+        _confidential_gate,
+        "step 7, gates: suppressed_share: there is no public measure of this name and class",
+    ),
     "an unknown measure": (
         lambda claims: _verdict(claims, "released_rows").update(measure="magic"),
-        "step 7, gates: magic: no measure of this name and class",
+        "step 7, gates: magic: there is no public measure of this name and class",
     ),
     "a gate that was not measured": (
         lambda claims: _unmeasured(_verdict(claims, "released_rows")),
-        "step 7, gates: released_rows: what was measured is not",
+        "step 7, gates: released_rows: the value in the manifest differs from the value measured again",
     ),
     "another margin": (
         lambda claims: claims["facts"]["margins"].update(ward=[1, 1, 1, 997]),
-        "step 7, gates: expected_singletons: what was measured is not",
+        "step 7, gates: expected_singletons: the value in the manifest differs from the value measured again",
     ),
     "formats": (
         lambda claims: claims.update(formats=["csv"]),
-        "step 6, contents: data.parquet: no file of such a release",
+        "step 6, contents: data.parquet: a release of this kind has no such file",
     ),
     "an unknown format": (
         lambda claims: claims.update(formats=["xml"]),
-        "step 2, manifest: its formats are not some of",
+        "step 2, manifest: the manifest's formats are unknown or repeated",
     ),
 }
 
@@ -432,7 +464,8 @@ def _charged_more(claims: Claims) -> None:
 def test_the_part_of_a_charged_gate_is_what_its_noise_took(copy: Path, change: Change) -> None:
     reseal_with_page(copy, change)
     with pytest.raises(
-        VerificationFailed, match="step 5, guarantee: its parts are not the mechanism's and the charged"
+        VerificationFailed,
+        match="step 5, guarantee: the parts of the privacy guarantee are not those of the mechanism and the charged",
     ):
         verify(copy)
 
@@ -448,7 +481,7 @@ def test_price_and_policy_must_each_be_what_the_ledger_charged(
 ) -> None:
     reseal_with_page(copy, change)
     assert verify(copy)
-    with pytest.raises(VerificationFailed, match="its guarantee or policy is not what the ledger charged"):
+    with pytest.raises(VerificationFailed, match="its guarantee or policy differs from what the ledger charged"):
         verify(copy, published[0].ledger)
 
 
@@ -473,7 +506,7 @@ def test_an_edited_ledger_vouches_for_nothing(published: tuple[Workshop, Path], 
     connection.execute("UPDATE entries SET manifest_digest = ?", (digest,))
     connection.commit()
     connection.close()
-    with pytest.raises(VerificationFailed, match=r"step 9, ledger: manifest.json: its digest is not"):
+    with pytest.raises(VerificationFailed, match=r"step 9, ledger: manifest.json: its digest differs"):
         verify(copy, published[0].ledger)
     with pytest.raises(VerificationFailed, match=r"step 9, ledger: .*differ from its journal"):
         verify(copy, f"sqlite:///{edited}")
@@ -495,5 +528,9 @@ def test_a_gate_on_the_input_speaks_of_a_column_that_was_read(tmp_path: Path) ->
         reword(claims, Fraction(1, 2))
 
     reseal_with_page(path, elsewhere)
-    with pytest.raises(VerificationFailed, match="invalid_share: it is stated as no such gate can be"):
+    with pytest.raises(
+        VerificationFailed,
+        match="invalid_share: the manifest's gate on this measure has a limit, option or charge that such a "
+        "gate can't have",
+    ):
         verify(path)

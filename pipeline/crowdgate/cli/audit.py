@@ -75,5 +75,5 @@ def _print_outcome(ended: str, as_json: bool) -> None:
 def _refuse_other_options(audit: Audit[Any, Any], request: AuditRequest) -> None:
     given = [name for name, value in request.overrides.items() if value is not None and name not in audit.options]
     if given:
-        found, expected = f"beside --of {audit.question}", "only for singling out"
+        found, expected = f"an option that --of {audit.question} does not have", "this option only for singling out"
         raise ConfigurationError([Problem("command line", None, f"--{name}", found, expected) for name in given])

@@ -36,12 +36,14 @@ def show(lines: Iterable[str], *, err: bool = False) -> None:
 
 def error_lines(error: CrowdgateError) -> Iterator[str]:
     """Yield the lines of an error's message, each problem followed by the corrected line of its file, if that is
-    known."""
+    known; then its advice, if it has one."""
     corrected = {str(problem): problem.corrected for problem in getattr(error, "problems", ())}
     for at, line in enumerate(str(error).splitlines()):
         yield line if at else f"crowdgate: {line}"
         if corrected.get(line) is not None:
             yield f"{AS_IT_IS}{corrected[line]}"
+    if (advice := getattr(error, "advice", None)) is not None:
+        yield advice
 
 
 def _at_terminal(lines: Iterable[str], err: bool) -> None:

@@ -47,9 +47,9 @@ def read_file(path: Path) -> CsvFile:
 def _problems(file: CsvFile) -> list[Problem]:
     width = len(file.header)
     if not width or len(set(file.header)) != width:
-        return [file.problem(1, "no header with distinct names", "a first line that names each column")]
+        return [file.problem(1, "no header, or two columns of one name", "a first line that names each column once")]
     faults = [(line, row) for line, row in file.rows if len(row) != width]
     return [
-        file.problem(line, f"{len(row)} cells", f"{width} cells, as in the header")
+        file.problem(line, f"a line of {len(row)} cells", f"{width} cells, as in the header")
         for line, row in faults[:MOST_FAULTS]
     ]

@@ -39,15 +39,16 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
         file = read_file(path)
     except OSError as error:
         place.refuse(
-            f"{quoted_value(name)}: {error.strerror or 'unreadable'}",
+            f"the file {quoted_value(name)} can't be read: {error.strerror or 'unknown reason'}",
             "a readable CSV file, relative to the contract",
             None,
             Code.UNREADABLE,
         )
         return None
     except (ValueError, csv.Error) as error:
-        expected = "UTF-8 text" if isinstance(error, UnicodeError) else str(error)
-        place.refuse(f"{quoted_value(name)} is no CSV file", expected, None, Code.TABLE)
+        why = "it is not UTF-8 text" if isinstance(error, UnicodeError) else str(error)
+        found = f"the file {quoted_value(name)} is not valid CSV: {why}"
+        place.refuse(found, "a CSV file in UTF-8, with commas between its cells", None, Code.TABLE)
         return None
     except ConfigurationError as error:
         place.problems.extend(error.problems)
@@ -66,9 +67,9 @@ def label_fault(label: str) -> str | None:
     if len(label.encode(errors="replace")) > LONGEST_CELL:
         return f"is longer than {LONGEST_CELL} bytes"
     if label != label.strip():
-        return "begins or ends with a blank"
+        return "begins or ends with a space"
     if label[0] in "=+-@":
-        return "begins with = + - or @, which a spreadsheet runs"
+        return "begins with = + - or @, which a spreadsheet would run as a formula"
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in label):
         return "contains a control character"
     return "is reserved" if label in (ANY_LABEL, INVALID_LABEL) else None
@@ -105,11 +106,14 @@ def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domai
         if logical == "date":
             return _dates(place, model)
         if logical not in ("integer", "number"):
-            place.refuse("from and to", "logicalType integer, number or date beside them, or a list of values")
+            place.refuse(
+                "from and to in the domain of a column that is neither a number nor a date",
+                "logicalType integer, number or date for this column, or a domain with a list of values",
+            )
             return None
         return _numbers(place, model, whole=logical == "integer")
     except ValueError as error:
-        place.refuse("a domain that is none", str(error))
+        place.refuse(f"this domain can't be used: {error}", "a domain as data_contracts/README.md describes it")
         return None
 
 
@@ -120,7 +124,7 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     twice = _repeated(values)
     if twice is not None:
-        at.refuse(f"{quoted_value(twice)} is there twice", "each value once", None, Code.TWICE)
+        at.refuse(f"the value {quoted_value(twice)} is listed twice", "each value once", None, Code.TWICE)
         return None
     return categories(values, model.source)
 
@@ -136,8 +140,8 @@ def _column(at: Place, file: CsvFile, name: str) -> int | None:
     if name in file.header:
         return file.header.index(name)
     at.refuse(
-        f"no column {quoted_value(name)} in {file.path.name}",
-        "a column of that file",
+        f"there is no column {quoted_value(name)} in {file.path.name}",
+        "the name of a column of that file",
         nearest(name, file.header),
         Code.UNKNOWN_NAME,
     )
@@ -162,7 +166,9 @@ def _numbers(place: Place, model: DomainModel, *, whole: bool) -> Domain | None:
 
 def _dates(place: Place, model: DomainModel) -> Domain | None:
     if model.model_fields_set & {"step", "top", "bottom", "precision"}:
-        place.refuse("step, top, bottom or precision", "only from, to and source for a domain of dates")
+        place.refuse(
+            "a key that a domain of dates can't have: step, top, bottom or precision", "only from, to and source"
+        )
         return None
     first, last = parse(DAY, place / "from"), parse(DAY, place / "to")
     return None if first is None or last is None else dates(first, last, model.source)
@@ -186,9 +192,9 @@ def build_hierarchy(place: Place, models: Sequence[LevelModel], domain: Domain, 
 
 def _name_is_good(at: Place, name: str, names: set[str]) -> bool:
     if name in names:
-        at.refuse(f"a second level {quoted_value(name)}", "each level name once", None, Code.TWICE)
+        at.refuse(f"a second level called {quoted_value(name)}", "a different name for each level", None, Code.TWICE)
     elif name in (EXACT, ANY, INVALID_LABEL):
-        at.refuse(f"the level name {quoted_value(name)}", "another name: exact, any and (invalid) are there already")
+        at.refuse(f"the level name {quoted_value(name)} is reserved", "another name than exact, any and (invalid)")
     elif check_labels(at, [name]):
         names.add(name)
         return True
@@ -201,12 +207,13 @@ def _level(
     try:
         labels = _labels(at, model, domain, before, lost)
     except ValueError as error:
-        at.refuse("a level that cannot be made", str(error))
+        at.refuse(f"this level can't be made: {error}", "a level as data_contracts/README.md describes it")
         return None
     split = None if labels is None else levels_of.first_split(before[1], labels)
     if split is not None:
         at.refuse(
-            f"the level splits {quoted_value(split)}", f"a level that nests in {before[0]!r}, the level before it"
+            f"this level splits the group {quoted_value(split)} of the level before it",
+            f"a level that merges whole groups of {before[0]!r}",
         )
         return None
     return labels
@@ -249,8 +256,10 @@ def _labels_in_tree(
     meant, values = (above, finer) if of_level else (below, domain.labels)
     unknown = [member for member, label in meant.items() if label is None]
     for member in [member for member in unknown if not _may_belong(lost, member)][:MOST_FAULTS]:
-        expected = f"a value of the level {name!r}, as the other names here" if of_level else "a value of the domain"
-        at.refuse(quoted_value(member), expected, nearest(member, list(dict.fromkeys(values))[:1000]))
+        expected = (
+            f"a value of the level {name!r}, as the other names here are" if of_level else "a value of the domain"
+        )
+        at.refuse(f"the name {quoted_value(member)}", expected, nearest(member, list(dict.fromkeys(values))[:1000]))
     if unknown:
         return None
     groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
@@ -272,7 +281,9 @@ def _labels_in_file(at: Place, name: str, column: str, domain: Domain) -> Sequen
         return None
     twice = _repeated(row[0] for _, row in file.rows)
     if twice is not None:
-        at.refuse(f"{quoted_value(twice)} is in {file.path.name} twice", "each value in one row", None, Code.TWICE)
+        at.refuse(
+            f"the value {quoted_value(twice)} is in {file.path.name} twice", "one row for each value", None, Code.TWICE
+        )
         return None
     rows = {label_of(domain, row[0]) or row[0]: row[chosen] for _, row in file.rows}
     return levels_of.by_file(domain, rows)
@@ -286,11 +297,11 @@ def read_margins(place: Place, name: str, domain: Domain) -> tuple[int, ...] | N
     if file is None:
         return None
     if file.header != ("value", "count"):
-        place.problems.append(file.problem(1, "other columns", "the header value,count"))
+        place.problems.append(file.problem(1, "a header with other columns", "the header value,count"))
         return None
     counts, faults = _counts(file, domain)
     if not faults and not sum(counts.values()):
-        faults = [file.problem(None, "no counts above 0", "at least one count above 0")]
+        faults = [file.problem(None, "all counts are 0, or there are none", "at least one count above 0")]
     place.problems.extend(faults[:MOST_FAULTS])
     return None if faults else tuple(counts.get(label, 0) for label in domain.labels)
 
@@ -302,9 +313,11 @@ def _counts(file: CsvFile, domain: Domain) -> tuple[dict[str, int], list[Problem
         label = label_of(domain, value)
         if label is None:
             near = nearest(value, domain.labels[:1000])
-            faults.append(file.problem(line, quoted_value(value), "a value of the domain", near))
+            faults.append(file.problem(line, f"the value {quoted_value(value)}", "a value of the domain", near))
         elif label in counts:
-            faults.append(file.problem(line, f"{quoted_value(value)} for the second time", "each value once"))
+            faults.append(
+                file.problem(line, f"a second line for the value {quoted_value(value)}", "one line for each value")
+            )
         elif not re.fullmatch("[0-9]{1,15}", count):
             faults.append(file.problem(line, f"the count {quoted_value(count)}", "a whole number, 0 or more"))
         else:

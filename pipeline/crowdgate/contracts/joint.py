@@ -39,7 +39,13 @@ def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> 
         return None
     names, faults = file.header[:-1], list[Problem]()
     if len(names) < 2 or file.header[-1] != COUNT:
-        faults.append(file.problem(1, "other columns", f"a header of two or more attributes, and {COUNT}"))
+        faults.append(
+            file.problem(
+                1,
+                "the header lacks attributes or counts",
+                f"a header of two or more attributes, with {COUNT} as the last column",
+            )
+        )
     faults += _unknown(file, names, attributes)
     columns = [] if faults else [_column(file, at, attributes[each], faults) for at, each in enumerate(names)]
     cells = [] if faults else [tuple(e.codes[row[at]] for at, e in enumerate(columns)) for _, row in file.rows]
@@ -57,7 +63,12 @@ def read_joint(place: Place, name: str, attributes: Mapping[str, Attribute]) -> 
 def _unknown(file: CsvFile, names: Sequence[str], attributes: Mapping[str, Attribute]) -> list[Problem]:
     known = [name for name, attribute in attributes.items() if attribute.releasable]
     return [
-        file.problem(1, f"the column {quoted_value(name)}", "attributes with a domain", nearest(name, known))
+        file.problem(
+            1,
+            f"the column {quoted_value(name)} is no attribute with a domain",
+            "columns named as attributes of the contract that have a domain",
+            nearest(name, known),
+        )
         for name in names
         if name not in known
     ]
@@ -77,7 +88,10 @@ def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem])
             near = nearest(row[at], found.level.labels[:1000])
             faults.append(
                 file.problem(
-                    line, quoted_value(row[at]), f"a value of one level of {quoted_value(attribute.name)}", near
+                    line,
+                    f"the value {quoted_value(row[at])}",
+                    f"a value of {quoted_value(attribute.name)}, all at the same level",
+                    near,
                 )
             )
     return found
@@ -95,16 +109,22 @@ def _counts(file: CsvFile, cells: Sequence[tuple[int, ...]], faults: list[Proble
     counts: list[int] = []
     for cell, (line, (*_, count)) in zip(cells, file.rows, strict=True):
         if cell in seen:
-            faults.append(file.problem(line, "a cell for the second time", "each cell once"))
+            faults.append(
+                file.problem(
+                    line, "a second line for the same combination of values", "one line for each combination of values"
+                )
+            )
         elif not re.fullmatch("[0-9]+", count):
             faults.append(file.problem(line, f"the count {quoted_value(count)}", "a whole number, 0 or more"))
         elif len(count) > 15:
-            faults.append(file.problem(line, f"a count of {len(count)} digits", "at most 15 digits"))
+            faults.append(file.problem(line, f"a count of {len(count)} digits", "a count of at most 15 digits"))
         else:
             counts.append(int(count))
         seen.add(cell)
     if not faults and not sum(counts):
-        faults.append(file.problem(None, "no counts above 0", "at least one count above 0"))
+        faults.append(file.problem(None, "all counts are 0, or there are none", "at least one count above 0"))
     if sum(counts) > MOST_COUNTED:
-        faults.append(file.problem(None, "more counts than can be added", f"{MOST_COUNTED} in all at most"))
+        faults.append(
+            file.problem(None, "counts with a sum that is too large", f"counts that add up to at most {MOST_COUNTED}")
+        )
     return counts

@@ -107,7 +107,7 @@ def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Pl
             called = (item / "property").called(*place.names, name)
             called.refuse("an unknown custom property", expected, nearest(name, list(known)), Code.UNKNOWN_KEY)
         elif name in found:
-            value.refuse("the custom property is there twice", "each one once", None, Code.TWICE)
+            value.refuse("the custom property is stated twice", "each custom property once", None, Code.TWICE)
         else:
             found[name] = value
     return found
@@ -340,9 +340,9 @@ class LevelModel(_Strict):
         if len(self.model_fields_set & set(LEVEL_KINDS)) != 1:
             raise ValueError("exactly one of " + ", ".join(LEVEL_KINDS))
         if self.origin is not None and self.width is None:
-            raise ValueError("origin only beside width")
+            raise ValueError("`origin` only together with `width`")
         if self.column is not None and self.file is None:
-            raise ValueError("column only beside file")
+            raise ValueError("`column` only together with `file`")
         if self.part is not None and self.part not in DATE_PARTS:
             raise ValueError("part: one of " + ", ".join(DATE_PARTS))
         return self

@@ -129,7 +129,7 @@ def _table(root: Place) -> Place | None:
     tables = (root / "schema").items()
     if len(tables) == 1:
         return tables[0].called(tables[0].text("name") or "schema")
-    (root / "schema").refuse(f"{len(tables)} tables", "exactly one table a contract")
+    (root / "schema").refuse(f"a contract of {len(tables)} tables", "exactly one table in each contract")
     return None
 
 
@@ -137,7 +137,9 @@ def _unit(places: dict[str, Place], model: UnitModel | None) -> PrivacyUnit | No
     if model is None:
         return None
     if model.rows > MOST_ROWS_EACH:
-        (places["privacyUnit"] / "rows").refuse(f"rows: {model.rows}", f"at most {MOST_ROWS_EACH} rows a person")
+        (places["privacyUnit"] / "rows").refuse(
+            f"a bound of {model.rows} rows per person", f"at most {MOST_ROWS_EACH} rows per person"
+        )
         return None
     return PrivacyUnit(model.person, model.rows)
 
@@ -164,7 +166,7 @@ def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attri
             continue
         at = place.called(name if label_fault(name) is None else quoted_value(name))
         if name in attributes:
-            at.refuse("a second property of this name", "each property once", None, Code.TWICE)
+            at.refuse("a second property (column) of this name", "each property once", None, Code.TWICE)
             continue
         attributes[name] = _attribute(at, name, person, rules)
     if not attributes:
@@ -178,20 +180,28 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
     at = places["privacyUnit"] / "person"
     if unit.person not in attributes:
         at.refuse(
-            f"no property {quoted_value(unit.person)}",
-            "the name of a property",
+            f"the contract has no property {quoted_value(unit.person)}",
+            "the name of a property (column) of this contract",
             nearest(unit.person, list(attributes)),
             Code.UNKNOWN_NAME,
         )
     elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER:
-        at.refuse(f"{quoted_value(unit.person)} of another role", f"a person column of role {Role.DIRECT_IDENTIFIER}")
+        at.refuse(
+            f"the person column {quoted_value(unit.person)} has another privacyRole",
+            f"privacyRole {Role.DIRECT_IDENTIFIER} for the person column",
+        )
 
 
 def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attribute:
     places = custom_properties(at, PROPERTY_FACTS)
     stated = {key: parse(PROPERTY_FACTS[key].value, place) for key, place in places.items()}
     if "privacyRole" not in places:
-        at.refuse("no privacyRole", "the custom property privacyRole: " + ", ".join(Role), None, Code.MISSING_KEY)
+        at.refuse(
+            "a column without a privacyRole",
+            "the custom property privacyRole with one of " + ", ".join(Role),
+            None,
+            Code.MISSING_KEY,
+        )
     _check_flat(at, name)
     role = stated.get("privacyRole") or Role.OTHER
     model = stated.get("domain")
@@ -223,7 +233,9 @@ def _check_flat(at: Place, name: str) -> None:
         if (at / key).value is not None:
             (at / key).refuse(f"nested {key}", "a flat table: one property for each column")
     if at.text("physicalName") not in (None, name):
-        (at / "physicalName").refuse("another name", "the name of the column in the file, as name", name)
+        (at / "physicalName").refuse(
+            "physicalName differs from name", "the name of the column in the file for both, or no physicalName", name
+        )
 
 
 def _rules(at: Place, name: str, domain: Domain | None, person: str | None, *, failed: bool) -> Rules:

@@ -38,10 +38,10 @@ def table_rule(place: Place) -> TableRule | None:
     added.
     """
     if place.text("metric") != "rowCount" or place.text("type") not in (None, "library"):
-        place.refuse("a rule that is not supported here", "metric: rowCount on the table")
+        place.refuse("a quality rule that tables can't have", "a rule with `metric: rowCount`")
         return None
     if place.text("unit") == "percent" or (place / "arguments").value is not None:
-        place.refuse("a unit or arguments", "rowCount in rows, without arguments")
+        place.refuse("a rule on rowCount with a unit or arguments", "rowCount in rows, without arguments")
         return None
     return _limited(place, Fact.ROWS, None, Fraction(1))
 
@@ -55,7 +55,7 @@ def property_rule(
         return _custom(place, attribute, domain)
     if kind != "library" or metric not in (*SHARES, "duplicateValues"):
         near = nearest(metric, [*SHARES, "duplicateValues"]) if metric else None
-        place.refuse("a rule that is not supported", SUPPORTED, near)
+        place.refuse("a quality rule that columns can't have", SUPPORTED, near)
         return None
     if metric == "invalidValues" and (place / "arguments").value is not None:
         return _row_rule(place, attribute, domain)
@@ -65,13 +65,16 @@ def property_rule(
 def _share(place: Place, metric: str, attribute: str, domain: Domain | None, person: str | None) -> TableRule | None:
     duplicates = metric == "duplicateValues"
     if (place / "arguments").value is not None:
-        (place / "arguments").refuse("arguments", f"{metric} without arguments")
+        (place / "arguments").refuse(f"{metric} takes no arguments", "this rule without `arguments`")
     elif place.text("unit") != "percent":
         (place / "unit").refuse(quoted_value((place / "unit").value), "unit: percent", "percent")
     elif duplicates and attribute != person:
-        place.refuse("duplicateValues", "the person column of the privacy unit: no other column is checked for it")
+        place.refuse(
+            "duplicateValues on a column that is not the person column",
+            "this rule on the privacy unit's person column, or no such rule",
+        )
     elif not duplicates and domain is None:
-        place.refuse(f"{metric} on an attribute without a domain", "a domain beside the rule")
+        place.refuse(f"a rule on {metric} for a column without a domain", "the custom property `domain` on this column")
     else:
         fact = Fact.DUPLICATE_SHARE if duplicates else Fact.INVALID_SHARE
         return _limited(place, fact, attribute, Fraction(1, 100))
@@ -90,7 +93,7 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
     """
     operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
     if len(operators) != 1 or operators[0] in REFUSED_OPERATORS:
-        found = " and ".join(operators) or "no operator"
+        found = f"the operators {' and '.join(operators)}" if operators else "a rule without a limit"
         place.refuse(found, "exactly one of " + ", ".join(OPERATORS))
         return None
     operator = operators[0]
@@ -109,7 +112,7 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
 def _between(at: Place, scale: Fraction) -> Limits | None:
     ends = [parse(NUMBER, end) for end in at.items()]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
-        at.refuse(quoted_value(at.value), "two numbers, the smaller one first")
+        at.refuse("no list of two numbers in order", "two numbers, the smaller one first, such as [10, 20]")
         return None
     return float(ends[0] * scale), float(ends[1] * scale)
 
@@ -127,7 +130,7 @@ def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | 
     if limits is None:
         return None
     if domain is None or domain.grid is None:
-        place.refuse("a mean", "a numeric domain (from, to) beside it")
+        place.refuse("a rule on the mean of a column that is not numeric", "a numeric domain (from, to) on this column")
         return None
     name = place.text("name") or f"mean of {attribute}"
     return TableRule(name, Fact.MEAN, attribute, *limits, Engine(named))
@@ -138,7 +141,10 @@ def _metric_mean_limits(at: Place) -> Limits | None:
     keys = list(at.value) if isinstance(at.value, dict) else []
     unknown = [key for key in keys if key not in ("metric", *OPERATORS, *REFUSED_OPERATORS)]
     if at.text("metric") != "mean" or unknown:
-        at.refuse(quoted_value(", ".join(map(str, unknown or keys))), "metric: mean and one of " + ", ".join(OPERATORS))
+        at.refuse(
+            f"the keys {quoted_value(', '.join(map(str, unknown or keys)))}",
+            "metric: mean and one of " + ", ".join(OPERATORS),
+        )
         return None
     return _limits(at, Fraction(1))
 
@@ -152,7 +158,9 @@ def _expectation_mean_limits(at: Place) -> Limits | None:
         return None
     low, high = model.kwargs.min_value, model.kwargs.max_value
     if (low is None and high is None) or (low is not None and high is not None and low > high):
-        at.refuse("no interval", "min_value, max_value or both, the smaller one first")
+        at.refuse(
+            "no interval in which the mean must lie", "min_value, max_value, or both with min_value at most max_value"
+        )
         return None
     return None if low is None else float(low), None if high is None else float(high)
 
@@ -165,17 +173,22 @@ _MEANS: Mapping[Engine, Callable[[Place], Limits | None]] = {
 
 def _row_rule(place: Place, attribute: str, domain: Domain | None) -> RowRule | None:
     if domain is None:
-        place.refuse("a row rule on an attribute without a domain", "a domain beside the rule")
+        place.refuse("a rule on the cells of a column without a domain", "the custom property `domain` on this column")
         return None
     operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
     if operators != ["mustBe"] or parse(NUMBER, place / "mustBe") != 0:
-        place.refuse("a row rule with another limit", "mustBe: 0 (a cell that breaks the rule is invalid)")
+        place.refuse(
+            "a rule on single cells with a limit other than 0",
+            "mustBe: 0 (every cell that breaks the rule counts as invalid)",
+        )
         return None
     labels = _accepted(place / "arguments", domain)
     if labels is None:
         return None
     if not labels:
-        (place / "arguments").refuse("a rule that no value of the domain meets", "a rule that accepts some value")
+        (place / "arguments").refuse(
+            "a rule that no value of the column's domain meets", "a rule that accepts at least one value"
+        )
         return None
     return RowRule(place.text("name") or f"valid values of {attribute}", attribute, labels)
 
@@ -186,7 +199,7 @@ def _accepted(at: Place, domain: Domain) -> tuple[str, ...] | None:
         return _valid_values(at / "validValues", domain)
     if keys == ["pattern"]:
         return _matching(at / "pattern", domain)
-    at.refuse(quoted_value(", ".join(keys)), "validValues or pattern")
+    at.refuse(f"the arguments {quoted_value(', '.join(keys))}", "either validValues or pattern")
     return None
 
 
@@ -197,7 +210,11 @@ def _valid_values(at: Place, domain: Domain) -> tuple[str, ...] | None:
     labels = {value: label_of(domain, value) for value in values}
     for i, value in enumerate(values):
         if labels[value] is None:
-            (at / i).refuse(quoted_value(value), "values of the domain", nearest(value, domain.labels[:1000]))
+            (at / i).refuse(
+                f"the value {quoted_value(value)} is not in the domain",
+                "values of this column's domain",
+                nearest(value, domain.labels[:1000]),
+            )
     accepted = set(labels.values())
     return None if None in accepted else tuple(label for label in domain.labels if label in accepted)
 
@@ -208,7 +225,7 @@ def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
             warnings.simplefilter("error")
             pattern = re.compile(at.value)
     except (re.error, TypeError, OverflowError, RecursionError, Warning):
-        at.refuse(quoted_value(at.value), "a regular expression that Python's re accepts without a warning")
+        at.refuse(f"the pattern {quoted_value(at.value)}", "a regular expression that Python accepts without a warning")
         return None
     return tuple(label for label in domain.labels if pattern.fullmatch(label))
 
@@ -219,7 +236,7 @@ def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) ->
     for place, rule in rules:
         if rule.name in seen:
             place.refuse(
-                f"a second rule called {quoted_value(rule.name)}", "a name of its own for each rule", None, Code.TWICE
+                f"a second rule called {quoted_value(rule.name)}", "a different name for each rule", None, Code.TWICE
             )
         seen.add(rule.name)
 

@@ -42,7 +42,10 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
     known = [server for server in (root / "servers").items() if server.text("type") in types]
     if not known:
         wanted = " or ".join(types)
-        (root / "servers").refuse(f"no server of type {wanted}", f"a server with type: {wanted}, path and format")
+        (root / "servers").refuse(
+            f"no server of type {wanted}, so it is unknown where the table is",
+            f"a server with type: {wanted}, path and format",
+        )
         return None
     server = known[0]
     if (server.text("encoding") or "UTF-8").upper() not in ("UTF-8", "UTF8"):

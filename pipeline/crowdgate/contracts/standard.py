@@ -47,7 +47,12 @@ def check_standard(root: Place) -> None:
     for error in errors:
         _refuse(root, error)
     if not errors:
-        root.refuse("a document of another form", "what ODCS allows", None, Code.VALUE)
+        root.refuse(
+            "a document that the Open Data Contract Standard (ODCS) does not allow",
+            "a contract as this standard describes it",
+            None,
+            Code.VALUE,
+        )
 
 
 def _leaves(errors: Any) -> Iterator[Any]:
@@ -75,12 +80,22 @@ def _refuse(root: Place, error: Any) -> None:
         for key in _unknown(error) or ["a key"]:
             item = at / key if key in error.instance else at
             meant = nearest(key, known)
-            item.refuse("a key that ODCS does not know here", "a key of the standard", meant, Code.UNKNOWN_KEY)
+            item.refuse(
+                "a key that the Open Data Contract Standard (ODCS) does not have here",
+                "a key of this standard",
+                meant,
+                Code.UNKNOWN_KEY,
+            )
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         # without a logicalType every condition on it holds, including the one that requires `map`
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
-        at.refuse("nothing at " + ", ".join(missing), "the key that ODCS requires", None, Code.MISSING_KEY)
+        at.refuse(
+            f"no key {', '.join(missing)}",
+            "all keys that the Open Data Contract Standard (ODCS) requires",
+            None,
+            Code.MISSING_KEY,
+        )
     else:
         expected = _expected(error)
         meant = nearest(at.value, expected_words(expected)) if isinstance(at.value, str) else None
@@ -110,9 +125,9 @@ def _expected(error: Any) -> str:
         case "pattern":
             return f"text of the form {value}"
         case "oneOf" | "anyOf":
-            return "exactly one of the forms of ODCS"
+            return "exactly one of the forms that the Open Data Contract Standard (ODCS) allows"
         case _:
-            return f"what ODCS allows ({error.validator})"
+            return f"what the Open Data Contract Standard (ODCS) allows (rule {error.validator})"
 
 
 def _unknown(error: Any) -> list[str]:

@@ -97,7 +97,7 @@ def _text(path: Path) -> str:
     try:
         return _unambiguous_text(path, read_plain(path, LARGEST_DOCUMENT).decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise fault("bytes that are not UTF-8", "UTF-8 text") from None
+        raise fault("the file is not UTF-8 text", "UTF-8 text") from None
     except OSError as error:
         raise fault(
             error.strerror or "unreadable", f"a readable file of at most {LARGEST_DOCUMENT >> 20} MiB"
@@ -113,7 +113,15 @@ def _unambiguous_text(path: Path, text: str) -> str:
         return text
     line, column = text.count("\n", 0, found.start()) + 1, found.start() - text.rfind("\n", 0, found.start())
     what = f"U+{ord(found.group()):04X}, a line break for some readers and part of the line for others"
-    said = Problem(str(path), line, "document", what, "a line feed, or nothing", code=Code.NO_YAML, column=column)
+    said = Problem(
+        str(path),
+        line,
+        "document",
+        what,
+        "an ordinary line feed, or no such character",
+        code=Code.NO_YAML,
+        column=column,
+    )
     raise ConfigurationError(said)
 
 
@@ -142,7 +150,7 @@ class _YamlReader:
                 return None, None
             found = self.node(next(events), events, ())
             for second in events:
-                self.refuse(second, "document", "a second document", "one document a file")
+                self.refuse(second, "document", "a second YAML document begins here", "one document in each file")
                 break
             return found
         except _TooManyProblems:
@@ -151,7 +159,7 @@ class _YamlReader:
             mark = error.problem_mark
             self.problem(mark, "document", error.problem or "not YAML", "valid YAML")
         except (yaml.YAMLError, ValueError, OverflowError):
-            self.problem(None, "document", "a character that YAML does not allow", "valid YAML")
+            self.problem(None, "document", "the file holds a character that YAML does not allow", "valid YAML")
         return None, None
 
     def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
@@ -204,7 +212,7 @@ class _YamlReader:
             if event.value in known:
                 self.refuse(event, _where((*at, event.value)), "the key is there twice", "each key once", Code.TWICE)
             return str(event.value)
-        self.refuse(event, _where((*at, "?")), "a key that is not plain text", "a plain key")
+        self.refuse(event, _where((*at, "?")), "a key that is a list, a mapping or empty", "a key that is plain text")
         self.node(event, events, (*at, "?"))
         return "?"
 
@@ -213,16 +221,18 @@ class _YamlReader:
         self.nodes += 1
         depth = len(at) + isinstance(event, yaml.CollectionStartEvent)
         if depth > DEEPEST_DOCUMENT:
-            self.refuse(event, "document", "nested too deeply", f"at most {DEEPEST_DOCUMENT} levels")
+            self.refuse(
+                event, "document", "lists and mappings are nested too deeply", f"at most {DEEPEST_DOCUMENT} levels"
+            )
             raise _TooManyProblems
         if self.nodes > MOST_NODES:
-            expected = f"at most {MOST_NODES:,}; lists may be files beside it"
+            expected = f"at most {MOST_NODES:,}, with long lists in CSV files"
             self.refuse(event, "document", "too many keys and values", expected)
             raise _TooManyProblems
         if event.anchor:
-            self.refuse(event, "document", "an anchor or alias (& or *)", "every value written out")
+            self.refuse(event, "document", "a YAML anchor or alias (& or *)", "each value written out, without & and *")
         if getattr(event, "tag", None):
-            self.refuse(event, "document", f"the tag {event.tag}", "plain values without tags")
+            self.refuse(event, "document", f"the tag {event.tag}", "plain values without YAML tags")
 
     def refuse(self, event: Any, where: str, found: str, expected: str, code: Code = Code.NO_YAML) -> None:
         """Add a problem at the line and column of a YAML event."""

@@ -97,5 +97,5 @@ def read(path: Path, schema: pa.Schema, most: int) -> Iterator[pa.Table]:
         for batch in file:
             rows += batch.num_rows
             if rows > most:
-                raise VerificationFailed(f"{path.name}: it has more rows than the manifest states")
+                raise VerificationFailed(f"{path.name}: the file has more rows than the manifest states")
             yield pa.Table.from_batches([batch])

@@ -109,13 +109,17 @@ _TRIAL = _Trial()
 def _check(name: str, file: pq.ParquetFile, schema: pa.Schema, most: int) -> None:
     said, held = file.metadata, file.schema_arrow
     if said.metadata or held.metadata or not held.equals(_expected_schema(held, schema)):
-        raise VerificationFailed(f"{name}: its columns are not those that the manifest states, or it carries metadata")
+        raise VerificationFailed(
+            f"{name}: its columns differ from those that the manifest states, or the file carries metadata"
+        )
     if said.num_rows > most:
-        raise VerificationFailed(f"{name}: it has more rows than the manifest states")
+        raise VerificationFailed(f"{name}: the file has more rows than the manifest states")
     for at in range(said.num_row_groups):
         group = said.row_group(at)
         if any(group.column(i).compression != "UNCOMPRESSED" for i in range(group.num_columns)):
-            raise VerificationFailed(f"{name}: it is compressed, which no release is")
+            raise VerificationFailed(
+                f"{name}: the file is compressed, and Crowdgate writes releases without compression"
+            )
 
 
 def _expected_schema(held: pa.Schema, schema: pa.Schema) -> pa.Schema:

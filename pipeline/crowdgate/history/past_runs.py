@@ -114,10 +114,10 @@ def _of_manifest(root: Path, entry: Entry) -> dict[str, Any]:
         with plain_file(root / (entry.destination or "") / manifest.NAME) as file:
             sealed = read_bounded(file, LARGEST_MANIFEST)
         if hashlib.sha256(sealed).hexdigest() != entry.manifest_digest:
-            raise VerificationFailed("its manifest is not the one that the ledger committed to")
+            raise VerificationFailed("the manifest of the release differs from the one that the ledger recorded")
         said = json.loads(sealed)
         contract = said["contract"]
         by = {"contract": contract["id"], "version": contract["version"], "people": said["facts"]["people"]}
         return {"verdicts": public_verdicts(said), "settings": {**by, "mechanism": said["mechanism"]}}
     except (OSError, ValueError, KeyError):
-        raise VerificationFailed("its manifest can't be read") from None
+        raise VerificationFailed("the manifest of the release can't be read") from None

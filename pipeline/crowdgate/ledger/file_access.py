@@ -52,9 +52,14 @@ def refuse_others(file: Path) -> None:
     except OSError as error:
         raise EnvironmentFault(f"the ledger {file} can't be opened: {error.strerror}") from None
     if inside & _OTHERS:
-        raise EnvironmentFault(f"the ledger {file} is open to everybody ({inside:04o}); `chmod o-rwx {file}`")
+        raise EnvironmentFault(
+            f"the ledger {file} is open to every user of this machine (mode {inside:04o}). Run `chmod o-rwx {file}`"
+        )
     if around & (_OTHERS if permissions.is_shared(folder) else stat.S_IWOTH):
         expected = (
             f"{permissions.LEDGER.folder:o}, or {permissions.LEDGER.team_folder:o} for a team: `chmod o-rwx {folder}`"
         )
-        raise EnvironmentFault(f"the ledger's folder {folder} is open to everybody ({around:04o}); expected {expected}")
+        raise EnvironmentFault(
+            f"the ledger's folder {folder} is open to every user of this machine (mode {around:04o}); expected "
+            f"mode {expected}"
+        )

@@ -24,7 +24,7 @@ def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | Non
     forms = [form for _, form in database.rows(select(LEDGERS))]
     if len(forms) == 1 and _shape(database.rows) == _expected(int(forms[0])):
         return None
-    return "its tables, indexes or triggers are not those of a ledger"
+    return "its tables, indexes or triggers differ from those that Crowdgate makes"
 
 
 def active_objects(database: Database) -> str | None:

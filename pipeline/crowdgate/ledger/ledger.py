@@ -352,7 +352,7 @@ class Ledger:
         with self._writing() as pen:
             found = reservations.live_charge(pen, release_id)
             if found is None or not found.lease or number not in (None, found.number):
-                raise LedgerRefused(f"{release_id} {_state_text(found)}: entry.void is refused")
+                raise LedgerRefused(f"{release_id} {_state_text(found)}: its charge can't be given back (entry.void)")
             reservations.give_back(pen, found)
 
     def begin_reading(self, release_id: str, number: int | None = None) -> None:
@@ -445,10 +445,13 @@ class Ledger:
         with self._writing() as pen:
             if contents.budget(pen.held, label("population", population)) is None:
                 raise LedgerRefused(
-                    f"the population {population} is not registered; `crowdgate ledger show` lists those that are"
+                    f"the population {population} is unknown to this ledger. `crowdgate ledger show` lists the "
+                    "known ones"
                 )
             if contents.is_frozen(pen.held, population) == frozen:
-                raise LedgerRefused(f"the population {population} is {'' if frozen else 'not '}frozen already")
+                raise LedgerRefused(
+                    f"the population {population} is {'already' if frozen else 'not'} frozen, so nothing was changed"
+                )
             row = pen.put(FREEZES, population=population, frozen=frozen)
             event = "population.frozen" if frozen else "population.thawed"
             pen.line(event, population, None, [row], reason=reason)
@@ -526,8 +529,12 @@ class Ledger:
                 reservations.refuse_frozen(pen.held, found.population)
             held = found is not None and number in (None, found.number)
             if found is None or not held or found.state not in states or read not in (None, found.reading):
-                stands = _state_text(found) if held or number is None else "was given back by its lease in the meantime"
-                raise LedgerRefused(f"{release_id} {stands}: {event} is refused")
+                stands = (
+                    _state_text(found)
+                    if held or number is None
+                    else "expired before it began to read, and its charge was given back"
+                )
+                raise LedgerRefused(f"{release_id} {stands}: the ledger does not record this next step ({event})")
             if commitment is not None:
                 values = {"private_commitment": found.private_commitment or commitment}
             pen.line(event, release_id, commitment, [pen.put(ENTRIES, number=found.number, **values)])
@@ -679,9 +686,10 @@ class Ledger:
             raise self._refused(changed) from None
 
     def _refused(self, changed: JournalMismatch) -> LedgerRefused:
-        said = f"the ledger {self.id} is not used: {changed}"
+        said = f"the ledger {self.id} is damaged or was edited, and is not used: {changed}"
         return LedgerRefused(
-            f"{said}; nothing was read; compare it with its last copy (`crowdgate ledger verify`)", "edited"
+            f"{said}. No data was read. Run `crowdgate ledger verify`, and restore the ledger's last intact copy",
+            "edited",
         )
 
     @contextmanager
@@ -690,7 +698,10 @@ class Ledger:
         self._read_position()
         with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
-                raise LedgerRefused(f"the ledger at {self.path} is not {self.id} any more")
+                raise LedgerRefused(
+                    f"the file {self.path} no longer holds the ledger {self.id}: it was replaced during the "
+                    "run. Run the command again"
+                )
             yield database
 
 
@@ -715,11 +726,11 @@ def _today() -> str:
 
 def _unsigned_text(line: JournalLine) -> str:
     said = f"line {line.number} of its journal, the last one, is signed by no trusted key"
-    return f"{said}; inspect it, and if you trust it, sign it with `crowdgate ledger sign`"
+    return f"{said}. Inspect the line; if you trust it, sign it with `crowdgate ledger sign`"
 
 
 def _state_text(entry: Entry | None) -> str:
     if entry is None:
-        return "has no reservation"
+        return "has no charge in this ledger"
     begun = " and its reading has begun" if entry.state is State.RESERVED and entry.reading else ""
     return f"is {entry.state}{begun}"

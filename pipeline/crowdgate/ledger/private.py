@@ -121,9 +121,9 @@ def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, An
         record = json.loads(data)
         record.pop("salt")
     except OSError as error:
-        raise VerificationFailed(f"{path}: no private record that can be read: {error.strerror}") from None
+        raise VerificationFailed(f"{path}: this private record can't be read: {error.strerror}") from None
     except (ValueError, KeyError, AttributeError, RecursionError):
-        raise VerificationFailed(f"{path}: no private record that can be read") from None
+        raise VerificationFailed(f"{path}: this file is not a private record") from None
     committed = hashlib.sha256(data).hexdigest() in commitments
     if commitments and not committed:
         raise VerificationFailed(f"{path}: it is not the record that the ledger committed to")

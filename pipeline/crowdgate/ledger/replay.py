@@ -49,14 +49,16 @@ class JournalReplay:
                 raise JournalMismatch(f"line {at} of its journal was changed")
             self.held.add(event, subject, commitment, parse_detail(detail))
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, ZeroDivisionError, RecursionError):
-            raise JournalMismatch(f"line {at} of its journal says what no ledger writes there") from None
+            raise JournalMismatch(
+                f"line {at} of its journal is a step that a ledger can't take at this point"
+            ) from None
         self.number, self.digest = number, digest
 
     def compare(self, database: Database) -> None:
         """Compare every row of every table with the journal's state. Raises JournalMismatch."""
         wrong = [table for table in tables(self.held.form) if not self._agrees(database, table)]
         if wrong:
-            raise JournalMismatch(f"{', '.join(sorted(wrong))} differ from its journal")
+            raise JournalMismatch(f"its rows of {', '.join(sorted(wrong))} differ from its journal")
 
     def _agrees(self, database: Database, table: str) -> bool:
         at, rows = AT[table], self.held.rows[table]

@@ -110,7 +110,10 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
     """
     bound = contents.population_of(held, contract)
     if bound not in (None, stated.population):
-        raise LedgerRefused(f"the contract {contract} belongs to the population {bound}, not {stated.population}")
+        raise LedgerRefused(
+            f"the contract {contract} is registered in this ledger for the population {bound}, and its file "
+            f"names {stated.population}. Write {bound}"
+        )
     registered = contents.budget(held, stated.population)
     if registered is None:
         return stated
@@ -131,8 +134,8 @@ def give_back(pen: JournalWriter, entry: Entry) -> None:
 def refuse_frozen(held: JournalState, population: str) -> None:
     """Raise LedgerRefused for a frozen population."""
     if contents.is_frozen(held, population):
-        said = f"the population {population} is frozen: nothing may be charged to it or read of it"
-        raise LedgerRefused(f"{said}; `crowdgate ledger thaw {population} --reason WHY` ends that", "frozen")
+        said = f"the population {population} is frozen: no run may charge its budget or read its data"
+        raise LedgerRefused(f"{said}. To end this, run `crowdgate ledger thaw {population} --reason WHY`", "frozen")
 
 
 def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
@@ -164,14 +167,17 @@ def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
             give_back(pen, found)
             return None
     if not same:
-        raise LedgerRefused(f"{asked.release_id} was used with another policy digest; give a new version or slot")
-    if found.lease:
-        said = (
-            f"{asked.release_id} is reserved already, by a run that has not begun to read; try again in {LEASE_SECONDS}"
+        raise LedgerRefused(
+            f"{asked.release_id} was already run with other files (policy, contract, budget). Use a new version or slot"
         )
-        free = f"if it can't come back, `crowdgate ledger free {asked.release_id}`"
-        raise LedgerRefused(f"{said} seconds, or, {free}", "held")
-    raise LedgerRefused(f"{asked.release_id} is {found.state} already; the same id is never drawn twice", "exists")
+    if found.lease:
+        said = f"another run of {asked.release_id} has started, and has not begun to read. Try again in {LEASE_SECONDS}"
+        free = f"if that run is dead, run `crowdgate ledger free {asked.release_id}`"
+        raise LedgerRefused(f"{said} seconds; {free}", "held")
+    raise LedgerRefused(
+        f"{asked.release_id} was run before and is {found.state}. A release id is never run twice: use a new slot",
+        "exists",
+    )
 
 
 def expired(entry: Entry, now: str) -> bool:
@@ -187,23 +193,26 @@ def refuse_used_sample(held: JournalState, population: str, sample: str | None) 
     """Raise LedgerRefused for an inherited sample that a release has used up."""
     user = None if sample is None else held.samples.get((population, sample))
     if user is not None:
-        raise LedgerRefused(f"the sample {sample} was used up by {user}: a sample can be released once")
+        raise LedgerRefused(f"the sample {sample} was already released by {user}. A sample can be released only once")
 
 
 def refuse_changed_version(held: JournalState, version: str, policy_digest: str) -> None:
     """Raise LedgerRefused for a version of a policy that was charged with another digest."""
     other = held.other_digest(version, policy_digest)
     if other is not None:
-        said = f"version {version} was charged for {other} with other files (policy, contract, levels, margins, budget)"
-        free = f"a run of it that never began to read is freed by `crowdgate ledger free {other}`"
-        raise LedgerRefused(f"{said}; a changed policy needs a new version; {free}")
+        said = (
+            f"{other} was charged for version {version} with other files (policy, contract, levels, margins or budget)"
+        )
+        free = f"If that run never began to read, free its charge with `crowdgate ledger free {other}`"
+        raise LedgerRefused(f"{said}. Give the changed policy a new version. {free}")
 
 
 def _refuse_more(asked: ChargeRequest, cap: Spend, before: Spend) -> None:
     if not (before + asked.spend).within(cap):
         raise LedgerRefused(
-            f"{asked.release_id} needs {asked.spend} from the population {asked.budget.population}; "
-            f"of its {cap} there are left {before.left_of(cap)}; nothing was read"
+            f"the budget of the population {asked.budget.population} is too small for {asked.release_id}, which "
+            f"costs {asked.spend}. "
+            f"Left are {before.left_of(cap)} of {cap}. No data was read"
         )
 
 

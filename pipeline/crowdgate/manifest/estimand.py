@@ -56,12 +56,12 @@ class EstimandFields(ManifestFields):
         """Yield, in words, contradictions within the rules, and with a privacy unit (`unit`, a row or a person) of
         `rows` rows."""
         if (self.of, self.rows) != (unit, rows) or (unit == "row" and rows != 1):
-            yield "the estimand speaks of other rows than the guarantee"
+            yield "the manifest's estimand counts other rows per privacy unit than the guarantee"
         names = (*self.dropped, *self.invalid)
         if any(len({*each}) != len(each) for each in (names, self.raised, self.lowered)):
             yield "the estimand names a column twice"
         if not {*self.raised, *self.lowered} <= {*names}:
-            yield "the estimand names a column that is not read"
+            yield "the manifest's estimand names a column that the release does not read"
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
         """Return True if the labels of a published column agree with its treatment of invalid cells."""

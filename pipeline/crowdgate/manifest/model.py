@@ -375,7 +375,7 @@ def parsed(model: type[M], data: bytes) -> M:
         raise VerificationFailed("\n".join(_fault(each["loc"], each["msg"]) for each in error.errors()[:20])) from None
     except (ValueError, RecursionError):
         pass
-    raise VerificationFailed(f"{NAME}: it is not written as a manifest is")
+    raise VerificationFailed(f"{NAME}: its bytes differ from those that Crowdgate would write for this manifest")
 
 
 def kind_in(data: bytes) -> str:
@@ -387,7 +387,7 @@ def kind_in(data: bytes) -> str:
     try:
         return str(_Kind.model_validate_json(data).mechanism.kind)
     except (ValueError, RecursionError):
-        raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
+        raise VerificationFailed(f"{NAME}: this file is not the manifest of a release") from None
 
 
 def policy_digest_in(data: bytes) -> str:
@@ -395,7 +395,7 @@ def policy_digest_in(data: bytes) -> str:
     try:
         return _Policy.model_validate_json(data).policy_digest
     except (ValueError, RecursionError):
-        raise VerificationFailed(f"{NAME}: it is not the manifest of a release") from None
+        raise VerificationFailed(f"{NAME}: this file is not the manifest of a release") from None
 
 
 class _Policy(ManifestFields):
@@ -414,5 +414,5 @@ class _Kind(ManifestFields):
 
 
 def _fault(place: tuple[str | int, ...], message: str) -> str:
-    where = ".".join(str(each) for each in place)[:200] or "the whole"
+    where = ".".join(str(each) for each in place)[:200] or "the whole file"
     return f"{NAME}: {ascii(where)[1:-1]}: {message[:200]}"

@@ -20,17 +20,17 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
     spends = [said.spent(query) for query in said.queries]
     other = "rho" if said.noise_kind == "laplace" else "epsilon"
     if said.spend is None or any(getattr(each, other) is not None for each in (said, *said.queries)):
-        yield f"a mechanism with {said.noise} noise states what it spends, and no {other}"
+        yield f"a mechanism with {said.noise} noise must state its total privacy cost, and no {other}"
         return
     known = [each for each in spends if each is not None]
     if len(known) < len(spends) or min(known) <= 0 or sum(known) > said.spend:
-        yield "the queries spend more than the mechanism, or nothing"
+        yield "the queries together spend more than the mechanism, or one of them spends nothing"
     else:
         queries = [query.query for query in said.queries]
         split = split_budget(queries, said.spend, said.noise_kind, said.split)
         # the weights are roots of numbers of cells in floats, whose last bits vary between machines
         if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
-            yield "the queries do not spend what shares and split give them"
+            yield "the privacy cost of a query differs from what its share gives it"
 
 
 def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
@@ -40,7 +40,7 @@ def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
     cells = sum(said.queries[at].cells for at in counted)
     due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
     if said.width != due:
-        yield "the width of intervals is not that of the noise"
+        yield "the stated width of intervals does not follow from the noise"
 
 
 def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: Fraction) -> Iterator[str]:
@@ -49,8 +49,8 @@ def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: 
     gaussian = said.noise_kind == "gaussian"
     inner = min(delta / beta, 1 - Fraction(1, 10**9)) if gaussian else Fraction(0)
     if gaussian and inner <= 0:
-        yield "gaussian noise with a delta of 0"
+        yield "gaussian noise needs a delta above 0, and the guarantee has 0"
         return
     spent = stated_guarantee(said.noise_kind, said.spend, inner, beta, again=True)
     if spent[0] > epsilon or spent[1] > delta:
-        yield "what the noise spends does not keep the stated epsilon and delta"
+        yield "the noise is too small for the stated epsilon and delta"

@@ -68,31 +68,31 @@ class CountsPlan:
         for ranks in self.lattice.members:
             holders = [places[i] for i in np.flatnonzero((own >= np.array(ranks)).all(axis=1))]
             for at, other in self._disagreeing_tables(ranks, holders, linear, SOLVED):
-                yield f"{self.names[at]}: its unbiased estimates do not agree with those of {self.names[other]}"
+                yield f"{self.names[at]}: its unbiased estimates give other totals than those of {self.names[other]}"
             if self.lattice.agreeing or not any(ranks):
                 for at, other in self._disagreeing_tables(ranks, holders, whole, 0.0):
-                    yield f"{self.names[at]}: it does not agree with {self.names[other]}"
+                    yield f"{self.names[at]}: its counts give other totals than those of {self.names[other]}"
         for at, above in self._published_margins(places):
             for _ in self._disagreeing_tables(self._ranks[above], [above, at], whole, 0.0):
-                yield f"{self.names[at]}: it does not add up to {self.names[above]}"
+                yield f"{self.names[at]}: its counts do not add up to those of {self.names[above]}"
 
     def _cell_problems(self, found: CountCells, variances: Floats) -> Iterator[str]:
         value, unbiased, error, rate = found.value, found.unbiased, found.error, float(self.beta)
         known = ~np.isnan(value)
         if any((np.isnan(each) == known).any() for each in (unbiased, error, found.lower, found.upper)):
-            yield "an empty value with an estimate, a standard error or an interval, or the reverse"
+            yield "a line has only some of value, unbiased estimate, standard error and interval"
             return
         if (value[known] < 0).any() or (np.round(value * rate) / rate != value)[known].any():
-            yield "a count that is no whole number of its steps from 0 on"
+            yield "a count is below 0, or not a multiple of its step"
         coins = (1 - rate) * np.maximum(unbiased * rate, 0)
         if (np.abs(error - np.sqrt(variances + coins) / rate) > SOLVED * error)[known].any():
-            yield "a standard error that is not that of the noise"
+            yield "a standard error does not follow from the stated noise"
         moved = float(self.width**2 * (1 - self.beta) / (2 * self.beta))
         half = np.sqrt(moved * moved + np.square(float(self.width) * error))
         lower = np.minimum(np.maximum(unbiased + moved - half, 0), value)
         upper = np.maximum(unbiased + moved + half, value)
         if (found.lower != lower)[known].any() or (found.upper != upper)[known].any():
-            yield "an interval that does not follow from unbiased estimate, standard error and value"
+            yield "an interval does not follow from unbiased estimate, standard error and value"
 
     def _disagreeing_tables(
         self, ranks: Ranks, holders: Sequence[int], tables: Mapping[int, Floats], near: float

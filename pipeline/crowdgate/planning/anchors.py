@@ -32,7 +32,7 @@ from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
 from crowdgate.system.regular_files import plain_file, read_bounded
 
-OLDER = "it is an older copy, was cut off, or was computed anew"
+OLDER = "this ledger is an older copy, was cut short, or was rewritten"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 _KL_ENTRY = "application/vnd.crowdgate.kl-entry.v1+json"
 _ENDED = (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN)
@@ -72,15 +72,15 @@ def unknown_releases(ledger: Ledger, roots: Sequence[Path], attested: bool = Fal
     missing = set(ledger.missing_lines(each.line for each in releases))
     for each in releases:
         entry = held.get(each.release_id)
-        state = "does not hold it at all" if entry is None else f"holds it as {entry.state}, never as published"
+        state = "does not know it" if entry is None else f"has it as {entry.state} only"
         if entry is None or entry.state not in _ENDED:
-            yield f"the ledger {ledger.id} {state}, but {each.release_id} is published ({each.path}): {OLDER}"
+            yield f"{each.release_id} is published ({each.path}), but the ledger {ledger.id} {state}: {OLDER}"
         elif entry.manifest_digest != each.digest:
-            found = f"the ledger {ledger.id} committed {each.release_id} to another manifest than {each.path} has"
-            yield f"{found}: the release was changed, or the ledger is another copy"
+            found = f"{each.path} differs from the manifest that the ledger {ledger.id} recorded for {each.release_id}"
+            yield f"{found}: the release was changed, or this is another copy of the ledger"
         elif each.line in missing:
-            said = f"the ledger {ledger.id} has no such line {each.place.line} as {each.path} says"
-            yield f"{said} for {each.release_id}: {OLDER}"
+            said = f"{each.path} names line {each.place.line} of the ledger {ledger.id} for {each.release_id}"
+            yield f"{said}; this line differs or is missing: {OLDER}"
 
 
 def parse_anchor(text: str) -> tuple[int, str]:
@@ -88,7 +88,7 @@ def parse_anchor(text: str) -> tuple[int, str]:
     found = _ANCHOR.fullmatch(text)
     if found is None:
         expected = "LINE:DIGEST, as `crowdgate ledger verify` prints it"
-        raise ConfigurationError(Problem("command line", None, "--anchor", "no anchor", expected))
+        raise ConfigurationError(Problem("command line", None, "--anchor", "this is not an anchor", expected))
     return int(found[1]), found[2]
 
 

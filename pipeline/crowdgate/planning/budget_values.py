@@ -31,7 +31,7 @@ def overcharge_problem(bundle: Bundle, charges: Fraction, taken: Mapping[str, Fr
         share = (charges + sum(taken.values())) / bundle.policy.spec.privacy.epsilon
         found, expected = f"the shares of {by} add up to {decimal(share)}", "shares below 1, which leave a part for k"
         return problem_at(bundle, ("spec", "mechanism"), found, expected, None, Code.MECHANISM)
-    found = f"{by} take {decimal(charges + sum(taken.values()))} of it"
+    found = f"{by} take {decimal(charges + sum(taken.values()))} of epsilon, which leaves nothing"
     return problem_at(
         bundle, ("spec", "privacy", "epsilon"), found, "a total above the sum of all charges", None, Code.MECHANISM
     )

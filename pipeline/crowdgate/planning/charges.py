@@ -42,12 +42,19 @@ def hardly_passes_warning(plan: Plan, rule: GateRule, measure: Measure) -> str |
     if margin is None or limit is None:
         return None
     if not measure.excess:
-        words = "its noise withholds a table in which nothing counts once in 20 times or more"
-        return f"{words}; a limit from {bound_number(2 * margin)} on lets it pass" if limit < 2 * margin else None
+        words = "its noise withholds even a table with a count of 0, with probability 0.05 or more"
+        return (
+            f"{words}. With a limit of at least {bound_number(2 * margin)} such a table passes"
+            if limit < 2 * margin
+            else None
+        )
     if _passing_share(plan, measure, limit, margin) >= 0:
         return None
-    none = "an invalid cell" if measure.shape is OutputType.INPUT else "a row that counts"
-    return f"its noise withholds a table of {_denominator_text(plan, measure)} without {none} once in 20 times or more"
+    none = "any invalid cell" if measure.shape is OutputType.INPUT else "any row that counts"
+    return (
+        f"its noise withholds even a table of {_denominator_text(plan, measure)} without {none}, with "
+        "probability 0.05 or more"
+    )
 
 
 def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | None:
@@ -58,11 +65,11 @@ def hardly_fails_warning(plan: Plan, rule: GateRule, measure: Measure) -> str | 
     if margin is None or limit is None:
         return None
     if measure.excess:
-        return "no share is above 1" if limit >= 1 else None
+        return "its limit allows every share, as no share is above 1" if limit >= 1 else None
     most, what = _most_counted(plan, measure)
     if most + 2 * margin > limit:
         return None
-    return f"there can be {most} {what} at most: whatever the table holds, it passes at least 19 times in 20"
+    return f"there are at most {most} {what}, so it passes with probability 0.95 or more whatever the table holds"
 
 
 def _most_counted(plan: Plan, measure: Measure) -> tuple[int, str]:

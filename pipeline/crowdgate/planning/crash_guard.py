@@ -49,7 +49,14 @@ def guarded_step(ledger: Ledger, charge: Reservation, step: str, work: Callable[
         fault, reason = isinstance(error, FileFault), f"{type(error).__name__}: {error}"
     # raised outside the except block: a chained exception would include the confidential reason
     _note_crash(ledger, charge, step, reason)
-    raise FileFault("the input changed while it was read, or cannot be read to its end") if fault else Crashed()
+    raise (
+        FileFault(
+            "the input table changed while it was read, or can't be read to its end. Run again with a complete "
+            "file that nothing changes"
+        )
+        if fault
+        else Crashed()
+    )
 
 
 def _note_crash(ledger: Ledger, charge: Reservation, step: str, reason: str) -> None:

@@ -125,7 +125,10 @@ def _ledger_differences(
 def _unknown(found: Sequence[Decision], known: set[tuple[str, str]], ledger: Ledger) -> Iterator[Problem]:
     for each in found:
         if (each.spec.population, each.digest) not in known:
-            what = f"the ledger {ledger.id} knows no such decision: edited, or made without `crowdgate kl decide`"
+            what = (
+                f"the ledger {ledger.id} does not know this decision: the file was edited, or not made by "
+                "`crowdgate kl decide`"
+            )
             yield Problem(str(each.path), None, "file", what, "the file as it was decided", code=Code.DECISION)
 
 

@@ -72,7 +72,7 @@ def destination_conflict(home: Path, to: Path, ledger: Path | None) -> str | Non
         return "a path that is longer than the file system takes"
     for whose, folder in _places(home, ledger):
         if _overlaps(target, folder.resolve(), home.resolve()):
-            return f"{str(to)!r} is, is inside of or contains the folder of {whose}"
+            return f"{str(to)!r} is, lies in or contains the folder of {whose}"
     return None
 
 

@@ -40,7 +40,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
         seen[key] += 1
         if seen[key] == 2:
             what = "" if rule.charge else " with the same kind of limit"
-            yield problem_at(bundle, at, f"a second gate on {rule.measure}{what}", "one gate each", None, Code.TWICE)
+            yield problem_at(bundle, at, f"a second gate on {rule.measure}{what}", "one such gate", None, Code.TWICE)
         measure = MEASURES.get(rule.measure)
         if measure is None:
             expected = expected_names(list(MEASURES), rule.measure, A_MEASURE, LISTED)
@@ -55,7 +55,7 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
 def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     kind = kind_of(bundle)
     if measure.shape not in kind.shapes:
-        found = f"{rule.measure} does not speak of a release by {kind.name}"
+        found = f"{rule.measure} does not measure a release by {kind.name}"
         fitting = [name for name, known in MEASURES.items() if known.shape in kind.shapes]
         yield problem_at(bundle, (*at, "measure"), found, expected_names(fitting, rule.measure, A_MEASURE, LISTED))
         return
@@ -68,7 +68,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
     if measure.reads is not MeasureClass.CHARGED and rule.charge is not None:
         yield problem_at(bundle, (*at, "charge"), f"{rule.measure} costs nothing", "no charge")
     if measure.reads is MeasureClass.CONFIDENTIAL and rule.severity == "block":
-        found = f"{rule.measure} is confidential: withholding by it would reveal something about the data"
+        found = f"{rule.measure} is confidential, so a gate on it that blocks would reveal something about the data"
         yield problem_at(bundle, at, found, "severity: advise", "advise")
     for option in rule.options:
         if option not in measure.options:
@@ -81,7 +81,7 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
                 bundle, at, f"{rule.measure} without {option}", f"with: {{{option}: ...}}", None, Code.MISSING_KEY
             )
     for option, expected in wrong_options(rule, measure):
-        yield problem_at(bundle, (*at, "with", option), "out of range", expected, None, Code.VALUE)
+        yield problem_at(bundle, (*at, "with", option), "this value is out of range", expected, None, Code.VALUE)
     yield from _waiver_problems(bundle, at, rule, measure)
     yield from _membership_problems(bundle, at, rule, measure)
     yield from _input_problems(bundle, at, rule, measure)
@@ -105,7 +105,7 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
     for option, stated in (("skew", own.skew), ("recall", own.recall)):
         if measure.asks is AuditQuestion.MEMBERSHIP and rule.options.get(option, stated) != stated:
             found, meant = (
-                f"the policy's audit of membership is at a {option} of {exact_text(stated)}",
+                f"the policy's audit of membership has a {option} of {exact_text(stated)}",
                 exact_text(stated),
             )
             yield problem_at(
@@ -120,7 +120,7 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
 def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     if not limit_fits(rule, measure):
         expected = "at_most: a share from 0 to 1, in at most six decimals"
-        yield problem_at(bundle, at, f"{rule.measure} without a share as its limit", expected)
+        yield problem_at(bundle, at, f"{rule.measure} needs a share as its limit", expected)
     if measure.several_rows and bundle.contract.unit.person is None:
         found = "every row is one person, so nobody has more rows than are used"
         yield problem_at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
@@ -131,7 +131,7 @@ def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure)
     if measure.shape is OutputType.INPUT and measure.of and rule.of is not None:
         return
     if rule.of is not None and not measure.of:
-        yield problem_at(bundle, (*at, "of"), f"{rule.measure} speaks of all released attributes", "no `of`")
+        yield problem_at(bundle, (*at, "of"), f"{rule.measure} is computed over all released attributes", "no `of`")
     elif measure.of and rule.of is None:
         which = (
             "a column that is read" if measure.shape is OutputType.INPUT else "a released attribute, the sensitive one"
@@ -145,14 +145,14 @@ def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure)
 def _over_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
     released = named_attributes(bundle)
     if rule.over is not None and not measure.over:
-        yield problem_at(bundle, (*at, "over"), f"{rule.measure} speaks of all released attributes", "no `over`")
+        yield problem_at(bundle, (*at, "over"), f"{rule.measure} is computed over all released attributes", "no `over`")
         return
     for i, name in enumerate(rule.over or ()):
         if name not in released:
             found, meant = f"{name!r} is not released", nearest_released(bundle, name)
             yield problem_at(bundle, (*at, "over", i), found, "a released attribute", meant, Code.UNKNOWN_NAME)
     if len(set(rule.over or ())) != len(rule.over or ()):
-        yield problem_at(bundle, (*at, "over"), "an attribute twice", "each attribute once", None, Code.TWICE)
+        yield problem_at(bundle, (*at, "over"), "an attribute is listed twice", "each attribute once", None, Code.TWICE)
     if measure.over:
         contract, joint = bundle.contract.by_name, {name for each in bundle.contract.joint for name in each.levels}
         for name in rule.over or released:

@@ -97,7 +97,9 @@ def verify_ledger(
     ledger = ledgers.open_ledger(url, None, trusted=trusted, reading=True)
     line, outside = ledger.verify(), OutsideState(root)
     for number, _ in ledger.missing_lines(places):
-        raise VerificationFailed(f"the ledger {ledger.id}: it has no such line {number} as the anchor says")
+        raise VerificationFailed(
+            f"the ledger {ledger.id}: line {number} of its journal differs from the anchor, or is missing"
+        )
     unread = unread_places(homes_of(ledger, root), outside.destinations(ledger))
     if problems := [*outside.problems(ledger), *unread]:
         raise VerificationFailed("; ".join(problems))

@@ -123,4 +123,4 @@ def _larger_charges(ledger: Ledger, path: Path, head: HeadStatement) -> Iterator
 
 def _missing_anchors(ledger: Ledger, anchors: Sequence[str]) -> Iterator[str]:
     for line, _ in ledger.missing_lines(map(parse_anchor, anchors)):
-        yield f"the ledger {ledger.id} has no such line {line} as a stored anchor states: {OLDER}"
+        yield f"line {line} of the ledger {ledger.id} differs from the stored anchor, or is missing: {OLDER}"

@@ -148,7 +148,9 @@ def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
         )
     formats = bundle.policy.spec.publish.formats
     if len(set(formats)) != len(formats):
-        yield problem_at(bundle, ("spec", "publish", "formats"), "a format twice", "each format once", None, Code.TWICE)
+        yield problem_at(
+            bundle, ("spec", "publish", "formats"), "a format is listed twice", "each format once", None, Code.TWICE
+        )
 
 
 def _is_below(root: Path, to: str) -> bool:

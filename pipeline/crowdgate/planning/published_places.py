@@ -67,8 +67,10 @@ def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]
     for home in homes:
         for path, to in _policies(home):
             if to is None:
-                said = f"{path} can't be read, or names no destination, so where it publishes is unknown"
-                yield f"{said}; mend it, or move it out of {POLICIES}/"
+                said = (
+                    f"it is unknown where the policy {path} publishes: the file can't be read, or names no destination"
+                )
+                yield f"{said}. Correct the file, or move it out of {POLICIES}/"
     for root in roots:
         for folder in [root, *(path for depth in ("*", "*/*", "*/*/*") for path in root.glob(depth))]:
             if STAGING not in folder.parts and folder.is_dir() and not _is_listed(folder):
@@ -92,9 +94,12 @@ def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, 
         found.append(private_file(ledger.path, ledger.id, release_id))
     if found:
         said = (
-            f"a run of {release_id} left {found[0]}, so its table was read; the ledger {ledger.id} says that it was not"
+            f"a run of {release_id} left {found[0]}, so its table was read, but the ledger {ledger.id} says "
+            "that it did not"
         )
-        raise LedgerRefused(f"{said}; expected the ledger itself, no older copy of it; nothing was read", "edited")
+        raise LedgerRefused(
+            f"{said}: this is an older copy of the ledger. No data was read. Use the newest copy", "edited"
+        )
 
 
 def _is_listed(folder: Path) -> bool:

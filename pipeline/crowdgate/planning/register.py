@@ -41,7 +41,7 @@ def register_problems(bundle: Bundle, protection: Protection | None, known: Know
     asking = [i for i, rule in enumerate(bundle.policy.spec.gates) if _asks(rule.measure)]
     if bundle.register is None:
         for i in asking:
-            found = f"{bundle.policy.spec.gates[i].measure} without a register"
+            found = f"{bundle.policy.spec.gates[i].measure} needs a register, and the policy names none"
             yield at(
                 ("spec", "gates", i),
                 found,
@@ -81,7 +81,10 @@ def _level_problems(bundle: Bundle, register: Contract, levels: Mapping[str, Lev
     shared = {name: level for name, level in levels.items() if is_shared(register, name, level)}
     for name, level in shared.items():
         if comparable(register, name, level) is None:
-            found = f"{name!r} is another attribute in contract {register.id}: no level of it has the values of ours"
+            found = (
+                f"{name!r} has other values in the register's contract {register.id} than in this release, "
+                "at every level"
+            )
             expected = f"a register with {name!r} at the values of {level.name!r}"
             yield bundle.document.problem(AT, found, expected, None, Code.CONTRADICTION)
     if levels and not shared:

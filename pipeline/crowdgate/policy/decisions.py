@@ -130,7 +130,7 @@ def readable_decisions(root: Path, problems: list[Problem]) -> list[Decision]:
                         str(path),
                         None,
                         "file",
-                        "no decision",
+                        "this file is not a decision",
                         "*.yaml, as `crowdgate kl decide` writes",
                         code=Code.DECISION,
                     )

@@ -21,6 +21,8 @@ SHAPES = {
     "too_short": "at least 1 item",
 }
 """Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
+MOST_KEYS = 8
+"""The greatest number of keys of a mapping that a message names."""
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -118,7 +120,16 @@ def _found_text(document: Document, at: Location) -> str:
         value = value[part] if known else None
     if isinstance(value, str):
         return repr(value) if len(value) < 80 else "a long text"
-    return "a list" if isinstance(value, list) else "keys with values" if isinstance(value, dict) else "nothing"
+    if isinstance(value, dict):
+        return _keys_text(list(value))
+    return "a list" if isinstance(value, list) else "nothing"
+
+
+def _keys_text(keys: list[Any]) -> str:
+    """Return the first keys of a mapping as text, without values."""
+    shown = [ascii(str(key)[:30])[1:-1] for key in keys[:MOST_KEYS]]
+    more = ", ..." if len(keys) > MOST_KEYS else ""
+    return f"the keys {', '.join(shown)}{more}" if keys else "no keys"
 
 
 def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:

@@ -47,7 +47,9 @@ def claim(root: Path, release_id: str, owner: str) -> None:
 
 def _link_claim(part: Path, path: Path, destination: Path, owner: str) -> None:
     if part.is_dir():
-        raise EnvironmentFault(f"{part} is a folder, which no run makes; nothing was charged; remove it")
+        raise EnvironmentFault(
+            f"{part} is a folder where a run needs a file. No budget was charged. Remove this folder"
+        )
     part.unlink(missing_ok=True)  # left by a killed run: the lock is held here
     try:
         _write_new(part, f"{owner}\n".encode())
@@ -113,8 +115,9 @@ def _holder(path: Path) -> str | None:
 
 def _conflict_text(destination: Path, path: Path) -> str:
     holder = _holder(path)
-    whose = "something that names no ledger" if holder is None else f"the ledger {holder}"
+    whose = "a file that names no ledger" if holder is None else f"another ledger, {holder}"
     return (
-        f"{destination} is claimed by {whose}; nothing was charged; use another slot or destination. A claim whose run "
-        f"will never end (`crowdgate ledger show` of that ledger tells) is given up by removing {path}"
+        f"the destination {destination} is reserved by {whose}. No budget was charged. Use another slot or "
+        "destination. "
+        f"If that ledger's run is dead (see its `crowdgate ledger show`), remove {path}"
     )

@@ -47,7 +47,7 @@ def read_dictionary(path: Path) -> tuple[DictionaryEntry, ...]:
     for column, level, _, label, description in read_lines(path, DICTIONARY_COLUMNS):
         found.setdefault((column, level, description), []).append(label)
     if len({key[:2] for key in found}) != len(found) or any(len({*own}) != len(own) for own in found.values()):
-        raise VerificationFailed(f"{path.name}: a value, or a column at a level, stands there twice")
+        raise VerificationFailed(f"{path.name}: a value, or a column at a level, is listed twice")
     return tuple(DictionaryEntry(column, level, tuple(own), words) for (column, level, words), own in found.items())
 
 
@@ -67,10 +67,12 @@ def read_lines(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
         lines = csv.reader(file, strict=True)
         try:
             if next(lines, None) != list(columns):
-                raise VerificationFailed(f"{path.name}: its columns are not {', '.join(columns)}")
+                raise VerificationFailed(f"{path.name}: its columns must be {', '.join(columns)}")
             for line in lines:
                 if len(line) != len(columns):
-                    raise VerificationFailed(f"{path.name}: a line has not as many cells as the header")
+                    raise VerificationFailed(f"{path.name}: a line has another number of cells than the header")
                 yield line
         except (csv.Error, UnicodeDecodeError):
-            raise VerificationFailed(f"{path.name}: it is not written as a listing is") from None
+            raise VerificationFailed(
+                f"{path.name}: its bytes differ from those that Crowdgate would write for this list"
+            ) from None

@@ -117,12 +117,12 @@ def domains_of(columns: Sequence[DictionaryEntry], coarser: Sequence[CoarserLine
     for column, finer, label, level, over in coarser:
         own = above.setdefault((column, finer, level), {})
         if label in own or (column, finer) not in listed or over not in listed.get((column, level), ()):
-            raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
+            raise VerificationFailed(f"{COARSER}: its levels differ from those of {DICTIONARY}")
         own[label] = over
     pairs = [(a[0], a[1], b[1]) for a, b in combinations(listed, 2) if a[0] == b[0]]
     whole = all(list(own) == list(listed[column, finer]) for (column, finer, _), own in above.items())
     if sorted(above) != sorted(pairs) or not whole or not _nested(listed, above):
-        raise VerificationFailed(f"{COARSER}: it does not tell the levels of {DICTIONARY}")
+        raise VerificationFailed(f"{COARSER}: its levels differ from those of {DICTIONARY}")
     return ReleasedDomains(listed, above)
 
 

@@ -18,4 +18,4 @@ def write_page(path: Path, text: str, access: permissions.Access = permissions.P
             path.unlink()
             raise
     except OSError as error:
-        raise EnvironmentFault(f"{path}: the page cannot be written: {error.strerror}") from None
+        raise EnvironmentFault(f"{path}: the page can't be written: {error.strerror}") from None

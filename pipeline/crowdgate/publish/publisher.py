@@ -48,7 +48,7 @@ class StagedRelease:
 def check_free(destination: Path) -> None:
     """Raise EnvironmentFault if something exists at the destination."""
     if os.path.lexists(destination):
-        raise EnvironmentFault(f"{destination} exists already and is not replaced; use another slot or destination")
+        raise EnvironmentFault(f"{destination} exists already and is not replaced. Use another slot or destination")
 
 
 def sweep(root: Path, owner: str, kept: Callable[[], Container[str]]) -> None:
@@ -114,7 +114,7 @@ def publish(staged: StagedRelease, destination: Path) -> None:
     if not is_complete(staged.folder, staged.manifest_digest):
         raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
     if _sealed_part(read_plain(staged.folder / manifest.NAME, LARGEST_MANIFEST)).key != "operating system":
-        raise EnvironmentFault("this release was made with an injected key and is never published")
+        raise EnvironmentFault("this release was made with an injected key, as in tests, so it is never published")
     with faults(destination):
         make_folder(destination.parent)
         if destination.is_symlink():

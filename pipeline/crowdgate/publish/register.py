@@ -121,7 +121,7 @@ def parse_register(data: bytes) -> RegisterFields:
             return said
     except (ValidationError, ValueError, RecursionError):
         pass
-    raise VerificationFailed("it is not written as a register is")
+    raise VerificationFailed("its bytes differ from those that Crowdgate would write for a register's counts")
 
 
 def read_register(data: bytes, levels: Mapping[str, Level]) -> Histogram:

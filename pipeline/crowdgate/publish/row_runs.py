@@ -68,7 +68,9 @@ class RowRuns:
             chunk = chunk.chunk(0)
         held = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk.unique()
         if chunk.null_count or held.null_count or len(held) > len(column.labels):
-            raise VerificationFailed(f"{self.file}: column {column.column!r} holds what dictionary.csv does not list")
+            raise VerificationFailed(
+                f"{self.file}: column {column.column!r} holds a value that dictionary.csv does not list"
+            )
         found = self._numbers(chunk, column) if pa.types.is_integer(chunk.type) else self._labels(chunk, column)
         if (found < 0).any():
             raise VerificationFailed(
@@ -99,7 +101,7 @@ class RowRuns:
             return np.zeros(piece.num_rows, dtype=np.int64)
         values = piece[self.weight].to_numpy()
         if not (np.isfinite(values).all() and (np.abs(values) < GREATEST_WEIGHT).all()):
-            raise VerificationFailed(f"{self.file}: a weight that is no number, or out of all bounds")
+            raise VerificationFailed(f"{self.file}: a weight is not a number, or outside the stated limits")
         units: Integers = np.round(values * self.units_of_one).astype(np.int64)
         if (units / self.units_of_one != values).any():
             raise VerificationFailed(f"{self.file}: a weight that is no whole number of its units")

@@ -51,7 +51,7 @@ def bundled(folder: str) -> Path:
 def _refuse_existing(folder: Path, url: str | None) -> None:
     for name in (*FOLDERS, FILE, *([] if url else [Path(LEDGER).parts[0]])):
         if (folder / name).exists():
-            raise EnvironmentFault(f"{folder / name} exists already and is not replaced; give another folder")
+            raise EnvironmentFault(f"{folder / name} exists already and is not replaced. Name another folder")
 
 
 def _build(scratch: Path, name: str, url: str | None) -> list[Path]:

@@ -143,7 +143,10 @@ def _unknown(document: Document, cases: PolicyCases, names: Mapping[str, str]) -
         ]
         for place, name in asked:
             if name not in names:
-                found, expected = f"{name!r} is none of its gates", f"a gate of {cases.spec.policy}: {', '.join(names)}"
+                found, expected = (
+                    f"{name!r} is not a gate of the policy",
+                    f"a gate of {cases.spec.policy}: {', '.join(names)}",
+                )
                 yield document.problem(place, found, expected, nearest(name, list(names)), Code.UNKNOWN_NAME)
 
 

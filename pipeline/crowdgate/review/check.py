@@ -215,7 +215,7 @@ def _release_with_other_files(plan: Plan, opened: OpenedLedger, found: LedgerSta
 def _expired(rule: GateRule, day: str) -> str | None:
     if rule.waiver is None or day <= rule.waiver.expires:
         return None
-    return f"its waiver expired on {rule.waiver.expires}: a failure withholds again"
+    return f"its waiver expired on {rule.waiver.expires}, so a failure withholds the release again"
 
 
 def _remarks(plan: Plan, rule: GateRule, measure: Measure, found: GateReach, day: str) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ def _remarks(found: PolicyCheck) -> Iterator[Row]:
         yield from (("Note", f"{gate.gate}: {text}") for text in _gate_remarks(gate, found))
     yield from _ledger_remarks(found)
     if found.unreplayed:
-        yield "Note", f"not all of the last releases can be read: {found.unreplayed}"
+        yield "Note", f"some of the last releases can't be read: {found.unreplayed}"
     yield from (("Warning", str(each)) for each in found.warnings)
 
 
@@ -104,8 +104,8 @@ def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
     """Yield rows on what the ledger states about the policy besides its budget, or on what is unknown without a
     ledger."""
     if found.informed is None:
-        unknown = "unknown whether confidential results were viewed before: its ledger can't be read"
-        decisions = f"; decisions on what is collected are not compared with it: {found.unheld}"
+        unknown = "the ledger can't be read here, so it is unknown whether confidential results were viewed before"
+        decisions = f", and decisions on what is collected can't be compared with it: {found.unheld}"
         yield "Note", f"{unknown}{'' if found.unheld is None else decisions}"
         return
     if found.informed:

@@ -159,7 +159,10 @@ def _refuse_duplicate_name(document: Document, at: Location, name: str, files: I
     own = document.path.resolve()
     others = [path.name for path, stated in files if stated == name and path.resolve() != own]
     if others:
-        found, expected = f"{name!r} is also that of {', '.join(others)}", "a name that no other file has"
+        found, expected = (
+            f"{name!r} is also the name and version of {', '.join(others)}",
+            "a name and version that no other file has",
+        )
         raise ConfigurationError(document.problem(at, found, expected, None, Code.TWICE))
 
 

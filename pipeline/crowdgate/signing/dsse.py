@@ -97,7 +97,7 @@ def _parsed(envelope: bytes) -> Envelope:
     try:
         return parse_canonical(envelope, Envelope)
     except ValueError as error:
-        raise VerificationFailed(f"no DSSE envelope as Crowdgate writes it: {error}") from None
+        raise VerificationFailed(f"the file is not a signed envelope (DSSE) as Crowdgate writes it: {error}") from None
 
 
 def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> VerifiedPayload:
@@ -109,10 +109,15 @@ def _checked(stated: Envelope, trusted: Sequence[PublicKey]) -> VerifiedPayload:
         raise VerificationFailed("the envelope holds two signatures of one key")
     for each in stated.signatures:
         if each.keyid in known and not known[each.keyid].verify(_bytes(each.sig), said):
-            raise VerificationFailed(f"the signature of the key {each.keyid} is not one of what the envelope holds")
+            raise VerificationFailed(
+                f"the signature of the key {each.keyid} does not fit the content of the envelope: the file was "
+                "changed, or signed wrongly"
+            )
     signers = tuple(name for name in named if name in known)
     if not signers:
-        raise VerificationFailed(f"signed by {', '.join(named)}; none of them is among the {len(known)} trusted keys")
+        raise VerificationFailed(
+            f"signed by {', '.join(named)}; none of these keys is among the {len(known)} trusted keys"
+        )
     return VerifiedPayload(payload, stated.payload_type, signers)
 
 
@@ -127,7 +132,7 @@ def _envelope_bytes(payload: str, payload_type: str, signatures: Sequence[Signat
         envelope = b""
     if not 0 < len(envelope) <= LARGEST_ENVELOPE:
         bounds = f"1 to {MOST_SIGNATURES} signatures and {LARGEST_ENVELOPE >> 10} KiB"
-        raise EnvironmentFault(f"this can't be signed, for nobody could open it: an envelope takes {bounds}")
+        raise EnvironmentFault(f"this can't be signed, because a signed envelope holds at most {bounds}")
     return envelope
 
 
@@ -140,7 +145,7 @@ def _bytes(text: str) -> bytes:
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise VerificationFailed("the envelope holds base64 that is malformed") from None
+        raise VerificationFailed("the signed envelope is damaged: it has invalid base64") from None
     if _text(data) != text:
-        raise VerificationFailed("the envelope holds base64 that has another spelling")
+        raise VerificationFailed("the signed envelope is damaged: its base64 is not in the standard spelling")
     return data

@@ -119,7 +119,11 @@ def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Seq
 def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
     if not os.path.isdir(place):  # pathlib raises where a name is too long
         if not os.path.isfile(place):
-            why = "no regular file" if os.path.lexists(place) else "there is no such file or directory"
+            why = (
+                "the table is a folder or another special file, and must be a plain file"
+                if os.path.lexists(place)
+                else "there is no such file or directory"
+            )
             raise FileFault(f"{place.name}: {why}")
         return [place]
     try:
@@ -180,7 +184,7 @@ def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
         if failed and _has_changed(part):
             raise table_changed()
         if failed:
-            raise FileFault(f"{part.path.name}: the file cannot be read to its end")
+            raise FileFault(f"{part.path.name}: the file can't be read to its end")
         if batch is None:
             return
         yield batch

@@ -76,7 +76,7 @@ def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
         groups = (chunks_of(path, schema, group, columns) for group in groups_of(path))
         return next((words for chunks in groups if (words := _problem(chunks))), None)
     except ValueError:
-        return "it is damaged: its footer, or the header of a page, can't be read"
+        return "the Parquet file is damaged: its footer, or the header of a page, can't be read"
 
 
 def _problem(chunks: Sequence[ColumnChunk]) -> str | None:

@@ -34,7 +34,7 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
     static = static_with_audits(said, candidate)
     yield from _unread_counts(said, static)
     if not any(gate.severity == "block" and gate.waiver is None for gate in said.verdicts):
-        yield "there is no gate that blocks, and can't be waived"
+        yield "the release has no blocking gate without a waiver, and must have one"
     if sum(_classes(gate, static) for gate in said.verdicts) > MOST_MEASURED_AGAIN:
         yield f"gates over more than {MOST_MEASURED_AGAIN} classes together are not measured again"
         return
@@ -43,7 +43,7 @@ def gate_problems(said: Manifest, kind: AnyKind, candidate: Candidate) -> Iterat
         for problem in _problems(gate, rule, kind, static, candidate, said):
             yield f"{gate.measure}: {problem}"
         if gate.verdict.withholds:
-            yield f"{gate_text(rule)}: it blocks and did not pass"
+            yield f"{gate_text(rule)}: this blocking gate did not pass, so nothing should have been published"
 
 
 def _unread_counts(said: Manifest, static: Static) -> Iterator[str]:
@@ -66,7 +66,7 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
     """Yield each difference between a release and the plan of a policy, in words: other files, gates, limits or
     waivers."""
     if said.policy_digest != plan.bundle.digest:
-        yield "its policy, contract, levels, margins or budget are not the files that are given"
+        yield "the release was made from other files than the policy, contract, levels, margins or budget that you gave"
     rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
     stated = [GateFields.of_verdict(verdict(rule, measure, None)) for rule, measure in rules]
     for gate in said.verdicts:
@@ -74,9 +74,12 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
         if unjudged in stated:
             stated.remove(unjudged)
         else:
-            yield f"{gate_text(gate.rule)}: the policy states no such gate, or not with this waiver and these reasons"
+            yield (
+                f"{gate_text(gate.rule)}: the release has this gate; the policy has none with the same waiver "
+                "and reasons"
+            )
     for gate in stated:
-        yield f"{gate_text(gate.rule)}: the policy states it, and the release does not"
+        yield f"{gate_text(gate.rule)}: the policy has this gate, and the release does not"
 
 
 def _classes(gate: GateFields, static: Static) -> int:
@@ -94,18 +97,18 @@ def _problems(
 ) -> Iterator[str]:
     measure = MEASURES.get(gate.measure)
     if measure is None or gate.reads != measure.reads or gate.reads == "confidential":
-        yield "no measure of this name and class is public"
+        yield "there is no public measure of this name and class"
         return
     if measure.shape not in kind.shapes or not _is_well_formed(rule, measure) or not _of_input(rule, measure, said):
-        yield "it is stated as no such gate can be"
+        yield "the manifest's gate on this measure has a limit, option or charge that such a gate can't have"
         return
     again, shown = measurement(gate.value, rule, measure, static, candidate), gate.verdict.shown
     if (again is None) != (shown is None) or (again is not None and shown and not shown.matches(again)):
-        yield "what was measured is not what the release shows"
+        yield "the value in the manifest differs from the value measured again on the release"
     if judge(rule, again) is not gate.verdict.outcome:
-        yield "its outcome does not follow from what was measured"
+        yield "the manifest's outcome of this gate does not follow from its value and limit"
     if is_waived(rule, measure, gate.verdict.outcome, said.release.slot[:10]) is not gate.verdict.waived:
-        yield "whether it was waived does not follow from its waiver"
+        yield "the manifest says wrongly whether this gate was waived: its waiver says otherwise"
 
 
 def _is_well_formed(rule: GateRule, measure: Measure) -> bool:

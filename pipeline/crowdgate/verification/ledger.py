@@ -23,10 +23,10 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
         yield "the ledger knows no published release of this id"
         return
     if entry.manifest_digest != digest:
-        yield "manifest.json: its digest is not the one in the ledger"
+        yield "manifest.json: its digest differs from the one that the ledger recorded for this release"
     stated = (said.guarantee.epsilon, said.guarantee.delta)
     if stated != (entry.spend.epsilon, entry.spend.delta) or said.policy_digest != entry.policy_digest:
-        yield "manifest.json: its guarantee or policy is not what the ledger charged"
+        yield "manifest.json: its guarantee or policy differs from what the ledger charged for this release"
     place = ledger.place(said.release.id)
     if place.event == RESTORED:
         missing = ledger.missing_lines([(said.ledger.line, said.ledger.digest)])
@@ -34,12 +34,18 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
             yield "manifest.json: its place in the ledger is another one"
         return
     if bool(said.facts.informed) != ledger.informed(entry.population, entry.policy_digest, place.number):
-        yield "manifest.json: whether confidential data informed its policy is not what the ledger knows"
+        yield (
+            "manifest.json: the ledger says otherwise about whether confidential results were viewed before "
+            "the policy changed"
+        )
     expired = [gate.measure for gate in said.verdicts if gate.verdict.waived and _expired(gate, place)]
     if expired:
-        yield f"{', '.join(expired)}: waived, but by the ledger's clock the waiver had expired"
+        yield (
+            f"{', '.join(expired)}: the manifest says waived, but the waiver had expired when the ledger "
+            "charged the release"
+        )
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
-        yield "manifest.json: its place in the ledger is another one"
+        yield "manifest.json: it names another ledger or journal line than the one that charged this release"
 
 
 def _expired(gate: GateFields, charged: JournalLine) -> bool:
@@ -52,4 +58,4 @@ def audit_problems(said: Manifest, name: str, question: AuditQuestion, ledger: L
     """Yield a problem if the ledger does not know the record of an audit: the file `name` of the release, which answers
     `question`."""
     if not is_recorded(ledger.journal(), key(said.policy_digest, question), said.files[name].sha256):
-        yield f"{name}: no audit of this policy that the ledger knows ended with it"
+        yield f"{name}: the ledger knows no audit of this policy that ended with this record"

@@ -133,7 +133,7 @@ class Verification:
         for number, (name, step) in enumerate(STEPS, start=1):
             problems = _attempted(step, self)
             if problems:
-                raise VerificationFailed("\n".join(f"step {number}, {name}: {problem}" for problem in problems))
+                raise VerificationFailed("\n".join(f"step {number}, {name}: {problem}" for problem in problems), ADVICE)
         return self.manifest
 
 
@@ -147,9 +147,11 @@ def _attempted(step: Step, of: Verification) -> list[str]:
     except CrowdgateError:
         raise
     except OSError as error:
-        problems.append(f"unreadable: {error.strerror or type(error).__name__}")
+        problems.append(f"a file can't be read: {error.strerror or type(error).__name__}")
     except Exception as error:  # any failure of a step is a problem of the release: unreadable data are refused
-        problems.append(f"it broke off with {type(error).__name__}: a file or the manifest is of another form")
+        problems.append(
+            f"the check stopped with {type(error).__name__}: the manifest or a file does not have the form of a release"
+        )
     return problems
 
 
@@ -161,10 +163,10 @@ def _folder(of: Verification) -> Iterator[str]:
                 return
             found = each.stat(follow_symlinks=False)
             if not stat.S_ISREG(found.st_mode):
-                yield f"{each.name!a}: no plain file"
+                yield f"{each.name!a}: a folder or link, where a release has plain files only"
             of.sizes[each.name] = found.st_size
     if manifest.NAME not in of.sizes:
-        yield f"{manifest.NAME}: missing"
+        yield f"{manifest.NAME}: the file is missing, so this is not a release"
 
 
 def _manifest(of: Verification) -> Iterator[str]:
@@ -174,27 +176,27 @@ def _manifest(of: Verification) -> Iterator[str]:
     of.sealed = read_plain(of.folder / manifest.NAME, LARGEST_MANIFEST)
     kind = of.kinds.get(manifest.kind_in(of.sealed))
     if kind is None:
-        yield f"{manifest.NAME}: its mechanism is none of {', '.join(of.kinds)}"
+        yield f"{manifest.NAME}: its mechanism is unknown (known are {', '.join(of.kinds)})"
         return
     if of.refit and not kind.refits:
         raise ConfigurationError(_nothing_to_refit(kind, of.kinds))
     of._manifest = said = manifest.parsed(kind.manifest_class(), of.sealed)
     release, facts = said.release, said.facts
     if release.id != f"{release.policy}/{release.version}/{release.slot}":
-        yield "its release id is not its policy, version and slot"
+        yield "the manifest's release id differs from its policy, version and slot"
     if said.key != "operating system":
-        yield "the key was injected: this is no release"
+        yield "the manifest says that the secret key was injected, as in tests: this is not a real release"
     if len(set(said.formats)) != len(said.formats) or not set(said.formats) <= set(FORMATS):
-        yield f"its formats are not some of {', '.join(FORMATS)}, each once"
+        yield f"the manifest's formats are unknown or repeated (known are {', '.join(FORMATS)})"
     stated = (said.guarantee.epsilon, said.guarantee.delta)
     spent, budget = (facts.spent.epsilon, facts.spent.delta), (facts.budget.epsilon, facts.budget.delta)
     if any(a < b for a, b in zip(spent, stated, strict=True)) or any(a > b for a, b in zip(spent, budget, strict=True)):
-        yield "what the population has spent is less than this release, or more than its budget"
+        yield "the manifest's total spent by the population is less than this release costs, or more than the budget"
 
 
 def _nothing_to_refit(kind: AnyKind, kinds: Kinds) -> Problem:
     others = ", ".join(name for name, each in kinds.items() if each.refits)
-    found = f"a release by {kind.name}, none of whose data follow from its other files"
+    found = f"this release is by {kind.name}, whose data can't be computed again from its other files"
     return Problem("command line", None, "--refit", found, f"a release by {others}, or no --refit")
 
 
@@ -202,11 +204,15 @@ def _files(of: Verification) -> Iterator[str]:
     closing = {name for name, each in of.attachments.items() if each.closing}
     present, stated = {*of.sizes} - {manifest.NAME} - closing, of.manifest.files
     for name in sorted(present ^ {*stated}):
-        yield f"{name!a}: " + ("not in the manifest" if name in present else "missing")
+        yield f"{name!a}: " + (
+            "the manifest does not list this file"
+            if name in present
+            else "the manifest lists this file, and it is missing"
+        )
     for name, file in sorted(stated.items()):
         # a file of another size is not read
         if name in present and (of.sizes[name] != file.bytes or _digest(of.folder / name) != file.sha256):
-            yield f"{name}: its size or digest is not the manifest's"
+            yield f"{name}: the file was changed: its size or digest differs from the manifest's"
 
 
 def _signature(of: Verification) -> Iterator[str]:
@@ -221,15 +227,15 @@ def _guarantee(of: Verification) -> Iterator[str]:
     try:
         parts = of.manifest.guarantee.guarantee.parts
     except ValueError:
-        yield "its parts do not add up to its totals"
+        yield "the parts of the privacy guarantee do not add up to its totals"
         return
     charged = [(part_name(gate.rule), gate.charge or 0) for gate in of.manifest.verdicts if gate.reads == "charged"]
     others = [part for part in parts if part.name not in of.kind.spends]
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
-        yield "its parts are not the mechanism's and the charged gates'"
+        yield "the parts of the privacy guarantee are not those of the mechanism and the charged gates"
     if of.manifest.guarantee.plain is not None and of.manifest.guarantee.plain != _plain(of.manifest):
-        yield "the plain words of the guarantee are not its numbers"
+        yield "the manifest's plain sentences on the guarantee differ from its numbers"
     if of.manifest.estimand is not None:
         yield from of.manifest.estimand.problems(of.manifest.guarantee.unit, of.manifest.facts.rows_per_unit)
     yield from of.kind.manifest_problems(of.manifest)
@@ -247,14 +253,16 @@ def _contents(of: Verification) -> Iterator[str]:
     use_arrow_without_pandas()
     of._contents = held = of.kind.read(of.folder, of.manifest, of.formats)
     if of.kind.data_fields(held) != of.manifest.data:
-        yield "the data are not what the manifest says of them"
+        yield "the manifest's description of the data differs from the data files"
     writers = of.kind.files(of.manifest, held, of.formats)
     pages = {name for name, each in of.attachments.items() if not each.closing}
     for name in sorted({*writers} ^ {*of.manifest.files} - pages):
-        yield f"{name}: " + ("missing" if name in writers else "no file of such a release")
+        yield f"{name}: " + ("the file is missing" if name in writers else "a release of this kind has no such file")
     for name, write in writers.items():
         if name in of.manifest.files and not _compared(of, name)(of.folder / name, write):
-            yield f"{name}: it is not what is written of this release" + _other_version(of)
+            yield f"{name}: its bytes differ from those that Crowdgate would write for this release" + _other_version(
+                of
+            )
 
 
 def _compared(of: Verification, name: str) -> Callable[[Path, Writer], bool]:
@@ -309,6 +317,7 @@ def _digest(path: Path) -> str:
 
 
 Step = Callable[[Verification], Iterator[str]]
+ADVICE = "Do not use this release. Get an unchanged copy from its custodian, and report the problem."
 STEPS: tuple[tuple[str, Step], ...] = (
     ("folder", _folder),
     ("manifest", _manifest),

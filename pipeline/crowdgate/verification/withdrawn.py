@@ -16,4 +16,4 @@ def withdrawn_failure(folder: Path, trusted: Sequence[PublicKey]) -> Verificatio
         return VerificationFailed(str(error))
     origin = "a trusted key signed the tombstone" if trusted else "nobody vouches for the tombstone without a --key"
     left = f" Still there: {more[0]!a}; the custodian must run `crowdgate withdraw` again." if more else ""
-    return VerificationFailed(f"{said.release_id}: {said.plain} ({origin}.){left}", "withdrawn")
+    return VerificationFailed(f"{said.release_id}: {said.plain} ({origin}.){left}", code="withdrawn")

@@ -212,7 +212,7 @@ def test_an_entry_is_read_with_a_trusted_key_of_its_day_only(holder: Path, tmp_p
     with pytest.raises(VerificationFailed, match="dated in the future"):
         predict_entry(path, TrustedKeys([public], date(2029, 12, 31)), "40")
     keys.create(tmp_path / "other.key")
-    with pytest.raises(VerificationFailed, match=r"entry\.json: .*none of them is among"):
+    with pytest.raises(VerificationFailed, match=r"entry\.json: .*none of these keys is among"):
         predict_entry(path, TrustedKeys([tmp_path / "other.key.pub"], TODAY), "40")
 
 

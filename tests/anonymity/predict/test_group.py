@@ -118,9 +118,10 @@ def test_counts_that_would_relate_too_many_classes_are_refused_before_they_are_r
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--of", "agee"], "'agee' is no attribute of contract clinic with a domain; expected one of age, ward; write"),
+        (["--of", "agee"], "'agee' is not an attribute of contract clinic with a domain; expected one of age, "
+            "ward; write"),
         (["--of", "ward=exat"], "'ward' has no level 'exat'; expected one of exact, any; write 'exact'"),
-        (["--of", "ward,ward"], "an attribute twice"),
+        (["--of", "ward,ward"], "an attribute is listed twice"),
         (["--of", "ward", "--people", "0"], "'0'; expected a whole number from 1 to 1000"),
         (["--of", "ward", "--people", "20,1001"], "'1001'; expected a whole number from 1 to 1000"),
         (["--of", "ward", "--people", "2.5"], "'2.5'; expected a whole number"),

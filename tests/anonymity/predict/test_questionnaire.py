@@ -241,9 +241,9 @@ def test_a_name_used_twice_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"attribute": "agee"}, "'agee' is no attribute of contract clinic with a domain"),
+        ({"attribute": "agee"}, "'agee' is not an attribute of contract clinic with a domain"),
         ({"attribute": "age", "level": "10 year"}, "'age' has no level '10 year'; expected one of exact, 10 years"),
-        ({"attribute": "patient"}, "'patient' is no attribute"),
+        ({"attribute": "patient"}, "'patient' is not an attribute"),
     ],
 )  # fmt: skip
 def test_an_unknown_attribute_or_level_names_the_nearest(workshop: Workshop, question: Text, said: str) -> None:

@@ -209,7 +209,8 @@ def _findings(stated: SafeKAnonymity, contract: Contract = CONTRACT) -> Iterator
 
 
 REFUSED: dict[str, tuple[dict[str, object], tuple[str | int, ...]]] = {
-    "a level of a column that is not released": ({"levels": {"c9": "exact"}}, ("margins", "levels", "c9")),
+    "the manifest has a level of a column that is not "
+        "released": ({"levels": {"c9": "exact"}}, ("margins", "levels", "c9")),
     "an unknown level": ({"levels": {"c0": "pears"}}, ("margins", "levels", "c0")),
     "a table of a column that is not released": (
         {"tables": [{"attributes": ["c0", "c9"]}]}, ("margins", "tables", 0, "attributes", 1),

@@ -75,7 +75,7 @@ def _decision_fields(choice: CollectionChoice, contract: Contract, today: date) 
     names = list(contract.by_name)
     if choice.attribute not in names:
         found, expected = (
-            f"{choice.attribute!r} is no attribute of {contract.id}",
+            f"{choice.attribute!r} is not an attribute of {contract.id}",
             expected_names(names, choice.attribute, "an attribute", f"contract {contract.id}"),
         )
         raise _option_error("--of", found, expected, nearest(choice.attribute, names))

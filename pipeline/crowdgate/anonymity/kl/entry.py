@@ -41,7 +41,7 @@ NEAR = 1e-9
 
 def _one_line(text: str) -> str:
     if not text.isprintable() or text != text.strip():
-        raise ValueError("printable characters without blank ends")
+        raise ValueError("printable characters, without spaces at the beginning or end")
     return text
 
 

@@ -72,7 +72,7 @@ def query(
         for name, _, level in (each.partition("=") for each in split_options(attributes))
     }
     if not asked:
-        raise _option_error("--of", "no attribute", "ATTRIBUTE or ATTRIBUTE=LEVEL, with commas between", None)
+        raise _option_error("--of", "no attribute is named", "ATTRIBUTE or ATTRIBUTE=LEVEL, with commas between", None)
     only = dict(_restriction(own, entries, each) for each in where)
     question = RepositoryQuestion(contract, asked, population, only)
     return QueryAnswer(question, match_entries(question, repository.entries))

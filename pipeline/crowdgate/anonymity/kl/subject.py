@@ -66,7 +66,7 @@ def read_entry_subject(path: Path, attributes: Sequence[str], where: Sequence[st
     only = dict(_value_restrictions(contract, where, problems))
     both = sorted(levels.keys() & only.keys())
     if both:
-        problems.append(_problem("--where", f"{both[0]!r} is asked as well", "an attribute that is not in --of"))
+        problems.append(_problem("--where", f"{both[0]!r} is in --of as well", "an attribute that is not in --of"))
     if not levels and not problems:
         problems.append(_problem("--of", "no attribute", "ATTRIBUTE or ATTRIBUTE=LEVEL, with commas between"))
     found = EntrySubject(contract, View(dict(sorted(levels.items()))), dict(sorted(only.items())))
@@ -96,7 +96,7 @@ def _levels(contract: Contract, asked: Sequence[str], problems: list[Problem]) -
         name, _, wanted = word.partition("=")
         attribute = _attribute(contract, name, "--of", problems)
         if name in seen:
-            problems.append(_problem("--of", f"{name!r} twice", "each attribute once"))
+            problems.append(_problem("--of", f"{name!r} is named twice", "each attribute once"))
         seen.add(name)
         if attribute is None or attribute.hierarchy is None:
             continue
@@ -136,7 +136,11 @@ def _attribute(contract: Contract, name: str, option: str, problems: list[Proble
     if found is not None and found.releasable:
         return found
     known = [each.name for each in contract.attributes if each.releasable]
-    why = "has no public domain, or identifies directly" if found is not None else f"is no attribute of {contract.id}"
+    why = (
+        "has no public domain, or is a direct identifier"
+        if found is not None
+        else f"is not an attribute of {contract.id}"
+    )
     expected = expected_names(known, name, "an attribute", f"contract {contract.id}")
     problems.append(_problem(option, f"{name!r} {why}", expected, nearest(name, known)))
     return None

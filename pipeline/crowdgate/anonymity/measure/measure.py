@@ -44,8 +44,8 @@ def measure_anonymity(asked: AnonymityRequest, page: Path | None = None) -> Anon
     confidential += [] if link is None else _confidential_contracts(link.register, None, "--register")
     if confidential and page is not None:
         found, expected = (
-            "a page of confidential data",
-            "no --page: there is one in the private folder of the ledger",
+            "the page would show confidential data",
+            "no --page: the page is written into the private folder of the ledger",
         )
         raise ConfigurationError(Problem("command line", None, "--page", found, expected))
     source = open_source(what.contract, what.columns, asked.input)

@@ -63,11 +63,17 @@ def register_link(asked: AnonymityRequest) -> RegisterLink | None:
     """
     if asked.release is None and asked.register is None:
         if (asked.wrong, asked.coverage) != (None, None):
-            raise _option_error("--wrong, --coverage", "no register", "--release DIR and --register CONTRACT beside it")
+            raise _option_error(
+                "--wrong, --coverage",
+                "this option needs a release and a register",
+                "--release DIR and --register CONTRACT beside it",
+            )
         return None
     if asked.release is None or asked.register is None:
         found = "--register" if asked.release is None else "--release"
-        raise _option_error(found, "one without the other", "--release DIR and --register CONTRACT")
+        raise _option_error(
+            found, "only one of --release and --register is given", "--release DIR and --register CONTRACT"
+        )
     run = Verification(asked.release, KINDS, ATTACHMENTS)
     said, register = run.run(), read_contract(asked.register, KNOWN.servers)
     published = run.kind.output_candidate(said, run.contents)

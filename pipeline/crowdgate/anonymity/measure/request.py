@@ -151,8 +151,8 @@ def _sampling_fraction(text: str | None, wrong: _OptionProblems) -> Fraction | N
         return None
     try:
         return probability("the sampling fraction", text, open_low=True)
-    except ValueError as error:
-        wrong.add("--sample", repr(text), str(error), "0.01")
+    except ValueError:
+        wrong.add("--sample", f"the sampling fraction {text!r}", "a number above 0 and at most 1", "0.01")
         return None
 
 

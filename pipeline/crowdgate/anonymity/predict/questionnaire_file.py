@@ -264,7 +264,7 @@ def _problems(
     known = {each.name: each for each in contract.attributes if each.releasable}
     if name not in known:
         expected = expected_names(list(known), name, "an attribute", f"contract {contract.id}")
-        found = f"{name!r} is no attribute of contract {contract.id} with a domain"
+        found = f"{name!r} is not an attribute of contract {contract.id} with a domain"
         yield document.problem((*place, "attribute"), found, expected, nearest(name, list(known)))
     elif name in levels:
         yield document.problem((*place, "attribute"), f"{name!r} is asked for twice", "each attribute once")

@@ -74,7 +74,7 @@ def levels_of(contract: Contract, of: str | None) -> dict[str, Level]:
     problems: list[Problem] = []
     levels = {name: _level(contract, name, level or EXACT, problems) for name, level in asked}
     if of is not None and len(levels) < len(asked):
-        problems.append(option_problem("--of", "an attribute twice", "each attribute once"))
+        problems.append(option_problem("--of", "an attribute is listed twice", "each attribute once"))
     if problems:
         raise ConfigurationError(problems)
     return {name: level for name, level in levels.items() if level is not None}
@@ -84,7 +84,7 @@ def _level(contract: Contract, name: str, level: str, problems: list[Problem]) -
     known = {each.name: each for each in contract.attributes if each.releasable}
     if name not in known:
         found, expected = (
-            f"{name!r} is no attribute of contract {contract.id} with a domain",
+            f"{name!r} is not an attribute of contract {contract.id} with a domain",
             expected_names(list(known), name, "an attribute", f"contract {contract.id}"),
         )
         problems.append(option_problem("--of", found, expected, nearest(name, list(known))))

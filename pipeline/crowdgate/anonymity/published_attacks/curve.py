@@ -90,11 +90,11 @@ def _read(path: Path) -> CsvFile:
     except OSError as error:
         found, expected = error.strerror or "unreadable", "a readable CSV file"
     except UnicodeError:
-        found, expected = "no CSV file", "UTF-8 text"
+        found, expected = "the file is not UTF-8 text", "a CSV file in UTF-8"
     except csv.Error as error:
-        found, expected = f"no CSV file: {error}", "lines of cells with a comma between them"
+        found, expected = f"the file is not valid CSV ({error})", "lines of cells with a comma between them"
     except ValueError as error:
-        found, expected = "no CSV file", str(error)
+        found, expected = "the file is not valid CSV", str(error)
     raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
 
 

@@ -120,7 +120,7 @@ class Audit(Generic[R, F]):
         try:
             return record, self.findings(record)
         except (ValueError, ArithmeticError, LookupError, AssertionError):
-            raise VerificationFailed("it is not the record of an audit") from None
+            raise VerificationFailed("this file is not the record of an audit") from None
 
     def figures(self, record: R, findings: F, slot: date) -> AuditFigures:
         """Return the recorded audit's figures for gates: its measures, and its age in days at this slot (the scheduled

@@ -130,7 +130,7 @@ def _finished(planned: PlannedAudit[R], path: Path) -> R | None:
     if left.exists():
         return None
     raise VerificationFailed(
-        f"{path}: it was edited, or another ledger knows it, or it is of another setting; remove it to audit anew,"
+        f"{path}: this audit record was edited, or belongs to another ledger or setting. Remove it to audit anew,"
         " which counts as a further attempt"
     )
 

@@ -56,7 +56,7 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
 
     for attribute in untold:
         expected = "a secret that the policy releases, or secret: false"
-        yield problem(f"attribute {attribute.name!r}", "a secret that is released at no level", expected)
+        yield problem(f"attribute {attribute.name!r}", "this secret attribute is not released", expected)
     for secret in found:
         if len(secret) < 2:
             expected = "a level with two values at least: of one value nothing is secret"
@@ -64,12 +64,12 @@ def _problems(plan: Plan, contract: Contract, untold: list[Attribute], found: li
     if not found and not untold:
         released = ", ".join(joint(plan.protection.views.values()).levels)
         expected = f"{{property: secret, value: true}}, or privacyRole: sensitive, at one of {released}"
-        yield problem("attributes", "none that is secret is released", expected)
+        yield problem("attributes", "the policy releases no secret attribute", expected)
     if len(found) > MOST_SECRETS:
         yield problem("attributes", f"{whole(len(found))} secrets", f"{MOST_SECRETS} at most, others secret: false")
     if not known_attributes(contract):
         expected = "{property: knownToAttackers, value: true}, or privacyRole: quasi-identifier"
-        yield problem("attributes", "none is known to attackers", expected)
+        yield problem("attributes", "no released attribute is known to attackers", expected)
 
 
 def numbers_of(attribute: Attribute, level: str) -> Floats | None:

@@ -126,8 +126,10 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
     needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
         at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
-        found = f"a precision of {exact_text(wanted.limit)} at {at}, by {whole(size - n)} non-members"
+        found = (
+            f"{whole(size - n)} non-members are too few to show a precision of {exact_text(wanted.limit)} at skew {at}"
+        )
         expected = (
-            f"{whole(needed)} non-members at least, of whom none is claimed; or a smaller skew, or a greater recall"
+            f"at least {whole(needed)} non-members (units outside the table), a smaller skew, or a greater recall"
         )
         raise setting_problem(plan, spec, "membership", found, expected)

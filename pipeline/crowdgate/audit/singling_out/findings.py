@@ -205,4 +205,4 @@ def measurement(_: SinglingOutRecord, said: SinglingOutFindings, name: str, __: 
 def oddities(record: SinglingOutRecord) -> Iterator[str]:
     """Yield statements about a record that no audit would have written."""
     if record.setting.weights != weights_of(record.setting.weight, record.setting.n):
-        yield "it was not judged at the weights that an audit judges"
+        yield "this audit was not judged at the predicate weights that its settings give"

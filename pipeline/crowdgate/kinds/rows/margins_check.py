@@ -31,10 +31,10 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
     bought = said.mechanism.margins
     part = {part.name: part for part in said.guarantee.guarantee.parts}.get(MARGINS_PART)
     if (bought is None) != (part is None) or (bought is None) != (said.data.margins is None):
-        yield "margins are not paid as the mechanism says"
+        yield "the manifest has margins without their part of the guarantee, or the part without margins"
     elif bought is not None and part is not None:
         if said.format == 1 or said.mechanism.inherited is not None:
-            yield "margins of a release that can have none"
+            yield "the release has margins, which this format or an inherited sample can't have"
         yield from budget_problems(bought)
         yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
         yield from width_problems(bought, said.mechanism.rows, said.format)
@@ -44,12 +44,12 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
 def _query_problems(said: RowsManifest, bought: MarginsFields) -> Iterator[str]:
     rows, named = said.mechanism.rows, [tuple(each.levels.items()) for each in bought.queries]
     if any(each.grid is not None or each.sensitivity != rows for each in bought.queries):
-        yield f"a margin is no count of {rows} rows of a unit"
+        yield f"a margin is not a count with at most {rows} rows of each privacy unit"
     order = [column.name for column in said.data.columns]
     for each in bought.queries:
         axes = {name: each.levels[name] for name in order if name in each.levels}
         if each.name != ContingencyTable(axes).name:
-            yield f"{each.name}: a margin of another name"
+            yield f"{each.name}: the name of this margin differs from that of its columns"
     if len({frozenset(each) for each in named}) != len(named) or () not in named:
         yield "a margin stands there twice, or the total is missing"
     levels = {axis for each in named for axis in each}
@@ -58,7 +58,7 @@ def _query_problems(said: RowsManifest, bought: MarginsFields) -> Iterator[str]:
     if not {name for name, _ in levels} <= set(said.mechanism.attributes):
         yield "margins of a column that is not released"
     if (bought.unit, bought.low, bought.high) != (Fraction(1, UNITS), *bounds(said.mechanism.beta)):
-        yield "the weights are bounded otherwise than by the sampling rate"
+        yield "the limits of the weights do not follow from the sampling rate"
 
 
 def read_weighting(
@@ -102,16 +102,16 @@ def _table(folder: Path, said: RowsManifest, formats: Formats, bought: MarginsFi
     end, form = next(iter(formats.items()))
     path = folder / f"{MARGINS}.{end}"
     if path.name not in said.files:
-        raise VerificationFailed(f"{path.name}: missing")
+        raise VerificationFailed(f"{path.name}: the file is missing")
     cells = sum(each.cells for each in bought.queries)
     expected = margins_schema(max(len(each.levels) for each in bought.queries))
     try:
         pieces = [piece.select(list(NUMBERS)) for piece in form.read(path, expected, cells)]
         found = pa.concat_tables(pieces).combine_chunks()
     except (pa.ArrowException, OSError, ValueError, KeyError) as fault:
-        raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
+        raise VerificationFailed(f"{path.name}: the file can't be read ({type(fault).__name__})") from None
     if found.num_rows != cells or any(found[name].null_count for name in NUMBERS):
-        raise VerificationFailed(f"{path.name}: not a number for every cell")
+        raise VerificationFailed(f"{path.name}: the file lacks numbers: every cell of a margin has all of them")
     return found
 
 

@@ -62,7 +62,7 @@ def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: All
 def _name_findings(spec: SafeKAnonymity) -> Iterator[Finding]:
     """Yield a finding if an attribute has the name of the column of weights, which rows with margins have."""
     if spec.margins is not None and WEIGHT in spec.attributes:
-        found = f"{WEIGHT!r} is the column of weights that rows with margins have"
+        found = f"{WEIGHT!r} is also the name of the column of weights, which rows with margins have"
         yield ("attributes", WEIGHT), found, "attributes of other names, or no margins", None
 
 

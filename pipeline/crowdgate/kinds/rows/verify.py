@@ -37,20 +37,20 @@ def manifest_problems(said: RowsManifest) -> Iterator[str]:
         yield "the sampling rate is not between 0 and 1"
         return
     if said.guarantee.words != tuple(guarantee_sentences(guarantee, mechanism.beta, rows)):
-        yield "the words of the guarantee are not its numbers"
+        yield "the manifest's sentences on the guarantee differ from its numbers"
     if (rows != 1 and guarantee.unit == "row") or rows != said.facts.rows_per_unit:
-        yield "the rows of a privacy unit are not those of its unit"
+        yield "the number of rows per privacy unit differs between the manifest's parts"
     parts = {part.name: part for part in guarantee.parts}
     yield from margins_problems(said)
     if mechanism.choice is not None and not set(mechanism.choice.chosen) <= set(mechanism.attributes):
-        yield "a level was chosen of a column that is not released"
+        yield "the manifest says that a level was chosen for a column that is not released"
     if not _choice_is_paid(mechanism.choice, parts):
-        yield "the choice of levels is not paid as the mechanism says"
+        yield "the guarantee does not charge the choice of levels as the mechanism states it"
         return
     yield from _delta_problems(said, parts)
     told = mechanism.attributes if said.format == 1 else released_columns(mechanism.attributes)
     if {name: mechanism.attributes[name] for name in told} != {each.name: each.level for each in said.data.columns}:
-        yield "the columns of the data are not the mechanism's"
+        yield "the columns or levels of the data differ from those of the mechanism"
     if said.data.rows > said.facts.people * rows:
         yield "more rows than the population can have"
     yield from _margin_problems(said)
@@ -79,7 +79,7 @@ def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[s
         return
     own = parts.get(JOINT_PART if joint else "mechanism")
     if own is None:
-        yield "no part of the guarantee is the mechanism's"
+        yield "the guarantee has no part for the mechanism"
         return
     if choice is not None and joint:
         delta = joint_delta(mechanism.k, mechanism.beta, own.epsilon, choice.epsilon, choice.candidates)
@@ -87,7 +87,7 @@ def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[s
         own = row_part(own, mechanism.rows)
         delta = safe_k.exact_delta(mechanism.k, mechanism.beta, own.epsilon)
     if not delta <= own.delta:
-        yield f"k {mechanism.k} does not reach the stated delta"
+        yield f"k {mechanism.k} is too small for the stated epsilon and delta"
 
 
 def _choice_is_paid(choice: ChoiceFields | None, parts: Mapping[str, Part]) -> bool:
@@ -114,10 +114,12 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
     listed, ordered = read_dictionary(folder / DICTIONARY), tuple(each.ordered for each in said.data.columns)
     columns, further = _split(said, listed)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in listed):
-        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
+        raise VerificationFailed(
+            f"{DICTIONARY}: its values do not follow the treatment of invalid cells that the manifest states (estimand)"
+        )
     for end in formats:
         if f"{DATA}.{end}" not in said.files:
-            raise VerificationFailed(f"{DATA}.{end}: missing")
+            raise VerificationFailed(f"{DATA}.{end}: the file is missing")
     end = min(formats, key=lambda name: said.files[f"{DATA}.{name}"].bytes)
     bought = said.mechanism.margins is not None
     runs = RowRuns(f"{DATA}.{end}", columns, said.data.classes, WEIGHT if bought else None, UNITS)
@@ -126,7 +128,7 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
         for piece in formats[end].read(folder / runs.file, form, said.data.rows):
             runs.add(piece)
     except (pa.ArrowException, OSError, ValueError) as fault:
-        raise VerificationFailed(f"{runs.file}: unreadable ({type(fault).__name__})") from None
+        raise VerificationFailed(f"{runs.file}: the file can't be read ({type(fault).__name__})") from None
     rows = _released(runs, said)
     weighting = None if not bought else read_weighting(folder, said, formats, rows, runs.units(), columns, further)
     return PublishedRows(rows, columns, ordered, weighting)
@@ -142,16 +144,16 @@ def _split(
     if [*own, *((each.name, each.level, each.values) for each in more)] != [
         (e.column, e.level, len(e.labels)) for e in listed
     ]:
-        raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
+        raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values differ from the manifest's")
     return tuple(listed[: len(own)]), tuple(listed[len(own) :])
 
 
 def _released(runs: "RowRuns", said: RowsManifest) -> Histogram:
     rows, k = runs.histogram(), said.mechanism.k
     if len(rows) and int(rows.counts.min()) < k:
-        raise VerificationFailed(f"{runs.file}: a class has fewer than {k} rows")
+        raise VerificationFailed(f"{runs.file}: a combination of values has fewer than k = {k} rows")
     if rows.rows != said.data.rows or len(rows) != said.data.classes:
-        raise VerificationFailed(f"{runs.file}: its rows or classes are not as many as the manifest says")
+        raise VerificationFailed(f"{runs.file}: its number of rows or classes differs from the manifest's")
     return rows
 
 

@@ -39,7 +39,7 @@ def weights_problems(
     """Yield a problem if the weights differ from those that rows and margins give."""
     found = weights_of(rows, beta, margins, lookup, sizes)
     if (np.abs(weights - found) > NEAR_UNITS + NEAR * found).any():
-        yield "the weights are not those that rows and margins give"
+        yield "the weights of the rows differ from those that follow from rows and margins"
 
 
 def _constraints(

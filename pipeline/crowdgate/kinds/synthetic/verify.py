@@ -45,10 +45,10 @@ def manifest_problems(said: SyntheticManifest) -> Iterator[str]:
     if said.facts.margins or said.facts.joint:
         yield "no gate on synthetic rows reads public counts"
     if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
-        yield "the words of the guarantee are not its numbers"
+        yield "the manifest's sentences on the guarantee differ from its numbers"
     beta, units = mechanism.beta, mechanism.rows_per_unit
     if not 0 < beta <= 1 or (units != 1 and (stated.unit == "row" or beta != 1)) or units != said.facts.rows_per_unit:
-        yield "rows of a privacy unit or the sampling rate are not what the guarantee is computed for"
+        yield "the guarantee was computed for another sampling rate, or another number of rows per privacy unit"
         return
     yield from _axis_problems(said)
     faults = list(_budget_problems(said))
@@ -62,27 +62,27 @@ def _axis_problems(said: SyntheticManifest) -> Iterator[str]:
     combinations."""
     sizes, columns = said.data.sizes, said.data.columns
     if len(sizes) != len(columns) + len(said.data.levels) or len({each.name for each in columns}) != len(columns):
-        yield "a column, or a column at a level, twice"
+        yield "the manifest lists a column, or a column at a level, twice"
     if said.mechanism.attributes != {each.name: each.level for each in columns}:
-        yield "the columns of the data are not the mechanism's"
+        yield "the columns or levels of the data differ from those of the mechanism"
     if not {each.name for each in said.data.levels} <= {each.name for each in columns}:
-        yield "a level of a column that is not released"
+        yield "the manifest has a level of a column that is not released"
     for each in said.mechanism.measured:
         axes = each.named
         if len({name for name, _ in axes}) != len(axes) or not {*axes} <= {*sizes}:
-            yield "a measured table of a column twice, or of none that is released"
+            yield "a measured table repeats a column, or has one that is not released"
         elif each.cells != prod(sizes[axis] for axis in axes):
-            yield "a measured table whose cells are not those of its columns"
+            yield "the number of cells of a measured table differs from that of its columns"
     stated, lines = said.mechanism.triples, said.mechanism.impossible
     ordered = sorted_combinations({name: tuple(sorted({*own})) for name, own in line.items()} for line in lines)
     if stated != tuple(sorted({tuple(sorted({*each})) for each in stated})) or lines != ordered:
-        yield "triples or combinations that can't occur are not in their order, each once"
+        yield "triples or impossible combinations are not in order, each once"
     if not {name for each in (*stated, *lines) for name in each} <= {each.name for each in columns}:
-        yield "a triple, or a combination that can't occur, of a column that is not released"
+        yield "a triple or an impossible combination has a column that is not released"
     triples = {frozenset(each) for each in stated}
     wide = [frozenset(name for name, _ in each.named) for each in said.mechanism.measured if len(each.axes) > 2]
     if not triples.issuperset(wide):
-        yield "a measured table of three columns that the policy does not name"
+        yield "a table of three columns was measured that the policy does not name"
     if sum(each.cells for each in said.mechanism.measured) > MOST_NUMBERS:
         yield f"more than {MOST_NUMBERS} noisy numbers"
 
@@ -94,29 +94,29 @@ def _budget_problems(said: SyntheticManifest) -> Iterator[str]:
     first = [each for each in mechanism.measured if each.round == 0]
     later = [each for each in mechanism.measured if each.round > 0]
     if any(each.rho <= 0 for each in mechanism.measured) or mechanism.rho <= 0:
-        yield "a measurement without a price"
+        yield "a measurement has no privacy cost"
         return
     if [each.named for each in first] != [((each.name, each.level),) for each in columns]:
         yield "the tables of one column are not measured first, each once"
     if any(each.selection is not None for each in first) or not all((each.selection or 0) > 0 for each in later):
-        yield "a table of a later round that no choice was paid for, or a first one that was chosen"
+        yield "the privacy cost of choosing is missing for a table of a later round, or stated for the first round"
     if any(b.round - a.round not in (0, 1) for a, b in pairwise(mechanism.measured)) or mechanism.measured[0].round:
         yield "the rounds do not follow each other"
     if any(a.round == b.round and (a.rho, a.selection) != (b.rho, b.selection) for a, b in pairwise(later)):
         yield "the tables of a round do not cost the same"
     shares = (mechanism.one_way_share, mechanism.certificate_share)
     if min(shares) <= 0 or sum(shares) >= 1:
-        yield "shares that leave nothing to measure others"
+        yield "the stated shares leave no privacy budget to measure pairs of columns"
         return
     own, certificate = (mechanism.rho * share for share in shares)
     if sum(each.rho for each in first) != own:
-        yield "the tables of one column do not spend their share"
+        yield "the tables of one column do not spend exactly their share of the privacy budget"
     if sum(each.spent for each in later) != (mechanism.rho - own - certificate if later else 0):
-        yield "the rounds do not spend what is left"
+        yield "the rounds do not spend exactly what the other parts leave of the privacy budget"
     if mechanism.certificate != (certificate if said.data.rows else None):
-        yield "the certificate does not spend its share"
+        yield "the certificate does not spend exactly its share of the privacy budget"
     if said.data.rows and not later:
-        yield "rows of which no two columns were measured together"
+        yield "the release has rows, and no two of its columns were measured together"
 
 
 def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _spend_problems(said: SyntheticManifest) -> Iterator[str]:
     inner = min(own.delta / beta, 1 - Fraction(1, 10**9))
     epsilon, delta = stated_guarantee("gaussian", said.mechanism.rho, inner, beta, again=True)
     if epsilon > own.epsilon or delta > own.delta:
-        yield "what the noise spends does not keep the stated epsilon and delta"
+        yield "the noise is too small for the stated epsilon and delta"
 
 
 def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSynthetic:
@@ -138,16 +138,20 @@ def read(folder: Path, said: SyntheticManifest, formats: Formats) -> PublishedSy
     Reads the smallest of the data files; the others must hold the same rows.
     """
     if not 0 < said.mechanism.beta <= 1 or (said.mechanism.certificate is None) != (said.data.rows == 0):
-        raise VerificationFailed("a sampling rate that is none, or rows without a certificate")
+        raise VerificationFailed("the sampling rate is not in (0, 1], or there are rows without a certificate")
     listed, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
     domains = domains_of(listed, above)
     columns, levels = _split(said, listed)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in listed):
-        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
+        raise VerificationFailed(
+            f"{DICTIONARY}: its values do not follow the treatment of invalid cells that the manifest states (estimand)"
+        )
     measured = tuple(_read_tables(folder, said))
     total = _total(said, measured)
     if said.data.rows != (total if 0 < total <= MOST_SYNTHETIC_ROWS else 0):
-        raise VerificationFailed(f"{MEASURED}: its totals do not give the number of rows that the manifest states")
+        raise VerificationFailed(
+            f"{MEASURED}: the number of rows in the manifest does not follow from its noisy totals"
+        )
     ordered = tuple(each.ordered for each in said.data.columns)
     found = _rows(folder, said, formats, columns, ordered)
     _refuse_impossible(said, domains, found)
@@ -161,7 +165,7 @@ def _refuse_large(said: SyntheticManifest, space: ReleasedVariables) -> None:
     """Refuse a model of the measured tables and impossible combinations with more cells than the policy allows."""
     tables = [*space.measured, *(table for table, _ in space.impossible)]
     if cells(space.domain, tables) > said.mechanism.model_cells:
-        raise VerificationFailed("measured tables that need a larger model than the policy allows")
+        raise VerificationFailed("the measured tables need a larger model than the policy allows")
 
 
 def _split(
@@ -170,7 +174,7 @@ def _split(
     """Return the entries of dictionary.csv in two groups: columns of the rows, and columns at coarser levels."""
     stated = list(said.data.sizes.items())
     if stated != [((each.column, each.level), len(each.labels)) for each in listed]:
-        raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values are not the manifest's")
+        raise VerificationFailed(f"{DICTIONARY}: its columns, levels or numbers of values differ from the manifest's")
     own = len(said.data.columns)
     return tuple(listed[:own]), tuple(listed[own:])
 
@@ -180,7 +184,7 @@ def _read_tables(folder: Path, said: SyntheticManifest) -> Iterator[NoisyTable]:
     sizes, lines = said.data.sizes, read_lines(folder / MEASURED, MEASURED_COLUMNS)
     counts = _whole_numbers(MEASURED, (line[-2] for line in lines))
     if len(counts) != sum(each.cells for each in said.mechanism.measured):
-        raise VerificationFailed(f"{MEASURED}: it has not as many cells as the manifest says")
+        raise VerificationFailed(f"{MEASURED}: its number of cells differs from the manifest's")
     ends = np.cumsum([each.cells for each in said.mechanism.measured])
     for stated, noisy in zip(said.mechanism.measured, np.split(counts, ends[:-1]), strict=True):
         yield NoisyTable(stated.named, noisy.reshape([sizes[axis] for axis in stated.named]))
@@ -190,7 +194,7 @@ def _distances(folder: Path, number: int) -> Integers:
     lines = read_lines(folder / CERTIFICATE, CERTIFICATE_COLUMNS)
     found = _whole_numbers(CERTIFICATE, (line[CERTIFICATE_COLUMNS.index("distance")] for line in lines))
     if len(found) != number:
-        raise VerificationFailed(f"{CERTIFICATE}: it has not one line for every pair of columns")
+        raise VerificationFailed(f"{CERTIFICATE}: it must have one line for every pair of columns")
     return found
 
 
@@ -198,7 +202,9 @@ def _whole_numbers(name: str, texts: Iterator[str]) -> Integers:
     found: list[int] = []
     for text in texts:
         if len(found) >= MOST_NUMBERS or len(text) > 20 or str(number := _number(text)) != text or abs(number) >= WHOLE:
-            raise VerificationFailed(f"{name}: a number that is none, or too many")
+            raise VerificationFailed(
+                f"{name}: a cell is not a whole number as Crowdgate writes it, or there are too many numbers"
+            )
         found.append(number)
     return np.array(found, dtype=np.int64)
 
@@ -221,17 +227,17 @@ def _rows(
 ) -> Histogram:
     for end in formats:
         if f"{rows.DATA}.{end}" not in said.files:
-            raise VerificationFailed(f"{rows.DATA}.{end}: missing")
+            raise VerificationFailed(f"{rows.DATA}.{end}: the file is missing")
     end = min(formats, key=lambda name: said.files[f"{rows.DATA}.{name}"].bytes)
     runs = RowRuns(f"{rows.DATA}.{end}", columns, said.data.classes)
     try:
         for piece in formats[end].read(folder / runs.file, rows.schema(columns, ordered), said.data.rows):
             runs.add(piece)
     except (pa.ArrowException, OSError, ValueError) as fault:
-        raise VerificationFailed(f"{runs.file}: unreadable ({type(fault).__name__})") from None
+        raise VerificationFailed(f"{runs.file}: the file can't be read ({type(fault).__name__})") from None
     found = runs.histogram()
     if found.rows != said.data.rows or len(found) != said.data.classes:
-        raise VerificationFailed(f"{runs.file}: its rows or classes are not as many as the manifest says")
+        raise VerificationFailed(f"{runs.file}: its number of rows or classes differs from the manifest's")
     return found
 
 
@@ -243,12 +249,14 @@ def _refuse_impossible(said: SyntheticManifest, domains: ReleasedDomains, found:
         for name, values in line.items():
             level = next((each for each in _levels(said, name) if {*values} <= {*domains.labels(name, each)}), None)
             if level is None:
-                raise VerificationFailed(f"{DICTIONARY}: it does not list what can't occur")
+                raise VerificationFailed(
+                    f"{DICTIONARY}: it lacks a value of a combination that the manifest calls impossible"
+                )
             labels = np.array(domains.labels(name, level), dtype=object)
             codes = domains.codes(name, finest[name], level)[found.codes[found.names.index(name)]]
             held &= np.isin(labels, values)[codes]
         if held.any():
-            raise VerificationFailed("a row of a combination that the policy calls impossible")
+            raise VerificationFailed("the data have a row with a combination that the policy calls impossible")
 
 
 def _levels(said: SyntheticManifest, name: str) -> list[str]:

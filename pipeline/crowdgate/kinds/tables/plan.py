@@ -46,7 +46,7 @@ def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
     """Yield a finding for each attribute with the name of a column of numbers that tables have."""
     for name in column_names(spec):
         if name in RESERVED:
-            yield (), f"{name!r} is a column that every table has", "attributes of other names", None
+            yield (), f"{name!r} is the name of a column that every table has", "attributes of other names", None
 
 
 def notes(planned: TablesPlan) -> list[str]:

@@ -78,19 +78,19 @@ def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
     if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
-        yield "a cell that is neither a number nor empty, or no flag"
+        yield "a cell is neither a number nor empty, or a line lacks its flag `trustworthy`"
         return
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not (lower[held & known] <= value[held & known]).all() or not (value[held & known] <= upper[held & known]).all():
-        yield "a value outside its interval"
+        yield "a value lies outside its interval"
     with np.errstate(invalid="ignore"):
         trusted = (error <= float(mechanism.relative_error) * np.abs(value)) & (value != 0)
     if not (flags.astype(bool) == trusted).all():
-        yield "a flag does not follow from value and standard error"
+        yield "a flag `trustworthy` does not follow from value and standard error"
     if (known & ~held).any() or (np.isnan(lower) != ~known).any() or (np.isnan(upper) != ~known).any():
-        yield "an empty value with a standard error or interval, or the reverse"
+        yield "a line has an empty value with a standard error or interval, or an interval without its standard error"
     if mechanism.suppress and (held & ~flags.astype(bool)).any():
-        yield "a number that is not trustworthy and was to be left empty"
+        yield "a value is given that is not trustworthy, which this release leaves empty"
 
 
 def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise) -> Iterator[str]:
@@ -99,25 +99,25 @@ def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise
     value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not mechanism.suppress and not held.all():
-        yield "an empty count or sum"
+        yield "a count or sum is empty, and this release states all of them"
     if held.any() and not mechanism.suppress and noise.greatest is not None and not known.all():
-        yield "a count or sum without its standard error"
+        yield "a count or sum has no standard error"
     if noise.after is not None and (value[held] < 0).any():
-        yield "a count below 0"
+        yield "a count is below 0"
     steps = np.round(value / noise.unit)
     if (steps * noise.unit != value)[held].any():
-        yield "a count or sum that is no whole number of its steps"
+        yield "a count or sum is not a multiple of its step"
     coins = noise.sampling_variance(steps)
     spread = noise.law.variance if noise.after is None else noise.after
     near = SLACK if noise.after is None else SOLVED
     if _differs(error, np.sqrt(spread + coins) * noise.unit, near)[known].any():
-        yield "a standard error that is not that of the noise"
+        yield "a standard error does not follow from the stated noise"
     half = noise.half_width(steps) * noise.unit if noise.after is None else Z95 * error
     least = -np.inf if noise.after is None else 0.0
     ends = np.maximum(value - half, least), np.maximum(value + half, least)
     apart = SLACK * (np.abs(value) + half)
     if any((np.abs(own - end) > apart)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
-        yield "an interval that does not follow from value and standard error"
+        yield "an interval does not follow from value and standard error"
 
 
 def counts(table: pa.Table) -> CountCells:
@@ -132,10 +132,10 @@ def mean_problems(table: pa.Table, _: TablesMechanism, noise: CellNoise) -> Iter
     low, high = noise.ends
     known = ~np.isnan(value) & ~np.isnan(error)
     if (value[known] < low).any() or (value[known] > high).any() or (error[known] <= 0).any():
-        yield "a mean outside the bounds of its column, or without an error"
+        yield "a mean is outside the bounds of its column, or has no standard error"
     ends = np.clip(value - Z95 * error, low, high), np.clip(value + Z95 * error, low, high)
     if any((own != end)[known].any() for own, end in zip((lower, upper), ends, strict=True)):
-        yield "an interval that does not follow from value and standard error"
+        yield "an interval does not follow from value and standard error"
 
 
 def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequence[int]) -> Iterator[str]:
@@ -144,12 +144,12 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     sums, rows = (_floats(table, column) for column in MEAN_PARTS)
     held = ~np.isnan(sums)
     if (np.isnan(rows) == held).any() or not (mechanism.suppress or held.all()):
-        yield "a mean without what it is made of"
+        yield "a mean is given without the noisy sum and the noisy number of rows from which it follows"
         return
     units = [float(mechanism.unit(at)) for at in queries]
     steps = [np.round(part / unit) for part, unit in zip((sums, rows), units, strict=True)]
     if any((own * unit != part)[held].any() for own, unit, part in zip(steps, units, (sums, rows), strict=True)):
-        yield "a mean of what is no whole number of its steps"
+        yield "the noisy sum or number of rows of a mean is not a multiple of its step"
     grid = mechanism.queries[queries[0]].grid
     assert grid is not None, "the queries of a mean have grids"
     laws = mechanism.law(queries[0]), mechanism.law(queries[1])
@@ -157,7 +157,7 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     pairs = {"value": found.value, "standard_error": found.error, "lower": found.lower, "upper": found.upper}
     for column, numbers in pairs.items():
         if _differs(_floats(table, column), numbers, SLACK)[held].any():
-            yield f"{column}: it does not follow from noisy sum and rows"
+            yield f"column {column}: a number does not follow from the noisy sum and number of rows beside it"
 
 
 def _differs(a: Floats, b: Floats, most: float) -> Bools:
@@ -178,15 +178,15 @@ def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDom
     place[None] = -1
     found = [table[column].to_pylist() for column in ("lower", "bin", "upper")]
     if any(label not in place for own in found for label in own):
-        yield "a bin that dictionary.csv does not list"
+        yield "a quantile has a bin that dictionary.csv does not list"
         return
     low, bin_, high = (np.array([place[label] for label in own]).reshape(-1, len(stated.at)) for own in found)
     empty = bin_ < 0
     if not ((low <= bin_) & (bin_ <= high)).all() or (empty != (low < 0)).any() or (empty != (high < 0)).any():
-        yield "a quantile outside its interval"
+        yield "a quantile lies outside its interval"
     order = np.argsort([float(p) for p in stated.at])
     if (np.diff(bin_[:, order], axis=1) < 0).any():
-        yield "quantiles that fall while their probability rises"
+        yield "the quantiles fall while their probability rises"
 
 
 def margin_problems(

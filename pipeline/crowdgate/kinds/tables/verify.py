@@ -41,7 +41,7 @@ def manifest_problems(said: TablesManifest) -> Iterator[str]:
     if said.facts.margins or said.facts.joint:
         yield "no gate on tables reads public counts"
     if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
-        yield "the words of the guarantee are not its numbers"
+        yield "the manifest's sentences on the guarantee differ from its numbers"
     # all other parts belong to charged gates
     own = {part.name: part for part in stated.parts}.get("mechanism")
     if own is None:
@@ -61,14 +61,14 @@ def manifest_problems(said: TablesManifest) -> Iterator[str]:
 def _query_problems(said: TablesManifest) -> Iterator[str]:
     queries, rows = said.mechanism.queries, said.mechanism.rows_per_unit
     if [at for table in said.data.tables for at in table.queries] != list(range(len(queries))):
-        yield "the tables are not made of the queries"
+        yield "the manifest's tables do not use each of its queries exactly once, in order"
         return
     for table in said.data.tables:
         own = [queries[at] for at in table.queries]
         if not _fits(table, own) or not _numbers_fit(table, own[0].grid, said.format):
-            yield f"{table.file}: it is described as no {table.kind} is, or its queries are not its own"
+            yield f"{table.file}: the manifest describes this table wrongly for a {table.kind}, or with other queries"
         if any(query.sensitivity != rows * query.contribution for query in own):
-            yield f"{table.file}: the sensitivity of its query is not that of {rows} rows"
+            yield f"{table.file}: the sensitivity in the manifest is wrong for {rows} rows per privacy unit"
 
 
 def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
@@ -125,11 +125,13 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
     Reads the files of the first format; the others must hold the same tables.
     """
     if not 0 < said.mechanism.beta <= 1:
-        raise VerificationFailed("a sampling rate that is none")
+        raise VerificationFailed("the manifest's sampling rate is not in (0, 1]")
     columns, above = read_dictionary(folder / DICTIONARY), read_coarser(folder / COARSER)
     domains = domains_of(columns, above)
     if said.estimand is not None and not all(said.estimand.allows(each.column, each.labels) for each in columns):
-        raise VerificationFailed(f"{DICTIONARY}: its columns are not treated as the estimand says")
+        raise VerificationFailed(
+            f"{DICTIONARY}: its values do not follow the treatment of invalid cells that the manifest states (estimand)"
+        )
     _refuse(_cell_problems(said, domains))
     after = count_variances(said, domains) if said.format == 1 else {}
     tables = _tables(folder, said, formats, domains, "", after)
@@ -148,7 +150,7 @@ def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mappin
     published = {at: counts(held[each.file]) for at, each in enumerate(tables) if each.kind == "count"}
     for at, each in published.items():
         if not said.mechanism.suppress and np.isnan(each.value).any():
-            yield f"{tables[at].file}: an empty count"
+            yield f"{tables[at].file}: a count is empty, and this release states all counts"
     if published:
         yield from counts_plan(said, domains).problems(published)
 
@@ -177,13 +179,13 @@ def _cell_problems(said: TablesManifest, domains: ReleasedDomains) -> Iterator[s
     used = {axis for table in said.data.tables for axis in table.query_levels.items()}
     listed = [(*axis, len(labels)) for axis, labels in domains.listed.items()]
     if used != set(domains.listed) or listed != [(each.name, each.level, each.values) for each in said.data.columns]:
-        yield f"{DICTIONARY}: its columns, levels or numbers of values are not those of the tables"
+        yield f"{DICTIONARY}: its columns, levels or numbers of values differ from those of the tables"
         return
     for table in said.data.tables:
         cells = prod(len(domains.labels(*axis)) for axis in table.query_levels.items())
         lines = prod(len(domains.labels(*axis)) for axis in table.levels.items()) * max(1, len(table.at or ()))
         if any(said.mechanism.queries[at].cells != cells for at in table.queries) or table.cells != lines:
-            yield f"{table.file}: its cells are not those of its domain"
+            yield f"{table.file}: the number of cells in the manifest differs from that of the table's columns"
 
 
 def _tables(
@@ -206,7 +208,7 @@ def _table_problems(
 ) -> Iterator[str]:
     """Yield the problems of a single table; consistent counts (no `after`) are recounted together later."""
     if not domains.complete(found, table.levels, table.probabilities):
-        yield "its cells are not all cells of its domain, in their order"
+        yield "its lines are not all combinations of its columns' values, in order"
     elif table.kind == "quantiles":
         yield from quantile_problems(found, table, domains)
     else:
@@ -224,9 +226,9 @@ def _read(path: Path, expected: pa.Schema, form: Format, cells: int) -> pa.Table
         pieces = [_decoded(piece, expected) for piece in form.read(path, expected, cells)]
         found = pa.concat_tables(pieces) if pieces else expected.empty_table()
     except (pa.ArrowException, OSError, ValueError) as fault:
-        raise VerificationFailed(f"{path.name}: unreadable ({type(fault).__name__})") from None
+        raise VerificationFailed(f"{path.name}: the file can't be read ({type(fault).__name__})") from None
     if found.schema != expected:
-        raise VerificationFailed(f"{path.name}: its columns are not those of the manifest")
+        raise VerificationFailed(f"{path.name}: its columns differ from the manifest's")
     return found.combine_chunks()
 
 

@@ -124,7 +124,7 @@ def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) ->
             )
             yield at, f"unknown level {level!r}", expected, meant
         elif level in listed[:i]:
-            yield at, f"level {level!r} twice", "each candidate once", None
+            yield at, f"the level {level!r} is listed twice", "each candidate once", None
 
 
 def choice_problems(spec: SafeKAnonymity) -> Iterator[Finding]:
@@ -132,11 +132,13 @@ def choice_problems(spec: SafeKAnonymity) -> Iterator[Finding]:
     lists = {name: stated.choose for name, stated in spec.attributes.items() if isinstance(stated, Candidates)}
     if spec.choose is None:
         for name in lists:
-            yield ("attributes", name), "several levels and no `choose` of the mechanism", _NEEDED, None
+            yield ("attributes", name), "several levels are listed, and the mechanism has no `choose`", _NEEDED, None
         return
     count = candidate_count(spec)
     if count == 1:
-        found = "a choice without candidates" if not lists else "a choice with one candidate"
+        found = (
+            "a choice without candidates" if not lists else "there is nothing to choose: every attribute has one level"
+        )
         yield ("choose",), found, "attributes with several levels, such as {choose: [exact, any]}", None
     if count > MOST_CANDIDATES:
         yield ("choose",), f"{count} combinations of levels", f"at most {MOST_CANDIDATES} candidates", None
@@ -151,11 +153,16 @@ def _target_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Find
     named = list(spec.attributes)
     if choice.score != "classification":
         if choice.target is not None:
-            yield ("choose", "target"), f"a target for {choice.score}", "no target, or the score classification", None
+            yield (
+                ("choose", "target"),
+                f"a target with the score {choice.score}, which has none",
+                "no target, or the score classification",
+                None,
+            )
     elif choice.target is None:
         yield ("choose",), "no target", "target: a released attribute, to be predicted from the others", None
     elif choice.target not in named:
-        found = f"{choice.target!r} is not released: a target must be in the class key"
+        found = f"{choice.target!r} is not released, and a target must be"
         yield ("choose", "target"), found, "a released attribute", nearest(choice.target, named)
     elif isinstance(spec.attributes[choice.target], Candidates):
         yield ("choose", "target"), f"the level of {choice.target!r} is chosen too", "a target at one level", None
@@ -165,14 +172,19 @@ def _weight_problems(spec: SafeKAnonymity, choice: LevelChoice) -> Iterator[Find
     named = list(spec.attributes)
     if choice.weights and choice.score != "expected_kept_information":
         expected = "no weights, or the score expected_kept_information"
-        yield ("choose", "weights"), f"weights for {choice.score}", expected, "expected_kept_information"
+        yield (
+            ("choose", "weights"),
+            f"weights with the score {choice.score}, which has none",
+            expected,
+            "expected_kept_information",
+        )
         return
     for name in choice.weights:
         if name not in named:
             at, meant = ("choose", "weights", name), nearest(name, named)
             yield at, f"{name!r} is not released", "a released attribute", meant
     if choice.weights and not any(choice.weights.get(name, 1) for name in named):
-        yield ("choose", "weights"), "no weight above 0", "at least one attribute that counts", None
+        yield ("choose", "weights"), "all weights are 0", "a weight above 0 for at least one attribute", None
 
 
 def joint_delta(k: int, beta: Fraction, epsilon: Fraction, side: Fraction, candidates: int) -> float:

@@ -235,7 +235,7 @@ def _class_size(spec: SafeKAnonymity, beta: Fraction, rows: int, whole: Part) ->
     if spec.k == "least":
         return least, None
     if spec.k < least:
-        return None, (("k",), f"{spec.k} does not reach {target}", f"at least {least}, or `least`", str(least))
+        return None, (("k",), f"k {spec.k} does not reach {target}", f"at least {least}, or `least`", str(least))
     return spec.k, None
 
 
@@ -255,4 +255,4 @@ def _unreleasable(attribute: Attribute | None) -> str:
         return "unknown attribute"
     if attribute.role is Role.DIRECT_IDENTIFIER:
         return "a direct identifier, which is never published"
-    return "" if attribute.releasable else "an attribute without a public domain"
+    return "" if attribute.releasable else "this attribute has no public domain"

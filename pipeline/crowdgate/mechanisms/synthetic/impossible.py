@@ -80,7 +80,7 @@ def _line_findings(at: int, line: Mapping[str, Sequence[str]], levels: Levels) -
             known = levels[name][0].labels
             wrong = next((value for value in values if value not in known), values[0])
             expected = "values of one level of the attribute, as released or coarser"
-            yield place, f"{wrong!r} is no value beside the others", expected, nearest(wrong, known)
+            yield place, f"{wrong!r} is not a value at the level of the other values", expected, nearest(wrong, known)
 
 
 def _fit_findings(domain: ModelDomain, made: Impossible, spec: DpSyntheticSpec) -> Iterator[Finding]:

@@ -167,15 +167,17 @@ def _noise_findings(planned: DpSynthetic, contract: Contract) -> Iterator[Findin
     release."""
     of_rows = planned.total_error
     if DEVIATIONS * of_rows > MOST_SYNTHETIC_ROWS:
-        found = f"a number of rows with noise of {of_rows:.3g}"
-        expected = f"a larger epsilon, for noise of at most {MOST_SYNTHETIC_ROWS // DEVIATIONS}"
+        found = f"the noise in the number of rows would be {of_rows:.3g}, which is too much"
+        expected = f"a larger epsilon, so that this noise is at most {MOST_SYNTHETIC_ROWS // DEVIATIONS}"
         yield ("kind",), found, expected, None
     elif contract.rows_at_most is not None:
         errors = planned.one_way_errors(contract.rows_at_most)
         mean = sum(errors.values()) / len(errors)
         if mean >= USELESS:
-            found = f"tables of one attribute would be wrong about {mean:.0%} of at most {contract.rows_at_most} rows"
-            expected = f"fewer attributes, coarser levels or a larger epsilon, to be below {USELESS:.0%}"
+            found = (
+                f"noise would make tables of one attribute wrong by {mean:.0%} of at most {contract.rows_at_most} rows"
+            )
+            expected = f"fewer attributes, coarser levels or a larger epsilon, for an error below {USELESS:.0%}"
             yield ("attributes",), found, expected, None
     yield from _share_findings(planned.drawing)
 
@@ -189,5 +191,5 @@ def _share_findings(drawing: RoundsPlan) -> Iterator[Finding]:
     for place, of, rho in spends:
         noise = sqrt(squared_sigma(drawing.rows_per_unit, rho))
         if noise > MOST_SYNTHETIC_ROWS:
-            expected = f"shares and an epsilon that leave them noise of at most {MOST_SYNTHETIC_ROWS}"
-            yield (place,), f"{of} with noise of {noise:.3g} in a number", expected, None
+            expected = f"other shares or a larger epsilon, so that this noise is at most {MOST_SYNTHETIC_ROWS}"
+            yield (place,), f"the noise in each number of {of} would be {noise:.3g}, which is too much", expected, None

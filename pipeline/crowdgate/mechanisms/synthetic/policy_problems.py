@@ -44,8 +44,8 @@ def _level_findings(spec: DpSyntheticSpec, contract: Contract) -> Iterator[Findi
         if size < 2:
             yield (
                 ("attributes", name),
-                "a level of one value, which says nothing",
-                "a finer level, or no such line",
+                "this level has a single value, so it carries no information",
+                "a finer level, or no such attribute",
                 None,
             )
         if size > MOST_SYNTHETIC_VALUES:
@@ -60,7 +60,12 @@ def _contract_findings(spec: DpSyntheticSpec, contract: Contract) -> Iterator[Fi
         taken = f"synthetic rows of the inherited sample {contract.sample.name!r}"
         yield ("kind",), taken, "safe_k_anonymity, the one release that a sample serves", None
     if spec.sampling is not None and spec.sampling.beta != 1 and contract.unit.rows != 1:
-        yield ("sampling",), f"{contract.unit.rows} rows of a person", "one row each, to be sampled", None
+        yield (
+            ("sampling",),
+            f"sampling with {contract.unit.rows} rows per person",
+            "one row per person in the contract, or no sampling",
+            None,
+        )
     if len(spec.attributes) > MOST_SYNTHETIC_ATTRIBUTES:
         expected = f"at most {MOST_SYNTHETIC_ATTRIBUTES}: those that are used together, in a policy each"
         yield ("attributes",), f"{len(spec.attributes)} attributes", expected, None
@@ -99,5 +104,10 @@ def size_findings(domain: ModelDomain, candidates: Sequence[Table], spec: DpSynt
         yield ("attributes",), f"pairs and triples of {counted} cells in all", expected, None
     least = cells(domain, [(variable,) for variable in domain.finest])
     if least > AT_FIRST * spec.model_cells:
-        expected = f"at least {int(least / AT_FIRST)}: what tables of one attribute take"
-        yield ("model_cells",), f"{spec.model_cells}", expected, str(int(least / AT_FIRST))
+        expected = f"at least {int(least / AT_FIRST)} cells, which the tables of one attribute need"
+        yield (
+            ("model_cells",),
+            f"a model of {spec.model_cells} cells is too small",
+            expected,
+            str(int(least / AT_FIRST)),
+        )

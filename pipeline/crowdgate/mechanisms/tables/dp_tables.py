@@ -136,7 +136,9 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
         return tables_budget(part.epsilon, part.delta, noise, beta), []
     except ValueError as fault:
         place: Literal["noise", "sampling"] = "noise" if 0 < beta <= 1 else "sampling"
-        return None, [((place,), str(fault), "a budget that this noise can keep", None)]
+        return None, [
+            ((place,), str(fault), "an epsilon and delta that this noise can guarantee, or other noise", None)
+        ]
 
 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:

@@ -231,7 +231,12 @@ def _item_findings(at: int, item: Item, contract: Contract) -> Iterator[Finding]
     column = list(_attribute_findings((at, "column"), item.column, contract))
     yield from column
     if item.column in item.by:
-        yield (at, "by"), f"{item.column!r} itself", "other attributes than the column", None
+        yield (
+            (at, "by"),
+            f"{item.column!r} is the column of this table itself",
+            "other attributes than this column",
+            None,
+        )
     if column:
         return
     domain = contract.by_name[item.column].domain

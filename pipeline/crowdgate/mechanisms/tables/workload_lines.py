@@ -83,7 +83,7 @@ def _lines(spec: DpTablesSpec, contract: Contract) -> tuple[list[WorkloadLine], 
             ):
                 name = line.item.name
                 findings.append(
-                    (("tables", at), f"{name!r}, which line {first + 1} of `tables` holds", "each once", None)
+                    (("tables", at), f"{name!r} repeats entry {first + 1} of `tables`", "each table once", None)
                 )
             else:
                 lines.append(line)
@@ -166,8 +166,8 @@ def _level_findings(spec: DpTablesSpec, contract: Contract) -> Iterator[Finding]
         yield ("levels", *place[2:]), what, expected, instead
     for at, stated in enumerate(spec.tables):
         if isinstance(stated, AllTables) and stated.all > len(spec.levels):
-            found_text = f"{stated.all} of the {len(spec.levels)} attributes in `levels`"
-            yield ("tables", at, "all"), found_text, "at most as many as there are", None
+            found_text = f"tables of {stated.all} attributes, and `levels` has {len(spec.levels)}"
+            yield ("tables", at, "all"), found_text, "at most the number of attributes in `levels`", None
 
 
 def _policy_finding(lines: Sequence[WorkloadLine], finding: Finding) -> Finding:

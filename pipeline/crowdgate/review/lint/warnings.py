@@ -99,8 +99,11 @@ def _expected_disclosures(judged: ReviewedPolicy) -> tuple[Fraction, Fraction, i
 def _delta_adds_up(judged: ReviewedPolicy) -> Iterator[Objection]:
     delta, expected, people = _expected_disclosures(judged)
     if MOST_EXPECTED < expected <= 1:
-        words = f"delta {stated_number(delta)} for {people} people is {bound_number(expected)} in all: a mechanism that"
-        words += " publishes a record unchanged with that probability would satisfy it; at most 0.01 is usual"
+        words = f"delta {stated_number(delta)} times {people} people is {bound_number(expected)}: a mechanism that"
+        words += (
+            " publishes a record unchanged with probability delta would satisfy the guarantee. Usual is a "
+            "product of at most 0.01"
+        )
         yield *_policy(judged, "privacy", "delta"), words
 
 
@@ -108,7 +111,10 @@ def _delta_above_one_person(judged: ReviewedPolicy) -> Iterator[Objection]:
     delta, expected, people = _expected_disclosures(judged)
     if expected > 1:
         words = f"delta {stated_number(delta)} is above 1/{people}, one person's share: a mechanism that publishes"
-        words += f" the records of {bound_number(expected)} of {people} people unchanged, on average, would satisfy it"
+        words += (
+            f" the records of {bound_number(expected)} of {people} people unchanged, on average, would "
+            "satisfy the guarantee"
+        )
         yield *_policy(judged, "privacy", "delta"), words
 
 
@@ -124,8 +130,10 @@ def _large_epsilon(judged: ReviewedPolicy) -> Iterator[Objection]:
 def _weak_limit(judged: ReviewedPolicy) -> Iterator[Objection]:
     for i, (rule, measure) in enumerate(judged.plan.gates):
         if measure.bounds_singling_out and rule.at_most is not None and not _bounds(judged.plan, rule):
-            words = f"{gate_text(rule)} says next to nothing: it lets through what may point at exactly one person in"
-            rest = "" if rule.at_most >= HALF else f", by words that fit one in {int(1 / _usual_weight(judged.plan))}"
+            words = f"{gate_text(rule)} hardly protects: its limit allows an attacker to describe exactly one person in"
+            rest = (
+                "" if rule.at_most >= HALF else f", by predicates that fit one in {int(1 / _usual_weight(judged.plan))}"
+            )
             yield *_policy(judged, "gates", i, "at_most"), f"{words} half of all attempts{rest}"
 
 
@@ -149,7 +157,7 @@ def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
     plan = judged.plan
     gates = [gate for gate in plan.gates if gate[0].severity == "block" and not gate[0].waiver]
     if not any(measure.counts_as_singling_out and _checks(plan, rule, measure) for rule, measure in gates):
-        words = "no gate that blocks speaks of singling out: pso_bound does for every kind of release"
+        words = "no gate that blocks limits singling out: add a gate on pso_bound, which every kind of release can have"
         yield *_policy(judged, "gates"), words
 
 
@@ -172,7 +180,10 @@ def _wrong_way_round(judged: ReviewedPolicy) -> Iterator[Objection]:
     for i, (rule, measure) in enumerate(judged.plan.gates):
         if _wrong_side(rule, measure):
             stated, meant = ("at_most", "at_least") if rule.at_least is None else ("at_least", "at_most")
-            words = f"{gate_text(rule)} refuses what is good and lets through what is bad: `{meant}` is usual"
+            words = (
+                f"this limit of {gate_text(rule)} is on the wrong side, so it withholds the better "
+                f"releases. Use `{meant}`"
+            )
             yield *_policy(judged, "gates", i, stated), words
 
 
@@ -182,9 +193,14 @@ def _waivers(judged: ReviewedPolicy) -> Iterator[Objection]:
             continue
         expires, words = rule.waiver.expires, None
         if judged.day > expires:
-            words = f"the waiver of {gate_text(rule)} expired on {expires}: a failure withholds again"
+            words = (
+                f"the waiver of {gate_text(rule)} expired on {expires}, so a failure of this gate withholds "
+                "the release again"
+            )
         elif date.fromisoformat(expires) - date.fromisoformat(judged.day) > timedelta(days=LONG):
-            words = f"the waiver of {gate_text(rule)} holds for more than a year, up to {expires}"
+            words = (
+                f"the waiver of {gate_text(rule)} holds for more than a year (until {expires}). State an earlier date"
+            )
         if words is not None:
             yield *_policy(judged, "gates", i, "waiver", "expires"), words
 
@@ -204,16 +220,19 @@ def _cannot_fail(judged: ReviewedPolicy) -> Iterator[Objection]:
     for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         why = hardly_fails_warning(judged.plan, rule, measure)
         if found is GateReach.CANNOT_FAIL and measure.reads is not MeasureClass.STATIC:
-            yield *_policy(judged, "gates", i), f"{gate_text(rule)} can't fail under this mechanism: it checks nothing"
+            yield (
+                *_policy(judged, "gates", i),
+                f"{gate_text(rule)} can't fail under this mechanism, so it checks nothing",
+            )
         elif why is not None:
-            yield *_policy(judged, "gates", i), f"{gate_text(rule)} is paid for and checks nothing: {why}"
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} costs privacy budget and checks nothing: {why}"
 
 
 def _hardly_passes(judged: ReviewedPolicy) -> Iterator[Objection]:
     for i, ((rule, measure), found) in enumerate(zip(judged.plan.gates, judged.reaches, strict=True)):
         why = hardly_passes_warning(judged.plan, rule, measure) if found is GateReach.OPEN else None
         if why is not None:
-            yield *_policy(judged, "gates", i), f"{gate_text(rule)} hardly passes: {why}"
+            yield *_policy(judged, "gates", i), f"{gate_text(rule)} passes too seldom: {why}"
 
 
 def _large_k(judged: ReviewedPolicy) -> Iterator[Objection]:
@@ -244,7 +263,7 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     by_delta = int(budget.delta / once.delta) if once.delta else releases + 1
     part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
     cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
-    pays = "pays one such release and no second" if releases else "pays no such release"
+    pays = "pays for one such release and no second" if releases else "pays for no such release"
     words = f"a lifetime budget of {part} {whole} {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
     yield plan.bundle.budget_document, ("spec", part), words
 
@@ -262,7 +281,7 @@ def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
             f"{spent}, once spent, guarantees nothing about singling out: an attacker may describe exactly one person"
             " in half"
         )
-        words += " of all attempts. No gate on pso_bound that blocks stops before"
+        words += " of all attempts. No blocking gate on pso_bound withholds a release before that"
         yield plan.bundle.budget_document, ("spec", "epsilon"), words
 
 
@@ -270,7 +289,8 @@ def _changed_version(judged: ReviewedPolicy) -> Iterator[Objection]:
     if judged.otherwise is not None:
         stated = judged.plan.bundle.policy.metadata
         words = (
-            f"version {stated.version} of {stated.name} already stands for other files: {judged.otherwise} was made of"
+            f"version {stated.version} of {stated.name} was already used for other files: "
+            f"{judged.otherwise} was made from"
         )
         words += " them. A changed policy, contract, levels file, margins file or budget needs a new version"
         yield judged.plan.bundle.document, ("metadata", "version"), words
