@@ -107,7 +107,7 @@ def test_the_same_slot_is_never_drawn_twice(clinic: Workshop, capsys: pytest.Cap
     assert publish(clinic, "--epsilon", "0.5") == 0
     assert "it was there" in capsys.readouterr().out
     assert publish(clinic, "--epsilon", "0.5", of="age") == 5
-    assert "was used for another question" in capsys.readouterr().err
+    assert "was used before for another question" in capsys.readouterr().err
     assert repository(clinic) == before
     assert spent(clinic).epsilon == Fraction(1, 2)
     assert publish(clinic, "--epsilon", "0.5", "--as-of", "2030-01-01T1200Z", of="age") == 0
@@ -196,8 +196,8 @@ BAD: list[tuple[tuple[str, ...], str, str]] = [
     (("--epsilon", "NaN"), "age", "expected a number above 0"),
     (("--epsilon", "1"), "agee", "write 'age'"),
     (("--epsilon", "1"), "age=10 yeers", "write '10 years'"),
-    (("--epsilon", "1"), "patient", "no public domain, or identifies directly"),
-    (("--epsilon", "1"), "age,age", "'age' twice"),
+    (("--epsilon", "1"), "patient", "no public domain, or is a direct identifier"),
+    (("--epsilon", "1"), "age,age", "'age' is named twice"),
     (("--epsilon", "1"), ",", "no attribute"),
     (("--epsilon", "1", "--where", "ward=nort"), "age", "write 'north'"),
     (("--epsilon", "1", "--where", "ward"), "age", "expected ATTRIBUTE=VALUE"),

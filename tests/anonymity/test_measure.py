@@ -409,13 +409,16 @@ def confidential(path: Path, servers: Any) -> Any:
         (["--by", "wart"], "--by: no attribute 'wart' with a domain; expected age, ward; write 'ward'"),
         (["--up-to", "0"], "--up-to: 0; expected 1 to 2, the number of attributes; write '2'"),
         (["--up-to", "3"], "--up-to: 3; expected 1 to 2"),
-        (["--sample", "1.5"], "--sample: '1.5'"),
-        (["--sample", "0"], "--sample: '0'"),
+        (["--sample", "1.5"], "--sample: the sampling fraction '1.5'"),
+        (["--sample", "0"], "--sample: the sampling fraction '0'"),
         (["--page", "x.pdf"], "--page: a file that ends in '.pdf'"),
         (["--page", "x.html"], "--page: the page would show confidential data"),
-        (["--release", "x"], "--release: one without the other; expected --release DIR and --register CONTRACT"),
-        (["--coverage", "0.5"], "--wrong, --coverage: no register"),
-        (["--wrong", ""], "--wrong, --coverage: no register"),
+        (
+            ["--release", "x"],
+            "--release: only one of --release and --register is given; expected --release DIR and --register CONTRACT",
+        ),
+        (["--coverage", "0.5"], "--wrong, --coverage: this option needs a release and a register"),
+        (["--wrong", ""], "--wrong, --coverage: this option needs a release and a register"),
     ],
 )
 def test_a_wrong_option_is_one_clear_error_before_anything_is_read(
@@ -493,7 +496,7 @@ def test_another_file_is_not_the_public_table(public: Workshop) -> None:
     found = say("anonymity", public.contract, "--up-to", 1, "--input", other)
     assert (found.code, found.out) == (2, "")
     assert "--input" in found.err
-    assert "other.parquet as the public table of contract clinic, but no contract speaks of this table" in found.err
+    assert "other.parquet as the public table of contract clinic, but no contract describes this table" in found.err
     link = public.root / "link.parquet"
     link.hardlink_to(public.data)
     assert measured(public, "--input", link)["people"] == 600

@@ -192,8 +192,8 @@ def test_a_coverage_of_which_the_audit_tells_nothing_is_inconclusive(town: Town)
         ("coverage: 1,", "coverage: 0.5,", "1, 0.1, 0.01 or 0.001"),
         ("coverage: 1, ", "", "coverage"),
         ("skew: 5, recall: 0.1, max_age", "skew: 0.5, recall: 0.1, max_age", "from 1 to 1e9"),
-        ("skew: 5, recall: 0.1, max_age", "skew: 6, recall: 0.1, max_age", "at a skew of 5"),
-        ("skew: 5, recall: 0.1, max_age", "skew: 5, recall: 0.2, max_age", "at a recall of 0.1"),
+        ("skew: 5, recall: 0.1, max_age", "skew: 6, recall: 0.1, max_age", "has a skew of 5"),
+        ("skew: 5, recall: 0.1, max_age", "skew: 5, recall: 0.2, max_age", "has a recall of 0.1"),
     ],
 )
 def test_options_that_no_audit_tells_of_are_refused(

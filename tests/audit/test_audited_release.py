@@ -347,5 +347,5 @@ def test_the_ledger_knows_which_record_is_its_own(town: Town, monkeypatch: pytes
     assert folder is not None
     verify(folder, town.ledger)
     monkeypatch.setattr("crowdgate.verification.ledger.is_recorded", lambda *_: False)
-    with pytest.raises(VerificationFailed, match=r"audit\.json: no audit of this policy that the ledger knows"):
+    with pytest.raises(VerificationFailed, match=r"audit\.json: the ledger knows no audit of this policy"):
         verify(folder, town.ledger)

@@ -101,6 +101,6 @@ def test_two_policies_of_one_population_keep_their_records_apart(town: Town) -> 
     for record, place in ((smaller, first), (first, second)):
         kept = place.path.read_bytes()
         place.path.write_bytes(record.path.read_bytes())
-        with pytest.raises(VerificationFailed, match="another setting"):
+        with pytest.raises(VerificationFailed, match="another ledger or setting"):
             claim(town.policy if place is first else other)
         place.path.write_bytes(kept)

@@ -198,9 +198,13 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
         ("{population: towns}", "a recall of 0.01 in a table of 300 units: fewer than 20 people.*0.066667 at least"),
         (
             "{population: towns, membership: {recall: 0.1, skew: 240}}",
-            "a precision of 0.5 at 1:240 and recall 0.1, by 300 non-members.*7,189 non-members at least",
+            "300 non-members are too few to show a precision of 0.5 at skew 1:240 and recall 0.1.*at least "
+            "7,189 non-members",
         ),
-        ("{population: towns, membership: {recall: 0.1, skew: 15}}", "by 300 non-members.*448 non-members at least"),
+        (
+            "{population: towns, membership: {recall: 0.1, skew: 15}}",
+            "300 non-members are too few.*at least 448 non-members",
+        ),
         (
             "{population: towns, membership: {recall: 0.1, skew: 5, limit: 0.16}}",
             "a precision of 0.16 at 1:5, and nothing could pass; expected a limit of at least 0.166667",

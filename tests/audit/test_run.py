@@ -75,7 +75,7 @@ def test_what_was_played_of_another_audit_or_with_another_seed_is_refused(
 ) -> None:
     path = tmp_path / "run.partial"
     path.write_bytes(kept[0])
-    with pytest.raises(VerificationFailed, match="not of this audit with this seed"):
+    with pytest.raises(VerificationFailed, match="belongs to another audit or seed"):
         play_games(schedule(), path, digest, seed, recalled)
 
 
@@ -94,7 +94,7 @@ def test_counts_that_can_not_be_are_refused(kept: tuple[bytes, object], tmp_path
     line = json.loads(first)
     line["tally"]["light"][0][0] = count
     path.write_bytes(b"".join([header, json.dumps(line).encode() + b"\n", *rest]))
-    with pytest.raises(VerificationFailed, match="not of this audit with this seed"):
+    with pytest.raises(VerificationFailed, match="belongs to another audit or seed"):
         played(path)
 
 

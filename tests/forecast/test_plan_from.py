@@ -98,7 +98,7 @@ def test_rows_without_margins_are_refused(workshop: Workshop, capsys: pytest.Cap
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     capsys.readouterr()
     assert crowdgate("plan", workshop.policy, "--from", workshop.release_dir("2030-01-01")) == 2
-    assert "rows tell nothing of who is missing" in capsys.readouterr().err
+    assert "rows alone do not show who is missing" in capsys.readouterr().err
 
 
 def test_values_that_the_contract_does_not_have_are_refused(
@@ -125,7 +125,7 @@ def test_a_table_is_counted_only_where_its_contract_says_that_it_is_public(
     copy = workshop.root / "copy.parquet"
     shutil.copy(workshop.data, copy)
     assert crowdgate("plan", workshop.policy, "--from", copy) == 2
-    assert "no contract speaks of this table" in capsys.readouterr().err
+    assert "no contract describes this table" in capsys.readouterr().err
     public(workshop)
     assert crowdgate("plan", workshop.policy, "--from", copy) == 2
     capsys.readouterr()
@@ -223,8 +223,8 @@ def test_tables_within_an_error_are_proposed_with_the_kind_that_reaches_it(
     ("options", "words"),
     [
         (("--within", "5 %"), "a number above 0 and at most 1"),
-        (("--above", "10"), "--within ERROR beside it"),
-        (("--keep", "0.9"), "--rows COLUMNS beside it"),
+        (("--above", "10"), "--within ERROR as well"),
+        (("--keep", "0.9"), "--rows COLUMNS as well"),
         (("--rows", "agee"), "write 'age'"),
         (("--rows", "patient"), "can't be released"),
         (

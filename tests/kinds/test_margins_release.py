@@ -215,7 +215,7 @@ def test_an_inherited_sample_has_no_margins(bought: Workshop, capsys: pytest.Cap
     bought.edit(bought.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
     bought.edit(bought.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
     assert crowdgate("check", bought.policy) == 2
-    assert "they would read it a second time" in capsys.readouterr().err
+    assert "would read the inherited sample a second time" in capsys.readouterr().err
 
 
 Forge = Callable[[Path], object]

@@ -241,7 +241,7 @@ def test_a_chain_that_was_computed_anew_is_told_by_key_and_anchor_alone(
 def test_nothing_is_written_where_it_would_be_refused_for_its_missing_signature(url: str, key: SigningKey) -> None:
     open_ledger(url, None, signer=key, trusted=[key.public]).sign()
     before = open_ledger(url, None).head()
-    with pytest.raises(LedgerRefused, match="no key that it trusts signs here"):
+    with pytest.raises(LedgerRefused, match="none of these keys signs here"):
         open_ledger(url, None, trusted=[key.public]).reserve(asked("a/1/2030-01-03"))
     assert open_ledger(url, None).head() == before
 

@@ -93,7 +93,7 @@ def closed(path: Path, bits: int, place: str, capsys: pytest.CaptureFixture[str]
     assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 1
     said = capsys.readouterr().err
     assert place in said
-    assert f"({bits:04o})" in said
+    assert f"(mode {bits:04o})" in said
     assert f"`chmod o-rwx {path}`" in said
     path.chmod(before)
     assert open_ledger(workshop.ledger, None).entries() == []

@@ -49,7 +49,7 @@ def test_each_step_is_what_the_ledger_had(clinic: Workshop) -> None:
 
 
 def test_an_unknown_population_is_refused_with_those_that_are_known(clinic: Workshop) -> None:
-    with pytest.raises(LedgerRefused, match="registered: clinic-patients"):
+    with pytest.raises(LedgerRefused, match="which knows: clinic-patients"):
         budget_page(ledger_at(clinic.root, None), "others")
 
 

@@ -156,7 +156,7 @@ def test_a_forged_private_record_tells_nothing(clinic: Workshop) -> None:
     record.write_text(json.dumps(said))
     found = page(clinic, SLOTS[0], 2)
     assert found.told.verdicts is None
-    assert "not the record that the ledger committed to" in found.markdown()
+    assert "differs from the one that the ledger recorded" in found.markdown()
 
 
 @pytest.mark.usefixtures("clinic")

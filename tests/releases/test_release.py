@@ -601,7 +601,7 @@ def test_staged_files_that_changed_before_publishing_are_not_published(
         return ready
 
     monkeypatch.setattr(job, "stage", damaging)
-    with pytest.raises(EnvironmentFault, match="not what was committed"):
+    with pytest.raises(EnvironmentFault, match="differ from what the ledger recorded"):
         run(workshop)
     assert not workshop.release_dir(SLOT).exists()
 
@@ -641,7 +641,7 @@ def test_nothing_is_staged_in_a_folder_that_another_run_holds(
     monkeypatch.setattr(publisher, "_lock", lambda _: None)
     with pytest.raises(Crashed):
         run(workshop)
-    assert "another run holds it" in _private_text(workshop)
+    assert "another run is using this folder" in _private_text(workshop)
     assert not workshop.release_dir(SLOT).exists()
 
 

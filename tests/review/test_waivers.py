@@ -310,7 +310,10 @@ def test_a_waiver_that_the_policy_does_not_state_is_refused_by_whoever_has_the_p
     verify(folder, policy=waived.policy)
     reseal_with_page(folder, change)
     verify(folder)  # it fits: only the policy, the ledger or a signature can tell
-    with pytest.raises(VerificationFailed, match="the policy states no such gate, or not with this waiver"):
+    with pytest.raises(
+        VerificationFailed,
+        match="the release has this gate; the policy has none with the same limit, waiver and reasons",
+    ):
         verify(folder, policy=waived.policy)
     with pytest.raises(VerificationFailed, match="step 9, ledger"):
         verify(folder, ledger=waived.ledger)
@@ -320,7 +323,7 @@ def test_a_gate_that_the_policy_states_and_other_policy_files_are_told(waived: W
     assert released(waived) == 0
     folder = waived.release_dir(SLOT)
     reseal_with_page(folder, lambda claims: claims["verdicts"].remove(verdict_of(claims, "smallest_class")))
-    with pytest.raises(VerificationFailed, match="the policy has this gate, and the release does not"):
+    with pytest.raises(VerificationFailed, match="the policy has this gate, and the release has none"):
         verify(folder, policy=waived.policy)
     waived.edit(waived.policy, "owner: board", "owner: the board")
     with pytest.raises(VerificationFailed, match="was made from other files than the policy"):

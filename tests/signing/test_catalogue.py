@@ -151,10 +151,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "release removed": (lambda root: shutil.rmtree(root / SECOND), f"{SECOND}/manifest.json: No such file"),
     "policy removed": (lambda root: shutil.rmtree(root / "ward"), f"{THIRD}/manifest.json: No such file"),
     "manifest removed": (lambda root: (root / SECOND / "manifest.json").unlink(), "No such file"),
-    "manifest replaced": (lambda root: edit(root / SECOND / "manifest.json"), "its digest is .*; expected .*listed"),
+    "manifest replaced": (lambda root: edit(root / SECOND / "manifest.json"), "its digest is .*; expected .*lists it"),
     "release replaced": (
         lambda root: shutil.copytree(root / FIRST, root / SECOND, dirs_exist_ok=True),
-        f"{SECOND}/manifest.json: its digest is",
+        f"{SECOND}/manifest.json: this manifest was changed: its digest is",
     ),
     "release smuggled in": (
         lambda root: shutil.copytree(root / FIRST, root / "clinic/1/2030-02-02"),
@@ -260,7 +260,7 @@ def test_a_list_never_grows_shorter(desk: Desk, tmp_path: Path) -> None:
     """Covers an older ledger restored, another ledger, and another working copy of the same name."""
     before = (desk.root / NAME).read_bytes()
     other = make_desk(tmp_path / "other", FIRST)
-    with pytest.raises(LedgerRefused, match=f"lists {SECOND}, which the ledger {other.ledger.id} does not hold"):
+    with pytest.raises(LedgerRefused, match=f"lists {SECOND}, which the ledger {other.ledger.id} does not know"):
         write_catalogue(desk.root, desk.home, other.ledger, desk.key)
     assert (desk.root / NAME).read_bytes() == before
     (desk.root / NAME).unlink()

@@ -192,7 +192,7 @@ def test_deep_and_large_documents_are_refused() -> None:
 def test_what_could_not_be_opened_is_not_sealed() -> None:
     large = b"x" * (LARGEST_ENVELOPE // 4 * 3)
     for payload, keys in ((large, [OLD]), (large[:-200], [OLD]), (large + large, [OLD]), (b"", [])):
-        with pytest.raises(EnvironmentFault, match="an envelope takes 1 to 16 signatures and 16384 KiB"):
+        with pytest.raises(EnvironmentFault, match="a signed envelope can hold only 1 to 16 signatures and 16384 KiB"):
             seal(KIND, payload, keys)
 
 
@@ -271,9 +271,9 @@ def test_an_envelope_takes_so_many_signatures() -> None:
 
 
 def test_a_statement_is_not_taken_for_one_of_another_type() -> None:
-    with pytest.raises(VerificationFailed, match="not the statement that was expected"):
+    with pytest.raises(VerificationFailed, match="signed statement is not of the expected form"):
         verify_statement(ENVELOPE, trusting(OLD), CatalogueStatement)
-    with pytest.raises(VerificationFailed, match="not the statement that was expected"):
+    with pytest.raises(VerificationFailed, match="signed statement is not of the expected form"):
         verify_statement(sign_statement(CATALOGUE, [OLD]), trusting(OLD), ReleaseStatement)
     payload = open_envelope(ENVELOPE, trusting(OLD)).payload
     with pytest.raises(VerificationFailed, match="the envelope holds 'application/x-test"):
@@ -303,7 +303,7 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("case", WRONG)
 def test_signed_statements_of_another_form_are_refused(case: str) -> None:
     payload = changed(open_envelope(ENVELOPE, trusting(OLD)).payload, WRONG[case])
-    with pytest.raises(VerificationFailed, match="not the statement that was expected"):
+    with pytest.raises(VerificationFailed, match="signed statement is not of the expected form"):
         verify_statement(seal(PAYLOAD_TYPE, payload, [OLD]), trusting(OLD), ReleaseStatement)
 
 

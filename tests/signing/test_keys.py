@@ -153,11 +153,11 @@ def locked_private() -> bytes:
 
 PUBLIC = new_key().public.pem()
 NO_PUBLIC_KEYS = {
-    "empty": (b"", "nothing that is PEM"),
-    "text": (b"hello", "nothing that is PEM"),
-    "cut": (PUBLIC[:-10], "nothing that is PEM"),
-    "text beside": (b"# the board's\n" + PUBLIC, "something beside it"),
-    "text between": (PUBLIC + b"-----BEGIN PUBLIC KEY----\n" + PUBLIC, "something beside it"),
+    "empty": (b"", "the text is not only keys in PEM form"),
+    "text": (b"hello", "the text is not only keys in PEM form"),
+    "cut": (PUBLIC[:-10], "the text is not only keys in PEM form"),
+    "text beside": (b"# the board's\n" + PUBLIC, "the text is not only keys in PEM form"),
+    "text between": (PUBLIC + b"-----BEGIN PUBLIC KEY----\n" + PUBLIC, "the text is not only keys in PEM form"),
     "damaged": (PUBLIC.replace(b"MCow", b"MCov"), "damaged"),
     "empty block": (b"-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n", "damaged"),
     "other type": (PUBLIC + other_public(), "of another type"),
@@ -177,8 +177,8 @@ def test_a_file_of_anything_else_holds_no_public_keys(tmp_path: Path, case: str)
 
 
 NO_PRIVATE_KEYS = {
-    "empty": (b"", "nothing that is PEM"),
-    "cut": (private_pem()[:-10], "nothing that is PEM"),
+    "empty": (b"", "the text is not only keys in PEM form"),
+    "cut": (private_pem()[:-10], "the text is not only keys in PEM form"),
     "two": (private_pem() * 2, "PRIVATE KEY.* and .*PRIVATE KEY"),
     "public": (PUBLIC, "a block called PUBLIC KEY"),
     "damaged": (private_pem().replace(b"MC4C", b"MC4D"), "damaged"),
@@ -247,7 +247,7 @@ def test_a_variable_without_a_key_is_never_passed_over(
 ) -> None:
     (key_file.parent / "crowdgate.toml").write_text('signing_key = "key"\n')
     monkeypatch.setenv("CROWDGATE_SIGNING_KEY", text)
-    with pytest.raises(ConfigurationError, match="CROWDGATE_SIGNING_KEY: key: nothing that is PEM"):
+    with pytest.raises(ConfigurationError, match="CROWDGATE_SIGNING_KEY: key: the text is not only keys in PEM form"):
         setting(key_file.parent)
 
 

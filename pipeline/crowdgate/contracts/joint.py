@@ -85,7 +85,7 @@ def _column(file: CsvFile, at: int, attribute: Attribute, faults: list[Problem])
     found = next((each for each in tried if len(each.codes) == len(texts)), best)
     for line, row in file.rows:
         if row[at] not in found.codes:
-            near = nearest(row[at], found.level.labels[:1000])
+            near = nearest(row[at], [label for label in found.level.labels[:1000] if label != INVALID_LABEL])
             faults.append(
                 file.problem(
                     line,

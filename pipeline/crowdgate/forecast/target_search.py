@@ -102,9 +102,9 @@ class TargetRequest:
 def target_answers(found: Outlook, asked: TargetRequest) -> Iterator[TargetAnswer]:
     """Yield an answer for every target. Raises ConfigurationError for invalid options, or ones without their target."""
     if asked.within is None and asked.above is not None:
-        raise _refused("--above", "no wish", "--within ERROR beside it")
+        raise _refused("--above", "this option needs --within", "--within ERROR as well")
     if asked.rows is None and asked.keep is not None:
-        raise _refused("--keep", "no wish", "--rows COLUMNS beside it")
+        raise _refused("--keep", "this option needs --rows", "--rows COLUMNS as well")
     prior = found.figures.prior
     if asked.within is not None:
         above = asked.above or max(1, int(ABOVE * prior.people))

@@ -25,7 +25,7 @@ def team_folder(folder: Path) -> Iterator[None]:
         if before != permissions.LEDGER.team_folder:
             _take(folder, empty)
     except OSError as error:
-        raise EnvironmentFault(f"{folder}: it can't be made its group's: {error.strerror}") from None
+        raise EnvironmentFault(f"{folder}: this folder can't be shared with its group: {error.strerror}") from None
     try:
         yield
     except BaseException:
@@ -37,7 +37,8 @@ def _take(folder: Path, empty: bool) -> None:
     wanted = permissions.LEDGER.team_folder
     if not empty:
         raise EnvironmentFault(
-            f"{folder}: it holds other files and is not its group's; expected an empty folder, or `chmod {wanted:o}`"
+            f"{folder}: this folder holds other files and is not shared with its group; expected an empty "
+            f"folder, or `chmod {wanted:o}`"
         )
     folder.chmod(wanted)
     if not permissions.is_shared(folder):  # the system drops the setgid bit if the user is not in the group

@@ -134,7 +134,10 @@ def open_ledger(
     if stated not in schema.USABLE:
         raise LedgerRefused(f"{store.path} {DAMAGED}")
     if ledger_id not in (None, there):
-        raise LedgerRefused(f"the ledger at {store.path} is {there}; the budget names {ledger_id}")
+        raise LedgerRefused(
+            f"the ledger at {store.path} is {there}, but the budget names {ledger_id}. Use that ledger, or "
+            "correct the budget's file"
+        )
     return Ledger(there, store, signer, trusted, guard)
 
 
@@ -429,7 +432,10 @@ class Ledger:
                 raise LedgerRefused(f"the population {population} is not registered; its first release registers it")
             new = replace(old, cap=cap or old.cap, people=old.people if people is None else people)
             if new == old or not old.cap.within(new.cap) or new.people < old.people:
-                raise LedgerRefused(f"a budget is only ever raised; {population} has {old.cap} for {old.people} people")
+                raise LedgerRefused(
+                    f"a budget can't be lowered. {population} has {old.cap} for {old.people} people; state "
+                    "larger figures"
+                )
             row = pen.put(POPULATIONS, **budget_row(new))
             pen.line("budget.raised", population, None, [row], reason=reason)
             return new
@@ -558,7 +564,7 @@ class Ledger:
         lock is taken, and new lines under the lock.
         """
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
-            raise self._unsignable("trusts keys, and no key that it trusts signs here")
+            raise self._unsignable("trusts keys, and none of these keys signs here")
         self.attest()
         if self._heads is None:
             self.admit()

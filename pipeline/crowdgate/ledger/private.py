@@ -126,5 +126,5 @@ def read_private(path: Path, commitments: Collection[str]) -> tuple[dict[str, An
         raise VerificationFailed(f"{path}: this file is not a private record") from None
     committed = hashlib.sha256(data).hexdigest() in commitments
     if commitments and not committed:
-        raise VerificationFailed(f"{path}: it is not the record that the ledger committed to")
+        raise VerificationFailed(f"{path}: this private record differs from the one that the ledger recorded")
     return record, committed

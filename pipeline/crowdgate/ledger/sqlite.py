@@ -26,7 +26,7 @@ EXAMPLE = f"{PREFIX}PATH"
 _MACHINE = {
     sqlite3.SQLITE_BUSY: "is locked by another run; try again",
     sqlite3.SQLITE_LOCKED: "is locked by another run; try again",
-    sqlite3.SQLITE_READONLY: "is read-only; a run must be able to write it",
+    sqlite3.SQLITE_READONLY: "is read-only, and a run must write it. Allow yourself to write this file",
     sqlite3.SQLITE_PERM: "can't be opened with these permissions",
     sqlite3.SQLITE_CANTOPEN: "can't be opened; check the permissions of the file and its folder",
     sqlite3.SQLITE_IOERR: "can't be read or written: the disk reports an error",
@@ -59,7 +59,9 @@ def existing_file(path: Path, reading: bool = False) -> Path:
     except OSError as error:
         raise EnvironmentFault(f"the ledger {path} can't be opened: {error.strerror}") from None
     if not reading and (not mode & 0o222 or not os.access(path, os.W_OK)):
-        raise EnvironmentFault(f"the ledger {path} is read-only; a run must be able to write it")
+        raise EnvironmentFault(
+            f"the ledger {path} is read-only, and a run must write it. Allow yourself to write this file"
+        )
     if not reading:
         refuse_others(path)
     return path
@@ -69,11 +71,11 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 def new_file(path: Path) -> Iterator[Database]:
     """Begin a transaction on a new, empty SQLite file for its owner or a team; a block that fails leaves no file."""
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
-        raise EnvironmentFault(f"the log of an earlier database lies next to {path}; move it away")
+        raise EnvironmentFault(f"next to {path} lies the log file of an earlier database. Move that log file away")
     try:
         os.close(permissions.open_file(path, os.O_RDWR | os.O_EXCL, permissions.LEDGER))
     except FileExistsError:
-        raise EnvironmentFault(f"{path} exists; a ledger is made once") from None
+        raise EnvironmentFault(f"{path} exists already, and a ledger is never replaced. Name another file") from None
     except OSError as error:
         raise EnvironmentFault(f"{path} can't be made: {error.strerror}") from None
     try:
@@ -214,7 +216,7 @@ def _translated(path: Path) -> Iterator[None]:
 
 def _fault(path: Path, error: sqlite3.Error) -> CrowdgateError:
     if not os.path.exists(path):
-        return LedgerRefused(f"no ledger at {path} any more")
+        return LedgerRefused(f"the ledger at {path} was removed during the run")
     said = _MACHINE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     return LedgerRefused(f"{path} {DAMAGED}") if said is None else EnvironmentFault(f"the ledger {path} {said}")
 

@@ -415,4 +415,4 @@ class _Kind(ManifestFields):
 
 def _fault(place: tuple[str | int, ...], message: str) -> str:
     where = ".".join(str(each) for each in place)[:200] or "the whole file"
-    return f"{NAME}: {ascii(where)[1:-1]}: {message[:200]}"
+    return f"{NAME}: {ascii(where)[1:-1]}: {message.replace('Value error, ', 'expected ')[:200]}"

@@ -46,7 +46,7 @@ def budget_page(ledger: Ledger, population: str) -> Report:
     """Return the page of the budget of a registered population. Raises LedgerRefused for another population."""
     if ledger.budget(population) is None:
         known = ", ".join(each.population for each in ledger.budgets()) or "none yet"
-        raise LedgerRefused(f"{population} is not registered in the ledger {ledger.id}; registered: {known}")
+        raise LedgerRefused(f"the population {population} is unknown to the ledger {ledger.id}, which knows: {known}")
     summary, steps = ledger_summary(ledger), tuple(budget_steps(ledger.journal(), population))
     (budget,) = (each for each in summary["budgets"] if each["population"] == population)
     return Report(f"Budget of {population}", lambda: list(_sections(summary, budget, steps)))

@@ -156,7 +156,7 @@ def requested_page(release: str, ledger: str | None, keys: Sequence[Path] = ()) 
         return page_of(folder, keys)
     if release.count("/") != 2 or folder.exists():
         expected = "a release's folder, or POLICY/VERSION/SLOT as `crowdgate ledger show` lists it"
-        raise ConfigurationError(Problem("command line", None, "RELEASE", "no release", expected))
+        raise ConfigurationError(Problem("command line", None, "RELEASE", "this is not a release", expected))
     opened = ledger_for_reading(Path.cwd(), ledger)
     opened.attest()
     return page_in(opened, Path.cwd(), release)

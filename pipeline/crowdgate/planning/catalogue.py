@@ -111,7 +111,7 @@ def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: P
     gone = sorted(there.releases().items() - releases.items())
     if gone:
         raise LedgerRefused(
-            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not hold as published there; "
+            f"{root / NAME} lists {gone[0][0]}, which the ledger {ledger.id} does not know as published there; "
             "expected the ledger and the working copy that it was written from; to list less, remove it first"
         )
 
@@ -140,10 +140,13 @@ def _changed_releases(
             with plain_file(path) as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            yield f"{path}: {error.strerror or 'unreadable'}; {name} is listed"
+            yield f"{path}: {error.strerror or 'unreadable'}; the catalogue lists {name}"
             continue
         if found != digest:
-            yield f"{path}: its digest is {found}; expected {digest}, which is listed"
+            yield (
+                f"{path}: this manifest was changed: its digest is {found}; expected {digest}, as the "
+                "catalogue lists it"
+            )
 
 
 def _changed_tombstone(folder: Path, name: str, digest: str, trusted: Sequence[PublicKey]) -> Iterator[str]:

@@ -112,7 +112,7 @@ def population_problems(bundle: Bundle) -> Iterator[Problem]:
     at: Location = ("spec", "audit", "population") if named else ("spec", "audit") if spec else ("spec", "contract")
     why = why_private(contract, KNOWN)
     if why is not None:
-        found = f"the table of contract {contract.id} is not public ({why}), and an audit's population is"
+        found = f"the table of contract {contract.id} is not public ({why}), and the population of an audit must be"
         expected = "audit: {population: ...}, the id of a contract with {property: public, value: true}"
         yield problem_at(bundle, at, found, expected, None, Code.NOT_PUBLIC)
 

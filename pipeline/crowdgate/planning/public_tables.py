@@ -27,7 +27,7 @@ def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
     for each in speak:
         if not each.public:
             return f"contract {each.id} does not say that it is public"
-    return next((each for each in speak if files <= _files(each.server.path)), "no contract speaks of this table")
+    return next((each for each in speak if files <= _files(each.server.path)), "no contract describes this table")
 
 
 def why_private(contract: Contract, known: KnownNames) -> str | None:

@@ -240,7 +240,7 @@ class QuestionnaireSpec(Strict):
                 raise ValueError(f"{name!r} correlated with a question of law normal, not with {other!r}")
         paired = [name for pair in told for name in pair]
         if len(set(paired)) < len(paired):
-            raise ValueError("each question correlated with one other, told by one of the two")
+            raise ValueError("each question correlated with at most one other, and this stated at one of the two")
         if any(each.decline for each in self.questions if each.name in paired):
             raise ValueError("no decline where two questions are correlated")
         return self

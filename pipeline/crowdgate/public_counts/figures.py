@@ -97,11 +97,11 @@ def read_prior(subject: PriorSubject, source: Path | None, further: Sequence[str
     tables = _at_contract_levels(told, subject.contract, source)
     if not any(table.axes for table in tables):
         expected = "a release of tables of counts, or of rows with margins, or the public table itself"
-        found = "no count of any attribute of the contract: bare rows tell nothing of who is missing"
+        found = "this source has no counts of the contract's attributes, and rows alone do not show who is missing"
         raise _source_error(source, found, expected)
     peopled = tuple(table for table in tables if table.variance.any() or table.counts.any())
     if not peopled:
-        raise _source_error(source, "counts of nobody: no row has a value of its domain in every attribute",
+        raise _source_error(source, "no row of this table has valid values in every attribute",
                        "a table with valid rows")  # fmt: skip
     return _prior_figures(subject, peopled, population, words)
 

@@ -79,7 +79,7 @@ def stage(
         make_folder(folder)
         lock = _lock(folder)
         if lock is None:
-            raise EnvironmentFault(f"{folder}: another run holds it")
+            raise EnvironmentFault(f"{folder}: another run is using this folder. Try again when it has ended")
         try:
             return StagedRelease(folder, _fill(folder, slot, writers, seal, shrink), lock)
         except BaseException:
@@ -112,7 +112,10 @@ def publish(staged: StagedRelease, destination: Path) -> None:
     system.
     """
     if not is_complete(staged.folder, staged.manifest_digest):
-        raise EnvironmentFault(f"{destination}: its staged files are not what was committed; nothing is published")
+        raise EnvironmentFault(
+            f"{destination}: the files to be published differ from what the ledger recorded, so nothing is "
+            "published. Use a new slot"
+        )
     if _sealed_part(read_plain(staged.folder / manifest.NAME, LARGEST_MANIFEST)).key != "operating system":
         raise EnvironmentFault("this release was made with an injected key, as in tests, so it is never published")
     with faults(destination):
@@ -135,7 +138,9 @@ def sync_destination(destination: Path, staging: Path) -> None:
 def recover(folder: Path, manifest_digest: str) -> StagedRelease:
     """Return the staged release that was committed. Raises LedgerRefused (lost) if it is missing or changed."""
     if not is_complete(folder, manifest_digest):
-        raise LedgerRefused("the release was committed but its staged files are lost; use a new slot", "lost")
+        raise LedgerRefused(
+            "the ledger recorded this release, but its files were lost before publication. Use a new slot", "lost"
+        )
     return StagedRelease(folder, manifest_digest)
 
 

@@ -33,7 +33,9 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     root = destination.parents[entry.release_id.count("/")]
     if not publisher.is_complete(destination, entry.manifest_digest):
         if entry.state is State.PUBLISHED:
-            raise LedgerRefused(f"{entry.release_id} was published and its files are lost or changed", "lost")
+            raise LedgerRefused(
+                f"{entry.release_id} was published before, and its files are lost or changed. Use a new slot", "lost"
+            )
         _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
     if entry.state is State.COMMITTED:
         publisher.sync_destination(destination, root / STAGING)

@@ -96,7 +96,7 @@ def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:
         found = error.errors(include_input=False, include_url=False)[0]
         place, file = ".".join(map(str, found["loc"])), str(plan.bundle.document.path)
         raise ConfigurationError(
-            Problem(file, None, place, "what no manifest can hold", found["msg"], code=Code.VALUE)
+            Problem(file, None, place, "this value does not fit into a manifest", found["msg"], code=Code.VALUE)
         ) from None
 
 

@@ -55,7 +55,7 @@ def _unused_text(found: PolicyCheck) -> str:
     joint = plan.protection.kind.joint_epsilon(plan.protection.mechanism, plan.guarantee)
     if joint is None or joint >= UNUSED * plan.guarantee.epsilon:
         return ""
-    return f"; jointly {decimal(joint, 3)}: use shares"
+    return f" (only {decimal(joint, 3)} by joint accounting: state shares)"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:

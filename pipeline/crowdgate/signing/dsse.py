@@ -132,7 +132,7 @@ def _envelope_bytes(payload: str, payload_type: str, signatures: Sequence[Signat
         envelope = b""
     if not 0 < len(envelope) <= LARGEST_ENVELOPE:
         bounds = f"1 to {MOST_SIGNATURES} signatures and {LARGEST_ENVELOPE >> 10} KiB"
-        raise EnvironmentFault(f"this can't be signed, because a signed envelope holds at most {bounds}")
+        raise EnvironmentFault(f"this can't be signed, because a signed envelope can hold only {bounds}")
     return envelope
 
 

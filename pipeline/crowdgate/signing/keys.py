@@ -17,7 +17,7 @@ from crowdgate.system import lazy_libraries, permissions
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 PUBLIC_SUFFIX = ".pub"
-NO_PEM = "nothing that is PEM, or something beside it"
+NO_PEM = "the text is not only keys in PEM form"
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----\s[A-Za-z0-9+/=\s]*-----END \1-----\s*")
 
 

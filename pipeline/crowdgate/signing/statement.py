@@ -224,7 +224,9 @@ def _valid_statement(
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise EnvironmentFault(f"this can't be signed, for nobody could read it: {place}: {first['msg']}") from None
+        raise EnvironmentFault(
+            f"this can't be signed, because its value is not allowed in a statement: {place}: {first['msg']}"
+        ) from None
 
 
 def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
@@ -256,7 +258,7 @@ def _read(payload_type: str, payload: bytes, model: type[Statement]) -> Statemen
     try:
         return parse_canonical(payload, model)
     except ValueError as error:
-        raise VerificationFailed(f"what is signed is not the statement that was expected: {error}") from None
+        raise VerificationFailed(f"the signed statement is not of the expected form: {error}") from None
 
 
 def read_unverified(envelope: bytes) -> ReleaseStatement:

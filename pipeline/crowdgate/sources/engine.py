@@ -50,5 +50,8 @@ def _engine_answers(process: Popen[bytes], rules: Sequence[TableRule], facts: Ma
         told = None
     answered = isinstance(told, list) and all(each is None or isinstance(each, bool) for each in told)
     if process.returncode != 0 or not answered or len(told) != len(asked):
-        raise EnvironmentFault("Great Expectations did not answer")
+        raise EnvironmentFault(
+            "Great Expectations, which checks rules of the contract, did not answer. Run again, or see whether "
+            "it works here"
+        )
     return dict(zip(asked, told, strict=True))

@@ -75,11 +75,14 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
             stated.remove(unjudged)
         else:
             yield (
-                f"{gate_text(gate.rule)}: the release has this gate; the policy has none with the same waiver "
+                f"{gate_text(gate.rule)}: the release has this gate; the policy has none with the same limit, waiver "
                 "and reasons"
             )
     for gate in stated:
-        yield f"{gate_text(gate.rule)}: the policy has this gate, and the release does not"
+        yield (
+            f"{gate_text(gate.rule)}: the policy has this gate, and the release has none with the same limit, "
+            "waiver and reasons"
+        )
 
 
 def _classes(gate: GateFields, static: Static) -> int:

@@ -241,7 +241,10 @@ def test_the_command_knows_an_entry_by_its_file(
     assert "by KL" in capsys.readouterr().out
     assert crowdgate("predict", path) == 2
     assert crowdgate("predict", path, *key, "--of", "ward", "--at-most", "0.1") == 2
-    assert "an entry says itself what it is of; expected no --of" in capsys.readouterr().err
+    assert (
+        "this option is for contracts: an entry of a KL repository has its own; expected no --of"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_published_entry_foretells_what_its_table_holds(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:

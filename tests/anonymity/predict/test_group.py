@@ -149,7 +149,7 @@ def test_outside_a_working_copy_the_population_is_asked_for(
     for name in ("clinic.yaml", "ward.csv"):
         (alone / name).write_bytes((workshop.contract.parent / name).read_bytes())
     assert crowdgate("predict", alone / "clinic.yaml", "--of", "ward") == 2
-    assert "no budget of the population clinic-patients tells how many people" in capsys.readouterr().err
+    assert "no budget of the population clinic-patients states how many people" in capsys.readouterr().err
     assert said(capsys, alone / "clinic.yaml", "--of", "ward", "--population", "50")["population"] == 50
 
 

@@ -121,7 +121,7 @@ def test_the_finest_intervals_that_leave_few_enough_alone(tmp_path: Path) -> Non
         ({"law": "exponential", "mean": "2", "width": "1", "correlated": {"with": "weight", "rho": "0"}}, "law normal"),
         ({**HEIGHT, "correlated": {"with": "weight", "rho": "1"}}, "between -1 and 1"),
         ({**HEIGHT, "correlated": {"with": "hieght", "rho": "0.5"}}, "not with 'hieght'"),
-        ({**HEIGHT, "correlated": {"with": "height", "rho": "0.5"}}, "each question correlated with one other"),
+        ({**HEIGHT, "correlated": {"with": "height", "rho": "0.5"}}, "each question correlated with at most one other"),
         ({"law": "gamma", "width": "1"}, "'uniform'"),
     ],
 )  # fmt: skip
@@ -136,6 +136,6 @@ def test_a_wrong_law_is_one_error(tmp_path: Path, numeric: Text, words: str) -> 
 def test_an_answer_that_nobody_gives_is_none() -> None:
     form = form_of([{"name": "age", "numeric": {"law": "uniform", "low": "0", "high": "100", "width": "5"}}])
     for given in ("old", "-1", "100.5"):
-        with pytest.raises(ConfigurationError, match="a number that its law allows") as found:
+        with pytest.raises(ConfigurationError, match="a number that its distribution allows") as found:
             count_answers(form, lambda _, given=given: given)  # type: ignore[misc]
         assert given not in str(found.value)

@@ -266,7 +266,7 @@ def test_one_bin_and_a_million_million_bins_have_exact_limits(tmp_path: Path) ->
 def test_options_of_contracts_are_refused_beside_a_questionnaire(capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("predict", CONCERTGEBOUW, "--of", "age", "--cost", "1") == 2
     said = capsys.readouterr().err
-    assert said.count("a questionnaire says itself whom it asks for what") == 2
+    assert said.count("this option is for contracts: a questionnaire has its own") == 2
 
 
 @pytest.mark.thorough

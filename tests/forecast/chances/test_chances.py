@@ -76,7 +76,7 @@ def test_what_reads_no_data_is_known_and_the_rest_is_not_told(clinic: Workshop) 
         assert gate(found, "released_rows") == {"gate": "released_rows at least 0", **known}
         untold = gate(found, "singletons")
         assert (untold["chance"], untold["low"], untold["high"]) == (None, None, None)
-        assert untold["basis"] == "unknown: no past run that can be compared"
+        assert untold["basis"] == "unknown: no comparable past run"
         assert found["release"] == {"chance": None, "low": None, "high": None, "at_most": 1.0, "gates_not_told": 1}
 
 
@@ -197,7 +197,7 @@ def test_only_runs_of_the_same_thing_are_compared(
     told = [gate(found, name)["chance"] is not None for name in ("released_rows", "singletons")]
     assert told == [rows, table]
     if not table:
-        assert gate(found, "singletons")["basis"] == "unknown: no past run that can be compared; 3 not comparable"
+        assert gate(found, "singletons")["basis"] == "unknown: no comparable past run; 3 not comparable"
 
 
 @pytest.mark.thorough
@@ -208,7 +208,7 @@ def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     clinic.edit(clinic.budget, "people: 1000", "people: 400")
     clinic.edit(clinic.policy, "version: 2", "version: 3")
     found = forecast(clinic, "plan")
-    assert gate(found, "released_rows")["basis"] == "unknown: no past run that can be compared; 3 not comparable"
+    assert gate(found, "released_rows")["basis"] == "unknown: no comparable past run; 3 not comparable"
 
 
 def test_what_the_ledger_did_not_commit_to_is_not_used(clinic: Workshop) -> None:

@@ -382,7 +382,7 @@ def test_too_many_cells_are_refused_with_their_number_before_data_are_read() -> 
 def test_several_rows_of_a_person_are_not_sampled_row_by_row() -> None:
     found, findings = plan_dp_tables([GOOD], contract(2), plan([GOOD]).part, noise="laplace", beta=HALF)
     assert found is None
-    assert "one row each" in findings[0][2]
+    assert "one row per person" in findings[0][2]
 
 
 def test_gaussian_noise_without_delta_is_refused() -> None:

@@ -299,14 +299,14 @@ def test_a_private_record_that_was_edited_is_refused(there: Workshop) -> None:
     (record,) = (there.root / "ledger" / "private").glob("*.json")
     there.edit(record, '"outcome": "fail"', '"outcome": "pass"')
     for options in ((), ("--private",)):
-        assert "not the record that the ledger committed to" in json.dumps(replayed(there, *options, code=6))
+        assert "differs from the one that the ledger recorded" in json.dumps(replayed(there, *options, code=6))
 
 
 def test_a_private_record_that_is_gone_is_refused(there: Workshop) -> None:
     withheld(there)
     (record,) = (there.root / "ledger" / "private").glob("*.json")
     record.unlink()
-    assert "its private record is not there" in json.dumps(replayed(there, "--private", code=6))
+    assert "its private record is missing" in json.dumps(replayed(there, "--private", code=6))
     assert "marked as informed" not in say("replay", there.policy, "--private").out
     assert not openings(there)
 

@@ -195,7 +195,9 @@ def resume_run(
     Raises LedgerRefused: spent after a crash, lost where the bytes are gone.
     """
     if entry.policy_digest != run.digest:
-        raise LedgerRefused(f"{run.id} was used for another question; give another --as-of, such as 2026-01-31T1200Z")
+        raise LedgerRefused(
+            f"{run.id} was used before for another question. Use another --as-of, such as 2026-01-31T1200Z"
+        )
     if entry.state is State.WITHHELD:
         return ChargedRunResult(None, run.folder, before=True)
     if entry.state is State.RESERVED or entry.manifest_digest is None:
@@ -218,7 +220,9 @@ def _publish_committed(
         folder / file_name(digest), digest
     )
     if envelope is None:
-        raise LedgerRefused(f"{run.id} was drawn, and its entry is lost or changed; use another --as-of", "lost")
+        raise LedgerRefused(
+            f"{run.id} was computed before, and its entry is lost or changed. Use another --as-of", "lost"
+        )
     repository_folder.add_entry(folder, envelope, run.day, key, trusted, today)
     staged.unlink(missing_ok=True)
     if entry.state is State.COMMITTED:

@@ -98,7 +98,7 @@ def _level_size(known: Values, name: str, level: str) -> int:
     if name not in names:
         raise _option_error(
             "--of",
-            f"{name!r} is no attribute that is known",
+            f"{name!r} is not an attribute of any entry",
             expected_names(names, name, "an attribute", "the contract"),
             nearest(name, names),
         )

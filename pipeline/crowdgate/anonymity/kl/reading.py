@@ -123,7 +123,9 @@ def _leftover_advice(folder: Path, name: str, trusted: Sequence[PublicKey]) -> s
 def _fetch_entry(fetch: Fetch, digest: str, trusted: Sequence[PublicKey], today: date) -> SignedEntry:
     envelope = fetch(index.file_name(digest), LARGEST_ENTRY)
     if digest_of(envelope) != digest:
-        raise VerificationFailed("its bytes are others than its name says, which the index lists")
+        raise VerificationFailed(
+            "this entry was changed: its bytes do not have the digest in its name, which the index lists"
+        )
     return SignedEntry(digest, *read_entry(envelope, trusted, today))
 
 

@@ -148,7 +148,9 @@ def _numeric_answer(question: QuestionSpec, given: str, line: int) -> Fraction:
     assert question.numeric is not None, "it asks for a number"
     if number is None or share_at(question.numeric, number) <= 0:
         raise ConfigurationError(
-            _answer_problem(line, question, "no answer of this question", "a number that its law allows")
+            _answer_problem(
+                line, question, "this is not an answer to the question", "a number that its distribution allows"
+            )
         )
     return number
 
@@ -167,7 +169,7 @@ def _numbers_share(form: QuestionnaireModel, numbers: Mapping[str, Fraction]) ->
 
 
 def _unknown_answer(line: int, question: QuestionSpec, known: list[str]) -> Problem:
-    return _answer_problem(line, question, "no answer of this question", f"one of {', '.join(known)}")
+    return _answer_problem(line, question, "this is not an answer to the question", f"one of {', '.join(known)}")
 
 
 def _answer_problem(line: int, question: QuestionSpec, found: str, expected: str) -> Problem:

@@ -26,9 +26,12 @@ def predict(
         return predict_group(path, of, population, source, wish)
     options = {"--of": of, "--population": population, "--cost": wish.cost}
     if kind == QUESTIONNAIRE:
-        _refuse(options, "a questionnaire says itself whom it asks for what")
+        _refuse(options, "this option is for contracts: a questionnaire has its own")
         return predict_questionnaire(path, source, wish)
-    _refuse({**options, "--at-most": wish.at_most, "--from": source}, "an entry says itself what it is of")
+    _refuse(
+        {**options, "--at-most": wish.at_most, "--from": source},
+        "this option is for contracts: an entry of a KL repository has its own",
+    )
     return predict_entry(path, trust, wish.people)
 
 

@@ -42,7 +42,7 @@ def _population(contract: Contract, path: Path, stated: str | None) -> int:
     try:
         return budget_of_contract(path, contract)[0].spec.people
     except ConfigurationError as error:
-        found = f"no budget of the population {contract.population} tells how many people it has"
+        found = f"no budget of the population {contract.population} states how many people it has"
         raise ConfigurationError(
             [*error.problems, option_problem("--population", found, "the number of people, such as 300000")]
         ) from None

@@ -36,4 +36,4 @@ def parsed(data: bytes, kept: type[R]) -> R:
             return record
     except (ValidationError, ValueError, ArithmeticError, RecursionError, StopIteration):
         pass
-    raise VerificationFailed("it is not the record of an audit")
+    raise VerificationFailed("this file is not the record of an audit")

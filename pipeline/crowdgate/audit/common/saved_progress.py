@@ -80,7 +80,9 @@ def open_progress(
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise EnvironmentFault(f"{path}: another run plays this audit") from None
+            raise EnvironmentFault(
+                f"{path}: another run of this audit is using this file. Try again when it has ended"
+            ) from None
         lines = _whole_lines(file.read())
         file.truncate(sum(map(len, lines)))
         file.seek(0, os.SEEK_END)
@@ -116,7 +118,7 @@ def _read(
 
 def _other_audit(path: Path) -> VerificationFailed:
     return VerificationFailed(
-        f"{path}: what was played there is not of this audit with this seed; remove the file to begin anew, which"
+        f"{path}: the saved progress belongs to another audit or seed. Remove the file to begin anew, which"
         " counts as a further attempt"
     )
 

@@ -63,7 +63,7 @@ class PastMeasurements:
         runs = "1 past run" if len(self.ends) == 1 else f"{len(self.ends)} past runs"
         numbers = ", ".join(NEAREST.measured(str(end), False) for end in self.ends)
         limit = "at most 0 more than the share" if _excess(rule) else limit_text(rule)
-        shown = f"{runs}: {numbers} against {limit}" if self.ends else "no past run that can be compared"
+        shown = f"{runs}: {numbers} against {limit}" if self.ends else "no comparable past run"
         beside = (
             (self.other, "not comparable"),
             (self.unmeasured, "not measured"),

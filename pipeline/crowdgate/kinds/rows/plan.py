@@ -41,7 +41,7 @@ def plan(kind: AnyKind, spec: SafeKAnonymity, contract: Contract, allowance: All
     epsilon, delta = (Fraction(0), Fraction(0)) if spec.margins is None else spec.margins.cost(allowance.delta)
     if delta and delta >= allowance.delta:
         stated = f"a delta of {decimal(delta)}, of {decimal(allowance.delta)} in all"
-        return None, [(("margins", "delta"), stated, "a part of the policy's delta, such as a tenth", None)]
+        return None, [(("margins", "delta"), stated, "less than the policy's whole delta, such as a tenth of it", None)]
     bought = None if spec.margins is None else Part(MARGINS_PART, epsilon, delta)
     parts = choice_parts(spec.choose, allowance.epsilon - epsilon, allowance.delta - delta)
     by_sum = spec if allowance.gates is None else spec.model_copy(update={"k": "least"})

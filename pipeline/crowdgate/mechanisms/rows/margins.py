@@ -107,7 +107,7 @@ def margin_findings(spec: SafeKAnonymity, contract: Contract, part: Part | None,
     if spec.margins is None or part is None:
         return
     if contract.sample is not None or spec.sampling.inherited is not None:
-        found = "margins of an inherited sample: they would read it a second time"
+        found = "margins would read the inherited sample a second time"
         yield ("margins",), found, "no margins: one sample serves one release and nothing else", None
         return
     faults = [*_name_findings(spec, spec.margins), *_level_findings(spec, spec.margins, contract)]

@@ -124,7 +124,14 @@ def plan_dp_tables(
     if resolved is None or budget is None:
         return None, [*findings, *fault]
     if beta != 1 and contract.unit.rows != 1:
-        return None, [(("sampling",), f"{contract.unit.rows} rows of a person", "one row each, to be sampled", None)]
+        return None, [
+            (
+                ("sampling",),
+                f"sampling with {contract.unit.rows} rows per person",
+                "one row per person in the contract, or no sampling",
+                None,
+            )
+        ]
     queries = [linear.query for linear in resolved.queries]
     spends = split_budget(queries, budget.spend, noise, split)
     charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))

@@ -105,7 +105,7 @@ def _private_verdicts(ledger: Ledger, entry: Entry, there: bool) -> tuple[GateFi
     """Return the verdicts in the private record of a run, after the ledger has recorded the access. Raises
     VerificationFailed for a record that is not the committed one."""
     if not there:
-        raise VerificationFailed("its private record is not there")
+        raise VerificationFailed("its private record is missing")
     found = open_record(entry.release_id, ledger)
     if not found.committed:
         raise VerificationFailed("its private record is not one that the ledger committed to")
