@@ -192,5 +192,5 @@ def test_check_says_what_epsilons_leave_unused(tmp_path: Path, capsys: pytest.Ca
     for workshop in (summed, by_shares):
         crowdgate("check", workshop.policy)
         printed.append(capsys.readouterr().out)
-    assert re.search(r"\(only 1\.\d+ by joint accounting: state shares\)", printed[0])
-    assert "joint accounting" not in printed[1]
+    assert re.search(r"\(only 1\.\d+ jointly: state shares\)", printed[0])
+    assert "jointly" not in printed[1]

@@ -55,7 +55,7 @@ def _unused_text(found: PolicyCheck) -> str:
     joint = plan.protection.kind.joint_epsilon(plan.protection.mechanism, plan.guarantee)
     if joint is None or joint >= UNUSED * plan.guarantee.epsilon:
         return ""
-    return f" (only {decimal(joint, 3)} by joint accounting: state shares)"
+    return f" (only {decimal(joint, 3)} jointly: state shares)"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
@@ -105,7 +105,7 @@ def _ledger_remarks(found: PolicyCheck) -> Iterator[Row]:
     ledger."""
     if found.informed is None:
         unknown = "the ledger can't be read here, so it is unknown whether confidential results were viewed before"
-        decisions = f", and decisions on what is collected can't be compared with it: {found.unheld}"
+        decisions = f", and decisions on columns are not compared: {found.unheld}"
         yield "Note", f"{unknown}{'' if found.unheld is None else decisions}"
         return
     if found.informed:
