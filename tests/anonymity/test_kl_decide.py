@@ -163,7 +163,7 @@ def test_decisions_that_no_ledger_can_hold_are_said_to_be_so_and_nothing_is_rele
     capsys.readouterr()
     assert crowdgate("check", workshop.policy) == 0
     told = capsys.readouterr().out
-    assert "decisions on what is collected can't be compared with it: " in told
+    assert "decisions on columns are not compared: " in told
     assert crowdgate("check", workshop.policy, "--json") == 0
     why = json.loads(capsys.readouterr().out)["policies"][0]["decisions_not_held"]
     assert why

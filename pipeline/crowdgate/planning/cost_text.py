@@ -38,5 +38,5 @@ def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
     static = facts_at_next(plan, left)
     at = stated_bounds(static.most_rows, kept_costs(static, static.spent))[1]
     bound = "no bound below 1" if at.bound >= 1 else f"probability at most {decimal(at.bound, 2)}"
-    base = f"{decimal(at.baseline, 2)} without a release; predicates of 1 in {whole(int(1 / at.weight))}"
+    base = f"{decimal(at.baseline, 2)} without it; predicates of 1 in {whole(int(1 / at.weight))}"
     return f"{bound} that an attacker describes exactly one person ({base})"
