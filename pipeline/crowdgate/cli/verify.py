@@ -37,8 +37,9 @@ def verify(
         print_json({"outcome": "verified", **stated, **origin})
     else:
         typer.echo(f"{folder} holds what it claims: {said.release.id}")
-        for words in filter(None, (said.guarantee.plain, said.guarantee.words)):
-            typer.echo(" ".join(words))
+        for line in said.guarantee.plain or ():
+            typer.echo(line)
+        typer.echo(" ".join(said.guarantee.words))
         for gate in said.verdicts:
             if gate.verdict.waived:
                 typer.echo(f"Not kept: {gate.verdict.gate}: {gate.verdict.ended}.")
