@@ -175,7 +175,7 @@ WRONG: list[tuple[str, str, str, str, str, str | None]] = [
     ("choose: {epsilon: 0.25, on: smple}", ONE_LIST, "choose.on", "'smple'", "'full' or 'sample'", "sample"),
     ("choose: {epsilon: 0}", ONE_LIST, "choose.epsilon", "'0'", "a number above 0", None),
     ("choose: {epsilon: inf}", ONE_LIST, "choose.epsilon", "'inf'", "a finite decimal number", None),
-    ("choose: {epsilon: 0.25, price: 1}", ONE_LIST, "choose.price", "unknown key", "one of epsilon, score", None),
+    ("choose: {epsilon: 0.25, price: 1}", ONE_LIST, "choose.price", "unknown key", "one of epsilon, share, score", None),
     ("choose: {score: expected_kept_rows}", ONE_LIST, "choose.epsilon", "the key is missing", "epsilon", None),
     ("choose: {epsilon: 0.25, score: classification, target: wards}", ONE_LIST, "choose.target",
      "'wards' is not released, and a target must be", "a released attribute", "ward"),

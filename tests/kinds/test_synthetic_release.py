@@ -96,7 +96,7 @@ def test_a_release_holds_rows_measurements_and_a_certificate(released: Path) -> 
             ("age", "ward"), ("age", "note"), ("ward", "note"),
         ]  # fmt: skip
     page = (released / "README.md").read_text()
-    assert "These rows are nobody's." in page
+    assert "These are synthetic rows." in page
     assert "understate uncertainty" in page
     assert "dp_tables" in page
     assert MARK not in "".join(file.read_text(errors="replace") for file in released.iterdir())

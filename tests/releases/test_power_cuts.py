@@ -115,7 +115,8 @@ def _books(workshop: Workshop, ledger: Ledger, end: str, files: dict[str, bytes]
     spent, entry = ledger.spent("clinic-patients").epsilon, book(workshop)[1]
     if spent != 2 or entry is None:
         yield f"charged {spent}"
-    staged = sorted(os.listdir(workshop.root / "releases" / STAGING)) if end == "published" else []
+    listed = os.listdir(workshop.root / "releases" / STAGING) if end == "published" else []
+    staged = sorted(name for name in listed if not name.endswith(".head"))
     if staged:
         yield f"left behind: {staged}"
     digest = hashlib.sha256(files["manifest.json"]).hexdigest() if files else None

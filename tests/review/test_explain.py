@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_check_and_plan(policy: str, capfd: pytest.Capt
     assert f"comes to\n{decimal(300_000 * delta, 4)} (people times delta)" in text
     assert f"enough for {planned['releases_in_budget']} such releases" in text
     first, *_, last = planned["pso_bound_after_release"]
-    assert (first, last) == tuple(pso.bound(300_000, "1e-9", n * epsilon, n * delta) for n in (1, 4))
+    assert (first, last) == tuple(pso.bound(300_000, Fraction(1, 30_000_000), n * epsilon, n * delta) for n in (1, 4))
     assert f"at most {decimal(first, 4)} after the first, and at most {decimal(last, 4)} after 4" in text
     together = group(epsilon, delta, 4)
     assert f"epsilon {decimal(together[0])} and delta {decimal(together[1])}" in text

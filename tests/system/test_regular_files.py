@@ -47,6 +47,8 @@ OWN = {
     "system/permissions.py": "files that are made",
     "system/fsync.py": "a folder that is synced",
     "publish/locking.py": "the staging folder",
+    "publish/live_files.py": "claims and reserved space in the staging folder",
+    "ledger/heads.py": "the folder of the ledger, and new files of heads",
     "publish/publisher.py": "files that are staged",
 }
 """Files that may call functions which open files, each with the reason why no person can name their paths."""

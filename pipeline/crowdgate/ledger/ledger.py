@@ -41,7 +41,7 @@ from crowdgate.ledger.journal_rules import RECORDED, RESTORED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
-from crowdgate.ledger.restoration import Findings, book
+from crowdgate.ledger.restoration import OutsideFindings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
@@ -471,7 +471,7 @@ class Ledger:
         with self._writing() as pen:
             pen.line(event, subject, commitment)
 
-    def restore(self, found: Findings) -> list[str]:
+    def restore(self, found: OutsideFindings) -> list[str]:
         """Book what is known outside and the ledger lacks, and return a sentence for each booking (see `restoration`).
 
         The attested position is not compared. Raises LedgerRefused for a ledger that differs from its journal, or if a

@@ -45,7 +45,7 @@ class FoundCharge:
 
 
 @dataclass(frozen=True)
-class Findings:
+class OutsideFindings:
     """Everything that is known outside of a ledger and that it may lack.
 
     `heads` and `places` are heads and lines that the journal lacks. `budgets` are those of the working copy's policies,
@@ -61,7 +61,7 @@ class Findings:
     frozen: Mapping[str, str] = field(default_factory=dict)
 
 
-def book(pen: JournalWriter, found: Findings) -> list[str]:
+def book(pen: JournalWriter, found: OutsideFindings) -> list[str]:
     """Book in one transaction what a ledger lacks, and return a sentence for each booking.
 
     Raises LedgerRefused for a population of which neither the ledger nor a policy knows the budget.
@@ -107,7 +107,7 @@ def _largest(spends: Iterable[Spend]) -> Spend:
     return Spend(max(each.epsilon for each in found), max(each.delta for each in found))
 
 
-def _book_charge(pen: JournalWriter, found: Findings, each: FoundCharge) -> Iterator[str]:
+def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> Iterator[str]:
     entry = contents.live_entry(pen.held, each.release_id)
     if entry is None:
         yield _charge(pen, found, each)
@@ -136,7 +136,7 @@ def _lacking_outcome(entry: Entry, each: FoundCharge) -> dict[str, object]:
     return {} if entry.reading else {"reading": True}
 
 
-def _charge(pen: JournalWriter, found: Findings, each: FoundCharge) -> str:
+def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> str:
     _register(pen, found, each.population)
     published = each.manifest_digest is not None
     sample = None if (each.population, each.sample) in pen.held.samples else each.sample
@@ -165,7 +165,7 @@ def _why(each: FoundCharge) -> str:
     return printable[:_REASON].strip() or "found"
 
 
-def _register(pen: JournalWriter, found: Findings, population: str) -> None:
+def _register(pen: JournalWriter, found: OutsideFindings, population: str) -> None:
     if contents.budget(pen.held, population) is not None:
         return
     if population not in found.budgets:
@@ -175,7 +175,7 @@ def _register(pen: JournalWriter, found: Findings, population: str) -> None:
     pen.line("budget.registered", population, None, [row])
 
 
-def _book_totals(pen: JournalWriter, found: Findings, head: HeadStatement) -> Iterator[str]:
+def _book_totals(pen: JournalWriter, found: OutsideFindings, head: HeadStatement) -> Iterator[str]:
     """Book what a head states in total above all charges of each population, and the freezes that it states."""
     for total in head.totals:
         rest = _excess(total.spend, contents.spent(pen.held, total.population))
@@ -192,7 +192,7 @@ def _excess(stated: Spend, known: Spend) -> Spend:
     return Spend(max(none, stated.epsilon - known.epsilon), max(none, stated.delta - known.delta))
 
 
-def _to_freeze(found: Findings) -> Iterator[tuple[str, str]]:
+def _to_freeze(found: OutsideFindings) -> Iterator[tuple[str, str]]:
     yield from found.frozen.items()
     for each in _merged(found.charges):
         if not each.certain:
@@ -207,7 +207,7 @@ def _freeze(pen: JournalWriter, population: str, why: str) -> Iterator[str]:
         yield f"{population} is frozen: {why}"
 
 
-def _note_lost_lines(pen: JournalWriter, found: Findings) -> list[str]:
+def _note_lost_lines(pen: JournalWriter, found: OutsideFindings) -> list[str]:
     """Note each line that the journal lacks as superseded, and that accesses of every population may be lost."""
     places = [*(head.place for head in found.heads), *found.places]
     noted = set(pen.held.recorded.get(SUPERSEDED, ()))

@@ -20,7 +20,7 @@ from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.ledger.contents import charges
 from crowdgate.ledger.heads import HeadStatement
 from crowdgate.ledger.position import position_file, read_position
-from crowdgate.ledger.restoration import UNKNOWN_DIGEST, Findings, FoundCharge
+from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import CONTRACTS, ENTRIES, select
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import ChargeRow
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, CrowdgateError)
 
 
-def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> Findings:
+def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> OutsideFindings:
     """Return everything that is known outside of a ledger which the working copy `root` uses; `more` is known of the
     ledger that it replaces.
     """
@@ -62,7 +62,7 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> Finding
     traces = list(_traces(ledger))
     traces += _open_traces(ledger, roots, complete=not (lost or behind or traces))
     gone = list(outside.gone(ledger))
-    return Findings(
+    return OutsideFindings(
         charges=(*sources.stated, *(sources.charge(*each) for each in traces)),
         heads=newer,
         places=tuple(lost),

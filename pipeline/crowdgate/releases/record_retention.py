@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from crowdgate.errors import ConfigurationError, EnvironmentFault, LedgerRefused, Problem
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, LedgerRefused, Problem
 from crowdgate.ledger.access_log import RECORD_DELETED
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Ledger
@@ -90,7 +90,9 @@ def expired_records(ledger: Ledger, home: Path, today: date | None = None) -> li
     days = private_record_days(home)
     if days is None:
         expected = "private_record_days = 365, or an ID"
-        raise ConfigurationError(Problem(str(home / FILE), None, "private_record_days", "missing", expected))
+        raise ConfigurationError(
+            Problem(str(home / FILE), None, "private_record_days", "missing", expected, code=Code.SETTING)
+        )
     now = (today or datetime.now(UTC).date()).isoformat()
     return [each.name for each in stored_records(ledger, days) if each.expires is not None and each.expires <= now]
 
