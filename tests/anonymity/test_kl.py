@@ -6,6 +6,7 @@ import re
 from datetime import date
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest

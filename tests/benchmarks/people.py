@@ -76,7 +76,7 @@ def make_people_workshop(root: Path, data: Path, beta: str) -> Path:
 
 
 def _contract(data: Path) -> str:
-    head = _CONTRACT.format(data=data)
+    head = _CONTRACT.format(data=data, rows=max(1000, pq.read_metadata(data).num_rows))
     return head + "".join(_attribute(column) for column in COLUMNS)
 
 
@@ -112,6 +112,7 @@ schema:
   - name: people
     customProperties:
       - {{property: privacyUnit, value: row}}
+      - {{property: rowsAtMost, value: {rows}}}
       - {{property: population, value: people}}
     properties:
 """
