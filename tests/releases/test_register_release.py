@@ -217,8 +217,16 @@ REFUSED: dict[str, tuple[Edit, str, str]] = {
         "has none of the released attributes",
         "a register with some of age, ward",
     ),
-    "other levels": (_town("width: 50", "width: 20"), "'age' is another attribute in contract town", "'50 years'"),
-    "other values": (_town("south, east", "south, west"), "'ward' is another attribute in contract town", "'exact'"),
+    "other levels": (
+        _town("width: 50", "width: 20"),
+        "'age' has other values in the register's contract town",
+        "'50 years'",
+    ),
+    "other values": (
+        _town("south, east", "south, west"),
+        "'ward' has other values in the register's contract town",
+        "'exact'",
+    ),
     "tables": (_tables, "register_matches does not measure a release by dp_tables", "a measure such as"),
     "size 0": (_policy("size: 3}, at_most: 1", "size: 0}, at_most: 1"), "this value is out of range", "from 1 to 1e9"),
     "half a size": (
