@@ -41,7 +41,7 @@ def log_masses(t: Integers, rest: Integers, p: float) -> Floats:
     found: Floats = np.where(t > 0, t * math.log(p), rest * math.log1p(-p)).astype(np.float64)
     t, rest, n = t[both], rest[both], n[both]
     apart = np.asarray(t - n * p if p <= 0.5 else n * (1 - p) - rest, dtype=np.float64)
-    deviances = _deviances(t, apart) + _deviances(rest, -apart)
+    deviances = _deviances(t, np.multiply(n, p), apart) + _deviances(rest, np.multiply(n, 1 - p), -apart)
     errors = _stirling_errors(n) - _stirling_errors(t) - _stirling_errors(rest)
     found[both] = errors - deviances - _HALF_LOG_TAU + 0.5 * (np.log(n / t) - np.log(rest))
     return found
@@ -131,9 +131,11 @@ def _stirling_errors(counts: Integers) -> Floats:
     return np.asarray(np.where(counts < 16, _FEW_STIRLING[np.minimum(counts, 15) - 1], series))
 
 
-def _deviances(x: Integers, apart: Floats) -> Floats:
-    """Return x ln(x / mean) + mean - x for each x, mean = x - apart."""
-    return np.asarray(x * -np.log1p(-apart / x) - apart)
+def _deviances(x: Integers, mean: Floats, apart: Floats) -> Floats:
+    """Return x ln(x / mean) + mean - x for each x, where apart = x - mean is known more exactly than the difference."""
+    near = np.abs(apart) <= 0.1 * (x + mean)
+    logs = np.where(near, -np.log1p(-np.where(near, apart, 0.0) / x), np.log(x / mean))
+    return np.asarray(x * logs - apart)
 
 
 def _deviance(x: float, mean: float, apart: float) -> float:

@@ -20,15 +20,16 @@ D_n being the divergence of one class of n rows, t's among them, together with a
    together, and the larger of both sums is delta.
 
 For m > 1 rows, which lie in classes by any partition of m, each class has its own n, and the product has one factor for
-each class. Delta is at most the largest, over all partitions, of the same sum with the largest class as t's class, and
-the worst pair (`SampledClass.worst_pair`), a supremum over n by itself, of each other class among the steps. For t
-replaced by another person t is removed, and the worst pairs of the other's classes, for a person that is added, are
-among the steps, which count both changes; one direction is enough, as both tables are alike. Rows of both in one class
-differ from fewer rows of one.
+each class. The largest class is t's class; the worst pair (`SampledClass.worst_pair`), a supremum over n by itself, of
+each other class is among the steps. Given another outcome c the rows lie in other classes: so the largest value over
+all partitions is taken for each c, inside the sum, like the supremum over n. For t replaced by another person t is
+removed, and the worst pairs of the other's classes, for a person that is added, are among the steps, which count both
+changes; the largest value over the partitions of both is taken for each c. One direction is enough, as both tables are
+alike. Rows of both in one class differ from fewer rows of one.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -63,9 +64,7 @@ class JointLaw:
 
     def direction(self, epsilon: float, enough: float = math.inf, *, add: bool) -> float:
         """Return the part of `delta` for a person that is removed, or added."""
-        choice = NOTHING if self.choice is None else coarser(self.choice.swapped if add else self.choice, _MOST_CHOICES)
-        at = lowered(epsilon, _span((self._others[add], choice))) - choice.losses
-        return max(_mixed(choice, given) for given in self._given(at, enough, add))
+        return _direction([self], epsilon, enough, add=add)
 
     def _given(self, at: Floats, enough: float, add: bool) -> Iterator[Floats]:
         """Yield for each partition of a person's rows the divergences given the choice, at its outcomes' epsilons."""
@@ -86,6 +85,15 @@ class JointLaw:
         the worst pairs of the others with all other steps."""
         assert self.sampled is not None
         return tuple(list(_in_classes(self.sampled, self._others[add], add=add)) for add in (False, True))
+
+
+def _direction(laws: Sequence[JointLaw], epsilon: float, enough: float, *, add: bool) -> float:
+    """Return the delta of one direction where any of these laws with the same choice may hold, given each outcome of
+    the choice another one."""
+    own = laws[0].choice
+    choice = NOTHING if own is None else coarser(own.swapped if add else own, _MOST_CHOICES)
+    at = lowered(epsilon, max(_span((law._others[add], choice)) for law in laws)) - choice.losses
+    return _mixed(choice, np.max([given for law in laws for given in law._given(at, enough, add)], axis=0))
 
 
 def _span(pairs: Iterable[DominatingPair]) -> float:
@@ -124,7 +132,7 @@ def replaced(law: JointLaw) -> Callable[[float], float]:
         return law.delta
     added = ([SampledClass(sampled.k, sampled.beta, m) for m in each] for each in _partitions(sampled.rows))
     laws = [replace(law, others=(*law.others, *(each.worst_pair(add=True) for each in classes))) for classes in added]
-    return lambda epsilon: max(each.direction(epsilon, add=False) for each in laws)
+    return lambda epsilon: _direction(laws, epsilon, math.inf, add=False)
 
 
 def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _NEAR) -> float:

@@ -230,6 +230,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         return iter(())
 
     @property
+    def joint_costs(self) -> bool:
+        """True if policies may state shares, so that releases have a joint cost."""
+        return False
+
+    @property
     def refits(self) -> bool:
         """True if this kind has data that follow from its other files."""
         return type(self).refit is not Kind.refit

@@ -194,7 +194,7 @@ class JointCostFields(ManifestFields):
 
     laws: Annotated[tuple[LawFields, ...], Field(min_length=1, max_length=100)]
     """The law of each part."""
-    curve: Annotated[tuple[PointFields, ...], Field(min_length=1, max_length=100)]
+    curve: Annotated[tuple[PointFields, ...], Field(min_length=1, max_length=20)]
     """Points that the release keeps, one of them at the whole epsilon."""
     replaced: PointFields
     """The point that it keeps if one unit is replaced by another."""

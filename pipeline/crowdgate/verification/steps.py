@@ -234,6 +234,8 @@ def _guarantee(of: Verification) -> Iterator[str]:
     paid = sorted((part.name, part.epsilon) for part in others) == sorted(charged)
     if len({part.name for part in parts}) != len(parts) or not paid or any(part.delta for part in others):
         yield "the parts of the privacy guarantee are not those of the mechanism and the charged gates"
+    if of.manifest.guarantee.joint is not None and not of.kind.joint_costs:
+        yield "it states a joint cost of its parts, which no release of this kind has"
     if of.manifest.guarantee.plain is not None and of.manifest.guarantee.plain != _plain(of.manifest):
         yield "the manifest's plain sentences on the guarantee differ from its numbers"
     if of.manifest.estimand is not None:

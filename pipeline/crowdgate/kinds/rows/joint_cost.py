@@ -11,7 +11,7 @@ from crowdgate.accounting.joint import least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
-from crowdgate.mechanisms.rows.joint_cost import MarginsLaw, RowsLaw, joint_rows, part_names
+from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
 from crowdgate.number_text import decimal
 
@@ -28,6 +28,11 @@ _MOST_K = 5000
 _MOST = 10
 """Greatest epsilon of which it is said what a policy leaves unused."""
 
+_NO_K: Finding = (
+    (), f"no k of at most {_MOST_K} reaches the total", "a smaller beta, a larger epsilon or delta, a smaller delta of "
+    "margins, or epsilons in place of shares", None,
+)  # fmt: skip
+
 Planned = tuple[SafeK | None, "JointCost | None", Sequence["Finding"]]
 
 
@@ -38,16 +43,15 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
         found = f"shares, and {mechanism.rows} rows of a person: their joint cost is not known"
         return None, None, [((), found, "epsilons in place of shares, or at most 3 rows of a person", None)]
     if mechanism.k > _MOST_K:
-        found = f"no k of at most {_MOST_K} reaches the total"
-        return (
-            None,
-            None,
-            [((), found, "a smaller beta, a larger epsilon or delta, or epsilons in place of shares", None)],
-        )
+        return None, None, [_NO_K]
     law = _law(mechanism, allowance.gates or ())
-    least = mechanism.k
-    if law.sampled is None:
+    if law is None:
+        found = "shares, and a choice of levels on the released sample: their joint cost is not known"
+        return None, None, [(("choose", "on"), found, "`on: full`, or epsilons in place of shares", "full")]
+    try:
         least = law.least_k(allowance.total, allowance.delta, mechanism.k)
+    except ValueError:
+        return None, None, [_NO_K]
     k = least if spec.k == "least" else spec.k
     if k < least:
         found = f"{k} does not reach the total by the joint cost of all parts"
@@ -66,8 +70,14 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
         return None
     if guarantee.epsilon > _MOST or mechanism.k > _MOST_K:
         return None
-    law = _law(mechanism, gates).law(mechanism.k)
-    return min(float(guarantee.epsilon), least_epsilon(law.delta, down(guarantee.delta), near=1e-3))
+    law = _law(mechanism, gates)
+    if law is None:
+        return None
+    try:
+        found = least_epsilon(law.law(mechanism.k).delta, down(guarantee.delta), near=1e-3)
+    except ValueError:  # parts of unknown law alone take all of delta
+        return None
+    return min(float(guarantee.epsilon), found)
 
 
 def stated_law(said: RowsManifest) -> RowsLaw | None:
@@ -75,16 +85,18 @@ def stated_law(said: RowsManifest) -> RowsLaw | None:
     be of such a release."""
     mechanism, parts = said.mechanism, {part.name: part for part in said.guarantee.guarantee.parts}
     choice, margins = mechanism.choice, None
-    if not joint_rows(mechanism.rows) or not 0 < mechanism.beta < 1:
+    if not joint_rows(mechanism.rows) or not 0 < mechanism.beta < 1 or mechanism.k > LARGEST_K:
         return None
     if mechanism.margins is not None:
         bought = mechanism.margins
-        spends = [(query.sensitivity, bought.spent(query) or Fraction(0)) for query in bought.queries]
+        spends = [(query.sensitivity, spent) for query in bought.queries if (spent := bought.spent(query))]
+        if MARGINS_PART not in parts or len(spends) < len(bought.queries):
+            return None
         margins = _margins(parts[MARGINS_PART], mechanism.rows, bought.noise_kind, spends, choice is not None)
     gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
-    own = parts.get(JOINT_PART)
-    on_full = None if choice is None or own is not None else choice.epsilon
-    return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins, own)
+    if JOINT_PART in parts:
+        return None
+    return RowsLaw(mechanism.beta, mechanism.rows, gates, None if choice is None else choice.epsilon, margins)
 
 
 def joint_problems(said: RowsManifest) -> Iterator[str]:
@@ -106,17 +118,19 @@ def joint_problems(said: RowsManifest) -> Iterator[str]:
                 yield f"its parts together have a larger delta at epsilon {decimal(point.epsilon)} than it states"
 
 
-def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw:
+def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:
+    """Return the law of a planned release; None with a choice on the released sample."""
     choice, margins = mechanism.choice, None
+    if choice is not None and choice.on == "sample":
+        return None
     if mechanism.margins is not None:
         tables = mechanism.margins.tables(mechanism.levels)
         sizes = (linear.query.sensitivity(tables.rows) for linear in tables.queries)
         spends = list(zip(sizes, tables.spends, strict=True))
         part, noise = mechanism.margins.part, tables.budget.noise
         margins = _margins(part, mechanism.rows, noise, spends, choice is not None)
-    on_sample = choice is not None and choice.on == "sample"
-    on_full = None if choice is None or on_sample else choice.epsilon
-    return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins, mechanism.part if on_sample else None)
+    on_full = None if choice is None else choice.epsilon
+    return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins)
 
 
 def _margins(

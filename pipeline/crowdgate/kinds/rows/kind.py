@@ -118,6 +118,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return private(mechanism, candidate, counted)
 
+    @property
+    def joint_costs(self) -> bool:
+        """True: class sizes can be planned by the joint cost."""
+        return True
+
     def joint_epsilon(self, mechanism: SafeK, guarantee: Guarantee) -> float | None:
         from crowdgate.kinds.rows.joint_cost import joint_epsilon
 

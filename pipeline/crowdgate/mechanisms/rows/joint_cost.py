@@ -2,7 +2,7 @@
 
 A gate's noise and a choice on the full table enter as the pair of any step of their epsilon. Margins with Gaussian
 noise enter by their own queries; if the levels are chosen, the queries may differ by the choice, and margins enter by
-their (epsilon, delta). So does a choice on the released sample together with the mechanism.
+their (epsilon, delta). With a choice on the released sample the joint cost is not known.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _POINTS = tuple(Fraction(tenths, 10) for tenths in range(5, 11))
 _STATED = 1 + 1e-6
 """Factor by which stated deltas are raised, for verification on another machine."""
 _DIGITS = 10**6
+_LEAST_SQUARE = 3
+"""The squared sigma that discrete Gaussian noise must exceed to be bounded by the normal law."""
+LARGEST_K = 10_000
+"""The greatest class size for which a joint cost is computed."""
 
 
 @dataclass(frozen=True)
@@ -40,27 +44,38 @@ class MarginsLaw:
     changes: tuple[Change, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
 
+    @property
+    def is_known(self) -> bool:
+        """True if the law is more than an (epsilon, delta): for several rows of a unit, noise must not be too small."""
+        wide = self.rows == 1 or all(squared > _LEAST_SQUARE for _, squared in self.changes)
+        return bool(self.epsilons) or (bool(self.changes) and wide)
+
+    @property
+    def name(self) -> str:
+        """The name of the law, as manifests state it."""
+        if not self.is_known:
+            return "epsilon and delta"
+        return "pure" if self.epsilons else "discrete gaussians"
+
     def pair(self, times: int) -> DominatingPair:
         """Return the pair for one unit (`times` 1), or for one removed and one added (2)."""
-        if self.changes:
-            return part_laws.gaussians(self.changes * times, self.rows)
+        if not self.is_known:
+            return _opaque(self.part, times)
         if self.epsilons:
             return composed([part_laws.pure(up(each)) for each in self.epsilons * times])
-        return _opaque(self.part, times)
+        return part_laws.gaussians(self.changes * times, self.rows)
 
 
 @dataclass(frozen=True)
 class RowsLaw:
     """All steps of a release of rows but its class size: the sampling rate, the largest number of `rows` of a unit, the
-    epsilons of charged `gates`, the epsilon of a choice on the full table, and the margins. `sampled` is the mechanism
-    with a choice on its sample, by its (epsilon, delta)."""
+    epsilons of charged `gates`, the epsilon of a choice on the full table, and the margins."""
 
     beta: Fraction
     rows: int
     gates: tuple[Fraction, ...]
     choice: Fraction | None = None
     margins: MarginsLaw | None = None
-    sampled: Part | None = None
 
     def law(self, k: int) -> JointLaw:
         """Return the joint law at class size k, for one unit that is added or removed."""
@@ -72,17 +87,26 @@ class RowsLaw:
         law = self.law(k)
         points = [(epsilon * part, law.delta(down(epsilon * part))) for part in _POINTS]
         curve = tuple((at, _raised(found)) for at, found in points if found < float(delta) * 1e6)
-        there = least_epsilon(self.replaced(k), down(delta) / _STATED, near=2e-3)
-        return JointCost(
-            curve, (Fraction(math.ceil(there * _DIGITS), _DIGITS), delta), tuple(part_names(self, parts).items())
-        )
+        return JointCost(curve, self._replaced_point(k, epsilon, delta), tuple(part_names(self, parts).items()))
+
+    def _replaced_point(self, k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+        """Return a point for one unit replaced by another: at `delta`, or twice the total where parts of unknown law
+        alone need more."""
+        try:
+            there = least_epsilon(self.replaced(k), down(delta) / _STATED, near=2e-3)
+        except ValueError:
+            doubled, raised = group(epsilon, delta, 2)
+            return Fraction(doubled), _raised(float(raised))
+        return Fraction(math.ceil(there * _DIGITS), _DIGITS), delta
 
     def replaced(self, k: int) -> Callable[[float], float]:
         """Return the curve of delta at class size k, for a unit that is replaced by another."""
         return replaced(self._law(k, self._steps[1], 2))
 
     def least_k(self, epsilon: Fraction, delta: Fraction, enough: int) -> int:
-        """Return the least k whose joint delta at `epsilon` is at most `delta`; `enough` is one that should do."""
+        """Return the least k whose joint delta at `epsilon` is at most `delta`; `enough` is one that should do. Raises
+        ValueError if none up to LARGEST_K is.
+        """
         target, at = down(delta) / _STATED, down(epsilon)
 
         def holds(k: int) -> bool:
@@ -90,15 +114,15 @@ class RowsLaw:
 
         low, high = least_k(epsilon, delta, self.beta) - 1, enough
         while not holds(high):
-            low, high = high, 2 * high
+            if high >= LARGEST_K:
+                raise ValueError(f"delta must be reachable at a k of at most {LARGEST_K}")
+            low, high = high, min(2 * high, LARGEST_K)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
         return high
 
     def _law(self, k: int, steps: tuple[DominatingPair, ...], times: int) -> JointLaw:
-        if self.sampled is not None:
-            return JointLaw(None, steps)
         choice = None if self.choice is None else part_laws.pure(times * up(self.choice))
         return JointLaw(SampledClass(k, up(self.beta), self.rows), steps, choice)
 
@@ -108,7 +132,6 @@ class RowsLaw:
         one, two = (
             tuple(part_laws.pure(times * up(each)) for each in self.gates)
             + (() if self.margins is None else (self.margins.pair(times),))
-            + (() if self.sampled is None else (_opaque(self.sampled, times),))
             for times in (1, 2)
         )
         return one, two
@@ -116,14 +139,10 @@ class RowsLaw:
 
 def part_names(law: RowsLaw, parts: Sequence[str]) -> dict[str, str]:
     """Return the name of the law of each part of the guarantee."""
-    unknown = {law.sampled.name} if law.sampled else set()
-    margins = law.margins
-    if margins is not None:
-        unknown |= set() if margins.changes or margins.epsilons else {MARGINS_PART}
-    own = {"mechanism": "sampled class", CHOICE_PART: "pure", MARGINS_PART: "discrete gaussians"}
-    if margins is not None and margins.epsilons:
-        own[MARGINS_PART] = "pure"
-    return {name: "epsilon and delta" if name in unknown else own.get(name, "pure") for name in parts}
+    own = {"mechanism": "sampled class", CHOICE_PART: "pure"}
+    if law.margins is not None:
+        own[MARGINS_PART] = law.margins.name
+    return {name: own.get(name, "pure") for name in parts}
 
 
 def joint_rows(rows: int) -> bool:
