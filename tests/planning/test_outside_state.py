@@ -106,14 +106,18 @@ def test_a_chain_that_was_computed_anew_is_refused_whatever_the_policy_names(
     assert_refused(history, capsys, "lacks line 32" if heads == "folder" else "does not know clinic/1/2030-01-01")
 
 
+@pytest.mark.parametrize("empty", [False, True])
 @pytest.mark.parametrize("heads", ["folder", "none"])
 def test_a_destination_that_is_gone_stops_a_ledger_without_a_head_elsewhere(
-    history: History, heads: str, capsys: pytest.CaptureFixture[str]
+    history: History, heads: str, empty: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A disk that is not mounted leaves no folder, or an empty one."""
     history.leave(heads)
     (history.workshop.root / "releases").rename(history.workshop.root.parent / "unmounted")
+    if empty:
+        (history.workshop.root / "releases").mkdir()
     if heads == "none":
-        assert_refused(history, capsys, "the destination releases of the ledger .* is gone")
+        assert_refused(history, capsys, "the destination releases of the ledger .* is gone or empty")
     else:
         assert crowdgate("ledger", "verify") == 0
         assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
@@ -227,11 +231,21 @@ def test_a_planted_fault_in_any_source_is_caught(
     assert crowdgate("ledger", "verify") == 0
 
 
-def test_an_unreadable_head_is_a_fault_and_a_garbled_one_is_replaced(history: History) -> None:
-    head = history.workshop.root / "heads" / f"{history.ledger.id}.head"
+def test_a_garbled_head_at_a_destination_is_replaced(history: History) -> None:
+    head = head_at(history.workshop.root / "releases", history.ledger.id)
     head.write_bytes(b"{")
     assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
     assert read_head(head, history.ledger.id, ()) is not None
+
+
+def test_a_head_in_a_configured_folder_that_does_not_count_or_can_not_be_read_is_a_fault(history: History) -> None:
+    """It may be all that reveals an older copy, so it is neither ignored nor overwritten."""
+    head = history.workshop.root / "heads" / f"{history.ledger.id}.head"
+    for damaged in (b"{", head.read_bytes()[:-3]):
+        head.write_bytes(damaged)
+        assert crowdgate("record", "show", "clinic/1/2030-01-01") == 1
+        assert crowdgate("ledger", "verify") == 1
+        assert head.read_bytes() == damaged
     head.unlink()
     head.mkdir()
     with pytest.raises(EnvironmentFault, match="can't be read there"):

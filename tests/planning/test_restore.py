@@ -1,5 +1,6 @@
 """A restored ledger has spent at least what was truly spent, whatever copy it is restored from."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -7,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.ledger import restoration
-from crowdgate.ledger.ledger import Ledger, State, open_ledger
+from crowdgate.ledger import restoration, schema
+from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.planning import outside_findings
 from tests.ledger.books import compute_anew, edit
 from tests.planning.histories import POPULATION, History, true_spend
-from tests.workshop import crowdgate
+from tests.workshop import Workshop, crowdgate, make_workshop
 
 READ = {f"clinic/1/2030-01-0{day}" for day in (1, 2, 3, 5)} | {"clinic/2/2030-01-06"}
 
@@ -158,24 +159,131 @@ def test_a_restored_release_verifies_with_its_ledger(history: History) -> None:
     assert crowdgate("report", "budget", POPULATION) == 0
 
 
-def test_an_older_format_is_upgraded_when_it_is_restored(history: History) -> None:
-    history.cut(11, "folder")
-    assert restored(history).state().form == FORMAT
+def test_an_older_format_is_upgraded_when_it_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workshop = make_workshop(tmp_path / "w")
+    monkeypatch.chdir(workshop.root)
+    (workshop.root / "ledger" / "ledger.db").unlink()
+    monkeypatch.setattr(schema, "FORMAT", 2)
+    create(workshop.ledger, "clinic")
+    monkeypatch.undo()
+    monkeypatch.chdir(workshop.root)
+    assert open_ledger(workshop.ledger, None).state().form == 2
+    assert crowdgate("ledger", "restore") == 0
+    assert open_ledger(workshop.ledger, None).state().form == FORMAT
 
 
 FAULTS = {
     "restores nothing": (restoration, "_book_charge", lambda *_: iter(())),
-    "compares no totals": (restoration, "_book_totals", lambda *_: iter(())),
     "reads no releases": (outside_findings, "releases_at", lambda *_: iter(())),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_restoration_that_books_less_is_found(history: History, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second line of defence holds: the gate refuses what a faulty restoration left out, or the head's total does."""
+    """The gate refuses what a faulty restoration left out."""
     where, name, wrong = FAULTS[fault]
-    whole = true_spend(history.ledger)
     history.cut(7, "folder")
     monkeypatch.setattr(where, name, wrong)
-    code = crowdgate("ledger", "restore")
-    assert code != 0 or whole.within(history.ledger.spent(POPULATION))
+    assert (crowdgate("ledger", "restore"), crowdgate("ledger", "verify")) == (5, 6)
+
+
+@pytest.mark.parametrize("faulty", [False, True])
+def test_what_only_a_head_still_counts_is_booked(
+    history: History, faulty: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = true_spend(history.ledger)
+    history.cut(7, "folder")
+    _remove_traces(history)
+    if faulty:
+        monkeypatch.setattr(restoration, "_book_totals", lambda *_: iter(()))
+    assert crowdgate("ledger", "restore") == (5 if faulty else 0)
+    assert whole.within(history.ledger.spent(POPULATION)) is not faulty
+    assert ("states less spent" in capsys.readouterr().err) is faulty
+
+
+def _remove_traces(history: History) -> None:
+    """Remove all that reveals releases but heads."""
+    shutil.rmtree(history.workshop.root / "releases")
+    for path in (history.file.parent / "private").iterdir():
+        path.unlink()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_rows_of_the_replaced_ledger_are_booked_after_a_kill_between_its_two_renames_too(
+    histories: dict[bool, History], killed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = histories[False].copy_to(tmp_path / "own")
+    monkeypatch.chdir(history.workshop.root)
+    whole, file = true_spend(history.ledger), history.file
+    kept = file.read_bytes()
+    history.cut(7, "none")
+    _remove_traces(history)
+    older = Path(shutil.copy(file, history.workshop.root / "older.db"))
+    older.chmod(0o600)
+    place = file.with_name("ledger.db.replaced-1") if killed else file
+    place.write_bytes(kept)
+    place.chmod(0o600)
+    if killed:
+        file.unlink()
+    else:
+        edit(file, "UPDATE totals SET epsilon = '1/1000'")
+    assert crowdgate("ledger", "restore", "older.db") == 0
+    assert whole.within(history.ledger.spent(POPULATION))
+
+
+def test_a_row_of_the_replaced_ledger_that_can_not_be_read_freezes_every_population(
+    histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history = histories[False].copy_to(tmp_path / "own")
+    monkeypatch.chdir(history.workshop.root)
+    kept = history.file.read_bytes()
+    history.cut(7, "none")
+    _remove_traces(history)
+    Path(shutil.copy(history.file, history.workshop.root / "older.db")).chmod(0o600)
+    history.file.write_bytes(kept)
+    edit(history.file, "UPDATE entries SET policy_digest = CAST(x'ff' AS TEXT) WHERE number = 1")
+    read = true_spend(histories[False].ledger)
+    assert crowdgate("ledger", "restore", "older.db") == 0
+    assert "can't be read" in capsys.readouterr().out
+    ledger = history.ledger
+    assert ledger.frozen(POPULATION)
+    assert read.epsilon - 2 <= ledger.spent(POPULATION).epsilon
+
+
+def test_a_policy_that_was_changed_after_an_access_stays_informed_in_a_restored_ledger(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workshop.root)
+    file = workshop.root / "ledger" / "ledger.db"
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+    older = file.read_bytes()
+    assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+    workshop.edit(workshop.policy, "version: 1", "version: 2")
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-02") == 0
+    for end in ("-wal", "-shm"):
+        Path(f"{file}{end}").unlink(missing_ok=True)
+    file.write_bytes(older)
+    assert crowdgate("ledger", "restore") == 0
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-03") == 0
+    for day, informed in ((1, None), (2, True), (3, True)):
+        folder = workshop.root / "releases" / "clinic" / ("1" if day == 1 else "2") / f"2030-01-0{day}"
+        assert json.loads((folder / "manifest.json").read_bytes())["facts"].get("informed") is informed
+
+
+def test_the_private_record_of_a_policy_of_any_name_is_booked(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names of other private files begin with `anonymity`, which is a valid name of a policy."""
+    monkeypatch.chdir(workshop.root)
+    workshop.edit(workshop.policy, "name: clinic", "name: anonymity")
+    workshop.edit(workshop.policy, "released_rows, at_least: 0", "released_rows, at_least: 90000")
+    file = workshop.root / "ledger" / "ledger.db"
+    older = file.read_bytes()
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 3
+    whole = open_ledger(workshop.ledger, None).spent(POPULATION)
+    for path in (*file.parent.glob("ledger.db-*"), *(workshop.root / "releases").glob("*/*.head")):
+        path.unlink()
+    file.write_bytes(older)
+    assert crowdgate("ledger", "verify") == 6
+    assert crowdgate("ledger", "restore") == 0
+    assert whole.within(open_ledger(workshop.ledger, None).spent(POPULATION))

@@ -235,7 +235,7 @@ def test_the_ledger_finds_a_mark_that_was_taken_away_or_added(there: Workshop, a
     folder = there.root / "releases" / "clinic" / "2" / slot
     reseal_with_page(folder, lambda claims: _toggle(claims["facts"]))
     verify(folder)
-    with pytest.raises(VerificationFailed, match="whether confidential data informed its policy is not what"):
+    with pytest.raises(VerificationFailed, match="the ledger says otherwise about whether confidential"):
         verify(folder, there.ledger)
 
 

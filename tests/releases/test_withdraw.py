@@ -1,6 +1,7 @@
 """A withdrawn release: its data are gone, a tombstone says why, the cost stays, and every command knows it."""
 
 import json
+import re
 import shutil
 from itertools import count
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from crowdgate.errors import VerificationFailed
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.publish.file_names import STAGING
 from crowdgate.releases.withdraw import withdraw
 from crowdgate.verification.release import verify
+from tests.ledger.books import cut_after
 from tests.releases.killing import finish_until
 from tests.workshop import Workshop, crowdgate, make_workshop
 
@@ -188,8 +191,63 @@ def test_what_cant_be_removed_is_not_withdrawn(published: Workshop) -> None:
 
 def test_a_release_whose_files_are_gone_gets_its_tombstone(published: Workshop) -> None:
     shutil.rmtree(published.release_dir(SLOT))
-    assert bury() == 0
+    assert bury() == 1
+    assert open_ledger(published.ledger, None).withdrawal(ID) is None
+    assert crowdgate("withdraw", ID, "--reason", REASON, "--lost") == 0
     assert names(published) == {"withdrawn.json"}
+
+
+def test_another_working_copy_of_the_same_ledger_withdraws_nothing(
+    published: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = make_workshop(tmp_path / "other")
+    monkeypatch.chdir(other.root)
+    before = names(published)
+    assert crowdgate("withdraw", ID, "--reason", REASON, "--ledger", published.ledger) == 1
+    assert "Run this in the working copy that published the release" in capsys.readouterr().err
+    assert open_ledger(published.ledger, None).withdrawal(ID) is None
+    assert names(published) == before
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_a_withdrawal_that_an_older_copy_lacks_is_restored(
+    keyed: bool, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop: Workshop = request.getfixturevalue("signed" if keyed else "published")
+    file = workshop.root / "ledger" / "ledger.db"
+    older, whole = file.read_bytes(), open_ledger(workshop.ledger, None).spent("clinic-patients")
+    assert bury() == 0
+    for end in ("-wal", "-shm"):
+        Path(f"{file}{end}").unlink(missing_ok=True)
+    file.write_bytes(older)
+    assert crowdgate("ledger", "verify") == 6
+    assert crowdgate("ledger", "restore") == 0
+    ledger = open_ledger(workshop.ledger, None)
+    entry = ledger.entry(ID)
+    assert entry is not None
+    assert entry.state is State.WITHDRAWN
+    assert ledger.spent("clinic-patients") == whole
+    assert crowdgate("ledger", "verify") == 0
+    assert crowdgate("release", workshop.policy, "--as-of", SLOT) == 5
+    capsys.readouterr()
+    assert crowdgate("withdraw", ID, "--reason", "another reason") == 0
+    assert REASON in (workshop.release_dir(SLOT) / "withdrawn.json").read_text(encoding="utf-8")
+    assert crowdgate("ledger", "verify") == 0
+
+
+def test_a_tombstone_that_states_no_cost_is_booked_at_that_of_its_policy(published: Workshop) -> None:
+    """Without keys anybody who can write the destination can lower what a file there states."""
+    file, whole = published.root / "ledger" / "ledger.db", open_ledger(published.ledger, None)
+    spent = whole.spent("clinic-patients")
+    assert bury() == 0
+    stone = published.release_dir(SLOT) / "withdrawn.json"
+    stone.write_bytes(re.sub(rb'("(?:epsilon|delta)": ?)"[^"]*"', rb'\1"0"', stone.read_bytes()))
+    cut_after(file, 1)
+    (published.root / "releases" / STAGING / f"{whole.id}.head").unlink()
+    for path in (file.parent / "private").iterdir():
+        path.unlink()
+    assert crowdgate("ledger", "restore") == 0
+    assert spent.within(open_ledger(published.ledger, None).spent("clinic-patients"))
 
 
 def _withdraw(home: Path) -> None:

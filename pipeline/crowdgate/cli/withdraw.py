@@ -15,6 +15,7 @@ from crowdgate.releases.withdraw import withdraw as withdraw_release
 def withdraw(
     release_id: Annotated[str, typer.Argument(help="POLICY/VERSION/SLOT, as `ledger show` lists it.")],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="The reason, which is published.")],
+    lost: Annotated[bool, typer.Option("--lost", help="Its files are gone already.")] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -23,7 +24,7 @@ def withdraw(
     Run in the working copy that published it. Run again, it finishes an interrupted withdrawal. Copies elsewhere stay.
     """
     home = Path.cwd()
-    found = withdraw_release(release_id, reason, home, ledger_at(home, ledger))
+    found = withdraw_release(release_id, reason, home, ledger_at(home, ledger), lost=lost)
     if as_json:
         print_json(found.to_json())
     else:

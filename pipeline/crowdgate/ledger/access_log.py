@@ -27,11 +27,11 @@ ANONYMITY_KEPT = "confidential-anonymity-recorded"
 """Event: the result of an anonymity measurement was recorded. The subject is the contract, the commitment that of a
 private record.
 """
-RESTORED = "ledger-restored"
+ACCESSES_LOST = "ledger-restored"
 """Event: the ledger was restored from a copy that lacked lines, so accesses to the population, the line's subject, may
 be lost.
 """
-OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED, RESTORED)
+OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED, ACCESSES_LOST)
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:

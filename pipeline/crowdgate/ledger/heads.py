@@ -119,10 +119,11 @@ def head_bytes(head: HeadStatement, signer: SigningKey | None) -> bytes:
     return payload if signer is None else seal(PAYLOAD_TYPE, payload, [signer])
 
 
-def read_head(path: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> HeadStatement | None:
-    """Return the head of a ledger in a file; None if there is none, or none that counts.
+def read_head(path: Path, ledger_id: str, trusted: Sequence[PublicKey], required: bool = False) -> HeadStatement | None:
+    """Return the head of a ledger in a file; None if there is none, or none that a trusted key signed.
 
-    Raises EnvironmentFault if a file is there that can't be read.
+    Raises EnvironmentFault if a file is there that can't be read, and if a `required` one, in a folder that a person
+    configured, holds no head at all: it may be all that reveals an older copy.
     """
     try:
         data = read_plain(path, LARGEST_ENVELOPE)
@@ -130,11 +131,18 @@ def read_head(path: Path, ledger_id: str, trusted: Sequence[PublicKey]) -> HeadS
         return None
     except OSError as error:
         raise EnvironmentFault(f"{path}: the head of the ledger can't be read there: {error.strerror}") from None
+    if required and _parsed(data, ()) is None:
+        said = f"{path}: this is no head of a ledger: it is damaged. Nothing was read or charged"
+        raise EnvironmentFault(f"{said}. Compare the ledger with another copy or head, then remove this file")
+    head = _parsed(data, trusted)
+    return head if head is not None and head.ledger == ledger_id else None
+
+
+def _parsed(data: bytes, trusted: Sequence[PublicKey]) -> HeadStatement | None:
     try:
-        head = parse_canonical(_payload(data, trusted), HeadStatement)
+        return parse_canonical(_payload(data, trusted), HeadStatement)
     except (ValueError, CrowdgateError, RecursionError):
         return None
-    return head if head.ledger == ledger_id else None
 
 
 def _payload(data: bytes, trusted: Sequence[PublicKey]) -> bytes:

@@ -596,13 +596,13 @@ class Ledger:
         with locked_heads(self.path):
             for path in (*files.required, *(each for each in files.optional if each.parent.is_dir())):
                 try:
-                    self._keep_head(path, data, line.number, held)
+                    self._keep_head(path, data, line.number, held, path in files.required)
                 except (OSError, EnvironmentFault) as error:
                     if not before or path in files.required:
                         self._report(path, error, stops=before)
 
-    def _keep_head(self, path: Path, data: bytes, number: int, held: JournalState) -> None:
-        there = read_head(path, self.id, self.trusted)
+    def _keep_head(self, path: Path, data: bytes, number: int, held: JournalState, required: bool) -> None:
+        there = read_head(path, self.id, self.trusted, required)
         if there is None or there.line <= number or _is_superseded(held, there.place):
             write_head(path, data)
 
@@ -615,8 +615,9 @@ class Ledger:
 
     def _refuse_behind(self, database: Database, held: JournalState) -> None:
         """Refuse a ledger that lacks the line of a head, under the lock."""
-        for path in () if self._heads is None else (*self._heads.required, *self._heads.optional):
-            head = read_head(path, self.id, self.trusted)
+        files = self._heads or HeadFiles()
+        for path in (*files.required, *files.optional):
+            head = read_head(path, self.id, self.trusted, path in files.required)
             if head is not None and not _has_line(database, held, head.place):
                 raise LedgerRefused(f"{lacking_text(self.id, path, head)}; nothing was charged; {RESTORE}", "edited")
 

@@ -13,11 +13,12 @@ from fractions import Fraction
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
-from crowdgate.ledger.access_log import RESTORED as ACCESSES_LOST
+from crowdgate.ledger.access_log import ACCESSES_LOST
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place
 from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.transitions import WITHDRAWN
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts, budget_row
 
 UNKNOWN_DIGEST = "unknown"
@@ -30,7 +31,7 @@ class FoundCharge:
     """A release that is known outside of a ledger, with the origin of this knowledge in words.
 
     `certain` states that the privacy cost is not below the true one. A release with a `manifest_digest` is published
-    at `destination`. A `read` release has read its table; otherwise it may have.
+    at `destination`. A release that was `withdrawn` states why.
     """
 
     release_id: str
@@ -42,6 +43,7 @@ class FoundCharge:
     manifest_digest: str | None = None
     destination: str | None = None
     sample: str | None = None
+    withdrawn: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,12 @@ def book(pen: JournalWriter, found: OutsideFindings) -> list[str]:
 
     Raises LedgerRefused for a population of which neither the ledger nor a policy knows the budget.
     """
-    said = [text for each in _merged(found.charges) for text in _book_charge(pen, found, each)]
+    charges = _merged(found.charges)
+    said = _note_lost_lines(pen, found, charges)  # first: what is booked may be of a policy that was changed after them
+    said += [text for each in charges for text in _book_charge(pen, found, each)]
+    said += [text for each in charges for text in _book_withdrawal(pen, each)]
     said += [text for head in found.heads for text in _book_totals(pen, found, head)]
     said += [text for population, why in _to_freeze(found) for text in _freeze(pen, population, why)]
-    said += _note_lost_lines(pen, found)
     for event, subject, commitment in found.files:
         pen.line(event, subject, commitment)
     for event, place in found.gone:
@@ -99,6 +103,7 @@ def _joined(one: FoundCharge, other: FoundCharge) -> FoundCharge:
         certain=one.certain or other.certain,
         policy_digest=digests[0] if digests else UNKNOWN_DIGEST,
         sample=one.sample or other.sample,
+        withdrawn=one.withdrawn or other.withdrawn,
     )
 
 
@@ -120,6 +125,14 @@ def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) 
     known = contents.live_entry(pen.held, _difference_id(each)) if rest != ZERO else None
     if rest != ZERO and known is None:
         yield _charge(pen, found, replace(each, release_id=_difference_id(each), spend=rest, manifest_digest=None))
+
+
+def _book_withdrawal(pen: JournalWriter, each: FoundCharge) -> Iterator[str]:
+    entry = contents.live_entry(pen.held, each.release_id)
+    if each.withdrawn is not None and entry is not None and entry.state is State.PUBLISHED:
+        row = pen.put(ENTRIES, number=entry.number, state=State.WITHDRAWN.value)
+        pen.line(WITHDRAWN, each.release_id, None, [row], reason=each.withdrawn)
+        yield f"{each.release_id} is withdrawn: {each.withdrawn}"
 
 
 def _difference_id(each: FoundCharge) -> str:
@@ -207,18 +220,22 @@ def _freeze(pen: JournalWriter, population: str, why: str) -> Iterator[str]:
         yield f"{population} is frozen: {why}"
 
 
-def _note_lost_lines(pen: JournalWriter, found: OutsideFindings) -> list[str]:
-    """Note each line that the journal lacks as superseded, and that accesses of every population may be lost."""
+def _note_lost_lines(pen: JournalWriter, found: OutsideFindings, charges: Sequence[FoundCharge]) -> list[str]:
+    """Note each line that the journal lacks as superseded; if lines or `charges` are lost, note that accesses of every
+    population may be lost.
+    """
     places = [*(head.place for head in found.heads), *found.places]
     noted = set(pen.held.recorded.get(SUPERSEDED, ()))
     lost = sorted({(str(number), digest) for number, digest in places} - noted)
     for number, digest in lost:
         pen.line(SUPERSEDED, number, digest)
-    if not lost:
+    unknown = [each for each in charges if contents.live_entry(pen.held, each.release_id) is None]
+    if not lost and not unknown:
         return []
-    for population in sorted(map(str, pen.held.rows[POPULATIONS])):
+    totals = (total.population for head in found.heads for total in head.totals)
+    for population in sorted({*map(str, pen.held.rows[POPULATIONS]), *(each.population for each in charges), *totals}):
         pen.line(ACCESSES_LOST, population)
-    return [f"{len(lost)} lines of the journal are lost; each population counts as accessed"]
+    return [f"{len(lost)} lines that are named outside are lost; each population counts as accessed"]
 
 
 def _short(text: str) -> str:

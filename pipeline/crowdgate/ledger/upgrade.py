@@ -25,7 +25,8 @@ def upgrade(
 ) -> str:
     """Upgrade the ledger at a URL to the newest format, atomically, and return its id.
 
-    `signer` signs the line. With `trusted` keys a ledger of format 2 must end with a line that one of them signed.
+    `signer` signs the line. With `trusted` keys a ledger of format 2 must end with a line that one of them signed. One
+    of format 1 holds no signatures, so it stays unsigned until a person signs it.
     Raises LedgerRefused otherwise, and if the ledger has the newest format already or differs from its journal.
     """
     store = kind_of(url).opened(url, busy_seconds, False)
@@ -37,7 +38,7 @@ def upgrade(
         row = pen.put(LEDGERS, id=ledger_id, format=FORMAT)
         stated = [pen.put(TOTALS, **each) for each in pen.held.stated()] if form == 1 else []
         line = pen.line("ledger.upgraded", ledger_id, None, [row, *stated])
-        if signer is not None:
+        if signer is not None and not (form == 1 and trusted):
             sign(database, ledger_id, line, signer)
         return ledger_id
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ from crowdgate.ledger.contents import charges
 from crowdgate.ledger.heads import HeadStatement
 from crowdgate.ledger.position import position_file, read_position
 from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
-from crowdgate.ledger.schema import CONTRACTS, ENTRIES, select
+from crowdgate.ledger.schema import CONTRACTS, ENTRIES, LEDGERS, POPULATIONS, select
+from crowdgate.ledger.store import Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import ZERO, Budget, Spend, State, amount, label
@@ -43,12 +44,13 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.files import Bundle
 
+_WITHDRAWN_BEFORE = "withdrawn before the restoration"
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, CrowdgateError)
 
 
-def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> OutsideFindings:
-    """Return everything that is known outside of a ledger which the working copy `root` uses; `more` is known of the
-    ledger that it replaces.
+def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: bool = True) -> OutsideFindings:
+    """Return everything that is known outside of a ledger which the working copy `root` uses. `more` is known of the
+    ledger that it replaces; unless that is the `whole`, or a head states all totals, every population is frozen.
     """
     outside = OutsideState(root)
     roots = outside.destinations(ledger)
@@ -69,18 +71,35 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge]) -> Outside
         budgets=sources.budgets,
         files=tuple(_unknown_files(ledger)),
         gone=tuple((GONE, place) for place in gone),
-        frozen=dict(_of_gone(ledger, gone)),
+        frozen={**dict(_of_gone(ledger, gone)), **({} if whole or heads else _all_frozen(ledger, stated))},
     )
 
 
-def charges_of_rows(url: str, origin: str) -> Iterator[FoundCharge]:
-    """Yield the charges that the tables of a ledger hold, as far as they can be read: it may be damaged or edited."""
+def charges_of_rows(url: str, ledger_id: str, origin: str) -> tuple[list[FoundCharge], bool]:
+    """Return the charges that the tables of a ledger hold, as far as they can be read, and whether all can be.
+
+    The ledger may be damaged or edited. A file that states another id holds none.
+    """
     try:
-        with kind_of(url).opened(url, 10, True).transaction(writing=False) as database:
-            rows = list(database.rows(select(ENTRIES)))
+        store = kind_of(url).opened(url, 10, True)
+        with store.transaction(writing=False) as database:
+            if [each for each, *_ in database.rows(select(LEDGERS))] not in ([], [ledger_id]):
+                return [], True
+            numbers = [number for (number,) in database.rows(f"SELECT number FROM {ENTRIES}")]
     except CrowdgateError:
-        return
-    yield from _charges(rows, origin)
+        return [], False
+    rows = [_row(store, number) for number in numbers]
+    read = [row for row in rows if row is not None]
+    return list(_charges(read, origin)), len(read) == len(rows)
+
+
+def _row(store: Store, number: int) -> Sequence[Any] | None:
+    """Return a row of the charges, read in a transaction of its own; None if it can't be read."""
+    try:
+        with store.transaction(writing=False) as database:
+            return next(iter(database.rows(select(ENTRIES, "WHERE number = ?"), number)))
+    except CrowdgateError:
+        return None
 
 
 def remove_lost_position(ledger: Ledger) -> None:
@@ -103,8 +122,9 @@ def _charges(rows: Iterable[Sequence[Any]], origin: str) -> Iterator[FoundCharge
             published = row.state in (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN)
             ended = (row.manifest_digest, row.destination) if published else (None, None)
             yield FoundCharge(
-                row.release_id, origin, row.population, spend, True, row.policy_digest, *ended, sample=row.sample
-            )
+                row.release_id, origin, row.population, spend, True, row.policy_digest, *ended, sample=row.sample,
+                withdrawn=_WITHDRAWN_BEFORE if row.state == State.WITHDRAWN else None,
+            )  # fmt: skip
 
 
 def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
@@ -146,7 +166,7 @@ def _released_charge(ledger: Ledger, root: Path, each: KnownRelease) -> FoundCha
         spend = Spend(Fraction(said.epsilon), Fraction(said.delta))
         return FoundCharge(
             each.release_id, str(each.path), said.population, spend, True, said.policy_digest, each.digest,
-            _destination(root, each.path.parent),
+            _destination(root, each.path.parent), withdrawn=said.reason,
         )  # fmt: skip
     data = read_plain(each.path.parent / manifest.NAME, LARGEST_MANIFEST)
     if hashlib.sha256(data).hexdigest() != each.digest:
@@ -200,6 +220,11 @@ def _unknown_files(ledger: Ledger) -> Iterator[tuple[str, str, str]]:
             yield FOUND, "audit or measurement", name_digest(path.name)
 
 
+def _all_frozen(ledger: Ledger, stated: Sequence[FoundCharge]) -> dict[str, str]:
+    populations = {*map(str, ledger.state().rows[POPULATIONS]), *(each.population for each in stated)}
+    return dict.fromkeys(sorted(populations), "rows of the replaced ledger can't be read")
+
+
 def _of_gone(ledger: Ledger, gone: Sequence[str]) -> Iterator[tuple[str, str]]:
     for each in charges(ledger.state()).values():
         for place in gone:
@@ -240,6 +265,19 @@ class _Sources:
             self._add(each.release_id, _Cost(each.population, each.spend, each.policy_digest, each.sample))
         for bundle in _bundles(homes_of(ledger, root)):
             self._add_policy(bundle)
+        if not ledger.trusted:
+            self.stated = tuple(map(self._at_least_its_version, stated))
+
+    def _at_least_its_version(self, each: FoundCharge) -> FoundCharge:
+        """Return a charge with at least the cost of the same policy, version and digest: without keys, anybody who can
+        write a destination can lower what a file there states.
+        """
+        same = [
+            cost
+            for cost in self._costs.get(each.release_id.rpartition("/")[0], ())
+            if cost.digest == each.policy_digest
+        ]
+        return each if each.policy_digest == UNKNOWN_DIGEST else replace(each, spend=_most(same))
 
     def _add(self, release_id: str, cost: _Cost) -> None:
         self._costs.setdefault(release_id.rpartition("/")[0], []).append(cost)

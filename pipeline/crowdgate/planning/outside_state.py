@@ -3,7 +3,8 @@
 Every command that charges or frees a release, or that reads a confidential table or record, changes the ledger first,
 and each ledger does this comparison before its first change. It refuses a ledger that lacks the line of a head, a
 release at any destination that it names or that the policies of its working copies name, or the run of a private
-record. It refuses a ledger whose destination is gone, unless a configured head names the ledger's last line.
+record. It refuses a ledger of whose releases at a destination none is there, such as one on a disk that is not mounted,
+unless the head there, or a configured one, names the ledger's last line.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from crowdgate.ledger.heads import HeadStatement, head_file, read_head
 from crowdgate.ledger.ledger import RESTORE, HeadFiles, lacking_text
 from crowdgate.planning.anchors import OLDER, parse_anchor, unknown_releases
 from crowdgate.planning.private_traces import release_id_of, unknown_private_files
-from crowdgate.planning.published_places import destinations_of, places_of
+from crowdgate.planning.published_places import destinations_of, places_of, releases_of
 from crowdgate.publish.file_names import STAGING
 from crowdgate.settings import head_folders
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 GONE = "destination-gone"
 """Event: a destination, the subject, is gone for good, as a person stated who restored the ledger."""
+_MOUNT = "mount it, or state that it is gone for good by `crowdgate ledger restore`"
 _MOST = 5
 """The most problems that a refusal lists."""
 Heads = list[tuple[Path, HeadStatement]]
@@ -43,7 +45,7 @@ class OutsideState:
 
         Raises LedgerRefused for a ledger that lacks state which is kept outside; nothing is written.
         """
-        places = self._destinations(ledger, roots)
+        places = self.destinations(ledger, roots)
         problems = [*_missing_anchors(ledger, anchors), *self._problems(ledger, places)]
         if problems:
             more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
@@ -53,31 +55,30 @@ class OutsideState:
 
     def problems(self, ledger: Ledger) -> list[str]:
         """Return a sentence for each state that is kept outside and that the ledger lacks."""
-        return list(self._problems(ledger, self._destinations(ledger)))
+        return list(self._problems(ledger, self.destinations(ledger)))
 
-    def destinations(self, ledger: Ledger) -> list[Path]:
-        """Return every destination that the ledger, or a policy of one of its working copies, names."""
-        return self._destinations(ledger)
+    def destinations(self, ledger: Ledger, roots: Sequence[Path] = ()) -> list[Path]:
+        """Return `roots`, and every destination that the ledger, or a policy of one of its working copies, names."""
+        return list(dict.fromkeys([*roots, *destinations_of(ledger, homes_of(ledger, self.home))]))
 
     def heads(self, ledger: Ledger, roots: Sequence[Path] = ()) -> Heads:
         """Return the heads of a ledger that count, with their files."""
-        files = [*self._configured(ledger), *(head_file(root / STAGING, ledger.id) for root in roots)]
-        found = ((path, read_head(path, ledger.id, ledger.trusted)) for path in dict.fromkeys(files))
+        configured = self._configured(ledger)
+        files = dict.fromkeys([*configured, *(head_file(root / STAGING, ledger.id) for root in roots)])
+        found = ((path, read_head(path, ledger.id, ledger.trusted, path in configured)) for path in files)
         return [(path, head) for path, head in found if head is not None]
 
     def gone(self, ledger: Ledger) -> Iterator[str]:
-        """Yield each destination of the ledger's releases that is nowhere, as the ledger states it.
+        """Yield each destination, as the ledger states it, that is nowhere or that holds none of its releases.
 
         A relative one is only searched where the ledger lies in its working copy: other working copies may share it.
         """
         stated, homes = {subject for subject, _ in ledger.recorded(GONE)}, homes_of(ledger, self.home)
         for place in places_of(ledger):
             sought = Path(place).is_absolute() or len(homes) == 1
-            if sought and place not in stated and not any((home / place).exists() for home in homes):
+            held = releases_of(ledger, place) or [place]
+            if sought and place not in stated and not any((home / to).exists() for home in homes for to in held):
                 yield place
-
-    def _destinations(self, ledger: Ledger, roots: Sequence[Path] = ()) -> list[Path]:
-        return list(dict.fromkeys([*roots, *destinations_of(ledger, homes_of(ledger, self.home))]))
 
     def _configured(self, ledger: Ledger) -> tuple[Path, ...]:
         return tuple(head_file(folder.resolve(), ledger.id) for folder in head_folders(self.home))
@@ -92,9 +93,11 @@ class OutsideState:
             run = release_id_of(ledger, path) or "the run"
             yield f"the ledger {ledger.id} does not know {run} that left {path}: {OLDER}"
         if not set(attesting).intersection(self._configured(ledger)):
+            attested = {path.parent.parent for path in attesting}
             for place in self.gone(ledger):
-                said = f"the destination {place} of the ledger {ledger.id} is gone, so newer releases may be there"
-                yield f"{said}; mount it, or state that it is gone for good by `crowdgate ledger restore`"
+                if attested.isdisjoint((home / place).resolve() for home in homes_of(ledger, self.home)):
+                    said = f"the destination {place} of the ledger {ledger.id} is gone or empty"
+                    yield f"{said}, so newer releases may be there; {_MOUNT}"
 
 
 def homes_of(ledger: Ledger, root: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ FOUND = "private-file-found"
 ANONYMITY = "anonymity"
 """The first part of the names of anonymity measurements."""
 SUFFIX = ".json"
+_SLOT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{4}Z)?")
+"""The last part of a release's id; those of other private files end in a digest."""
 
 
 def name_digest(name: str) -> str:
@@ -52,7 +55,7 @@ def _names(folder: Path) -> list[str]:
 def release_id_of(ledger: Ledger, path: Path) -> str | None:
     """Return the id of the release of a private record; None for the record of an audit or of a measurement."""
     parts = path.name.removeprefix(f"{ledger.id}~").removesuffix(SUFFIX).split("~")
-    return "/".join(parts) if len(parts) == 3 and parts[0] != ANONYMITY else None
+    return "/".join(parts) if len(parts) == 3 and _SLOT.fullmatch(parts[2]) else None
 
 
 class _KnownRuns:

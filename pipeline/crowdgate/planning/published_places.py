@@ -14,6 +14,7 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
 from crowdgate.ledger.contents import charges
 from crowdgate.ledger.private import has_private_record, private_file
+from crowdgate.ledger.values import State
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.publisher import staged_folder
 from crowdgate.system.regular_files import plain_file
@@ -41,6 +42,13 @@ def places_of(ledger: Ledger) -> list[str]:
     """
     placed = ((each.release_id, each.destination) for each in charges(ledger.state()).values() if each.destination)
     return list(dict.fromkeys(_root_of(to, release_id) for release_id, to in placed))
+
+
+def releases_of(ledger: Ledger, place: str) -> list[str]:
+    """Return the paths of a ledger's published and withdrawn releases at a destination, as `places_of` states it."""
+    ended = (State.PUBLISHED, State.WITHDRAWN)
+    found = (each for each in charges(ledger.state()).values() if each.destination and each.state in ended)
+    return [str(each.destination) for each in found if _root_of(str(each.destination), each.release_id) == place]
 
 
 def _root_of(place: str, release_id: str) -> str:

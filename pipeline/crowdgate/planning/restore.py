@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
-from crowdgate.errors import CrowdgateError, LedgerRefused, VerificationFailed
+from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import PREFIX, copy_file, path_of
 from crowdgate.ledger.upgrade import upgrade
@@ -83,13 +83,13 @@ def _present(root: Path, place: Path) -> Ledger | None:
         found = _open(root, place, reading=True)
         found.ignore_position()
         found.verify()
-    except CrowdgateError:
+    except (LedgerRefused, VerificationFailed):
         return None
     return found
 
 
 def _restore_in_place(root: Path, place: Path) -> Restored:
-    booked = _book(root, place, ())
+    booked = _book(root, place)
     return Restored(_keep_heads(root, place), booked)
 
 
@@ -100,7 +100,7 @@ def _replace(root: Path, place: Path, copy: Path, present: Ledger | None) -> Res
     try:
         copy_file(copy.absolute(), made.absolute())
         ledger_id = _open(root, made, reading=True).id
-        booked = _book(root, made, _lost_rows(root, place, present, ledger_id))
+        booked = _book(root, made, *_lost_rows(root, place, present, ledger_id))
         replaced = _move_aside(place)
         made.replace(place)
         fsync_path(place.parent)
@@ -110,26 +110,34 @@ def _replace(root: Path, place: Path, copy: Path, present: Ledger | None) -> Res
     return Restored(_keep_heads(root, place), booked, replaced)
 
 
-def _lost_rows(root: Path, place: Path, present: Ledger | None, ledger_id: str) -> Sequence[FoundCharge]:
-    """Return the charges of the ledger that is replaced. Where keys are trusted, one that none of them signed states
-    nothing.
+def _lost_rows(root: Path, place: Path, present: Ledger | None, ledger_id: str) -> tuple[list[FoundCharge], bool]:
+    """Return the charges of the ledger that is replaced, and of those that were replaced before, and whether all of
+    them can be read. Where keys are trusted, one that none of them signed states nothing.
+
+    A run that was killed after it moved the ledger in place aside left its rows in such a file only.
     """
     if present is not None and present.id != ledger_id:
         raise LedgerRefused(f"the ledger at {place} is {present.id}, and the copy is of {ledger_id}")
-    if present is None and (trusted_keys(root) or not place.exists()):
-        return ()
-    return list(charges_of_rows(_url(place), f"the replaced ledger {place.name}"))
+    if present is None and trusted_keys(root):
+        return [], True
+    files = [place, *(each for each in place.parent.glob(f"{place.name}.replaced-*") if each.suffix[-1].isdigit())]
+    found = [
+        charges_of_rows(_url(each), ledger_id, f"the replaced ledger {each.name}") for each in files if each.exists()
+    ]
+    return [charge for charges, _ in found for charge in charges], all(whole for _, whole in found)
 
 
-def _book(root: Path, path: Path, more: Sequence[FoundCharge]) -> tuple[str, ...]:
-    """Book everything that is known outside of the ledger at `path`."""
+def _book(root: Path, path: Path, more: Sequence[FoundCharge] = (), whole: bool = True) -> tuple[str, ...]:
+    """Book everything that is known outside of the ledger at `path`. If `more`, the charges of the ledger that it
+    replaces, is not the `whole`, every population is frozen.
+    """
     signer, trusted = signing_key(root), trusted_keys(root)
     ledger = _open(root, path)
     if ledger.state().form < FORMAT:
         upgrade(_url(path), signer=signer, trusted=trusted)
     ledger.ignore_position()
     ledger.attest()
-    booked = tuple(ledger.restore(findings(ledger, root, more)))
+    booked = tuple(ledger.restore(findings(ledger, root, more, whole)))
     if problems := OutsideState(root).problems(ledger):
         raise LedgerRefused(f"this can't be reconciled by a restoration: {'; '.join(problems)}", "edited")
     return booked

@@ -41,18 +41,18 @@ class WithdrawnRelease:
         }
 
 
-def withdraw(release_id: str, reason: str, home: Path, ledger: Ledger) -> WithdrawnRelease:
+def withdraw(release_id: str, reason: str, home: Path, ledger: Ledger, *, lost: bool = False) -> WithdrawnRelease:
     """Withdraw a release that the ledger published from the working copy `home`, or finish its withdrawal.
 
-    The first reason stays. Raises LedgerRefused for a release that is not published, and EnvironmentFault where files
-    can't be removed.
+    The first reason stays. `lost` states that the files are gone already. Raises LedgerRefused for a release that is
+    not published, and EnvironmentFault where files can't be removed, or are not there without `lost`.
     """
     entry = _published_entry(release_id, ledger)
     folder = home / (entry.destination or "")
     root = folder.parents[release_id.count("/")]
     line = ledger.withdrawal(release_id) if entry.state is State.WITHDRAWN else None
     if line is None:
-        _refuse_folders(folder)
+        _refuse_folders(folder, lost)
         line = ledger.withdraw(release_id, reason)
     said = _statement(entry, line, ledger.id)
     changed = _replace_files(root, folder, said, ledger)
@@ -74,12 +74,17 @@ def _published_entry(release_id: str, ledger: Ledger) -> Entry:
     return entry
 
 
-def _refuse_folders(folder: Path) -> None:
-    """Refuse a release whose folder holds a folder or can't be changed. Raises EnvironmentFault."""
+def _refuse_folders(folder: Path, lost: bool) -> None:
+    """Refuse a release whose folder is not there (unless it is `lost`), holds a folder or can't be changed. Raises
+    EnvironmentFault.
+    """
     try:
         found = [each.name for each in folder.iterdir() if each.is_dir() and not each.is_symlink()]
     except FileNotFoundError:
-        return
+        if lost:
+            return
+        said = f"{folder} is not there, so nothing was withdrawn. Run this in the working copy that published the "
+        raise EnvironmentFault(f"{said}release, or add --lost if its files are gone for good") from None
     except OSError as error:
         raise EnvironmentFault(f"{folder}: it can't be read: {error.strerror}; nothing was withdrawn") from None
     if found:
