@@ -28,7 +28,13 @@ def law(parts: dict[str, Any]) -> JointLaw:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: f"{vector['parts']}-{vector['epsilon']}")
 def test_parts_together_have_the_delta_of_dp_accounting(vector: dict[str, Any]) -> None:
-    assert law(vector["parts"]).delta(vector["epsilon"]) == pytest.approx(vector["delta"], rel=0.01)
+    """Theirs are discretised: measured, ours are from .0001 below to .003 above."""
+    off = law(vector["parts"]).delta(vector["epsilon"]) / vector["delta"] - 1
+    assert -2e-4 <= off <= 4e-3
+
+
+def test_all_vectors_are_there() -> None:
+    assert len(VECTORS) == 34
 
 
 def test_integer_noise_by_the_normal_law_is_a_bound_and_near() -> None:
@@ -37,5 +43,4 @@ def test_integer_noise_by_the_normal_law_is_a_bound_and_near() -> None:
     bound = part_laws.gaussians([*changes, (1, Fraction(10**9))])
     for epsilon in (0.1, 0.2):
         true = JointLaw(None, (exact,)).delta(epsilon)
-        assert true <= JointLaw(None, (bound,)).delta(epsilon) * (1 + 1e-3)
-        assert JointLaw(None, (bound,)).delta(epsilon) <= 1.05 * true
+        assert true <= JointLaw(None, (bound,)).delta(epsilon) <= 1.01 * true

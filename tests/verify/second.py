@@ -614,25 +614,35 @@ def _plain(release: Release) -> Checks:
     epsilon, delta = (Fraction(facts["spent"][name]) for name in ("epsilon", "delta"))
     cost, meaning, title, *bounds, basis, _ = [each.replace(",", "") for each in said["guarantee"]["plain"]]
     times = exact(M.exp(real(epsilon)))
-    yield "plain: cost", all(map(printed, NUMBER.findall(cost), (epsilon, delta), (6, 6)))
+    yield "plain: cost", _all_printed(cost, (epsilon, delta), (6, 6))
     wanted = [times, delta] if delta else [times]
-    yield "plain: meaning", all(map(printed, NUMBER.findall(meaning), wanted, (3, 6)))
+    yield "plain: meaning", _all_printed(meaning, wanted, (3, 6)[: len(wanted)])
     counts = [facts["people"], *([facts["rows_per_unit"]] if facts["rows_per_unit"] > 1 else [])]
     yield "plain: people", [int(each) for each in re.findall(r"[0-9]+", title)] == counts
     yield "plain: three weights", len(bounds) == 3
     for divisor, line in zip((10, 100, 1000), bounds, strict=False):
         found = [Fraction(each) for each in NUMBER.findall(line)]
         yield "plain: fits", found[:2] == [1, divisor * rows]
-        yield "plain: bound", _stated_bound(line, found, rows * (times / (divisor * rows) + delta))
-    given = NUMBER.findall(basis)
-    yield "plain: basis", all(map(printed, given, [Fraction(rows), epsilon, delta], (15, 6, 6)))
+        blind = exact((1 - 1 / real(Fraction(divisor * rows))) ** (rows - 1)) / divisor
+        yield "plain: bound", _stated_bound(line, found[2:], rows * (times / (divisor * rows) + delta), blind)
+    yield "plain: basis", _all_printed(basis.replace("(Cohen Nissim 2020)", ""), (rows, epsilon, delta), (15, 6, 6))
 
 
-def _stated_bound(line: str, found: Sequence[Fraction], bound: Fraction) -> bool:
-    """A line says that there is no bound below 1, or a bound that is rounded up in two digits."""
+def _all_printed(text: str, wanted: Sequence[Fraction | int], digits: Sequence[int]) -> bool:
+    """The numbers of a text are these and no others, each rounded up."""
+    found = NUMBER.findall(text)
+    exactly = zip(found, map(Fraction, wanted), digits, strict=True) if len(found) == len(wanted) else ()
+    return len(found) == len(wanted) and all(printed(*each) for each in exactly)
+
+
+def _stated_bound(line: str, found: Sequence[Fraction], bound: Fraction, blind: Fraction) -> bool:
+    """A line states the bound, its factor and the success without any release (or that no bound below 1 holds, and that
+    success), each rounded up to two digits."""
     if bound >= 1:
-        return "no bound below 1" in line
-    return 0 <= found[2] - bound <= bound / 10
+        return "no bound below 1" in line and len(found) == 1 + 1 and 0 <= found[1] - blind <= blind / 8
+    stated, times, base = found if len(found) == 3 else (Fraction(0), Fraction(0), Fraction(0))
+    near = 0 <= stated - bound <= bound / 8 and 0 <= base - blind <= blind / 8
+    return near and bound / blind <= times * (1 + Fraction(1, 10**6)) and times <= bound / blind * Fraction(9, 8)
 
 
 def _numbers(parts: Named) -> list[tuple[Fraction, int]]:
