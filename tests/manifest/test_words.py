@@ -39,7 +39,7 @@ def test_sentences_are_rounded_towards_safety(people: int, rows: int, epsilon: F
             assert "no bound below 1" in sentence
             continue
         blind = Fraction(pso_baselines.baseline_up_to(people * rows, weight))
-        two_digits = Fraction(11, 10)  # rounding 1.0 up to the next number of two digits adds at most a tenth
+        two_digits = Fraction(11, 10) * (1 + Fraction(1, 10**8))  # 1.0 rounded up to the next number of two digits
         for number, true in zip(stated, (bound, bound / blind, blind), strict=True):
             assert true * (1 - Fraction(1, 10**8)) <= number <= true * two_digits
 
