@@ -138,7 +138,8 @@ def replaced(law: JointLaw) -> Callable[[float], float]:
 def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _NEAR) -> float:
     """Return an epsilon, at most a relative `near` above the least, at which the falling `curve` is at most `delta`.
 
-    By false position in the logarithm of delta. Raises ValueError if there is none up to 50.
+    By false position in the logarithm of delta, each step a little past its estimate, towards the end that moved less
+    recently. Raises ValueError if there is none up to 50.
     """
     low, high, above = 0.0, 0.5, curve(0.0)
     if above <= delta:
@@ -147,18 +148,21 @@ def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _
         low, above, high = high, below, 2 * high
         if high > GREATEST_EPSILON:
             raise ValueError(f"delta must be reachable at an epsilon of at most {GREATEST_EPSILON:g}")
-    goal = math.log(delta)
+    goal, past = math.log(delta), near / 2
     for _ in range(_STEPS):
         if high - low <= near * high:
             break
-        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal, near)
+        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal, past)
         found = curve(middle)
-        low, above, high, below = (low, above, middle, found) if found <= delta else (middle, found, high, below)
+        if found <= delta:
+            high, below, past = middle, found, -near / 2
+        else:
+            low, above, past = middle, found, near / 2
     return high
 
 
-def _between(low: float, high: float, above: float, below: float, near: float) -> float:
-    """Return the zero of the line through (low, above) and (high, below), moved inside by a part of what is left."""
+def _between(low: float, high: float, above: float, below: float, past: float) -> float:
+    """Return the zero of the line through (low, above) and (high, below), moved inside by `past` of `high`."""
     width = high - low
-    part = above / (above - below) + near / 2 * high / width
+    part = above / (above - below) + past * high / width
     return low + width * min(max(part, 0.02), 0.98)

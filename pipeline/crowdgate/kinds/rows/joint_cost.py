@@ -74,7 +74,7 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
     if law is None:
         return None
     try:
-        found = least_epsilon(law.law(mechanism.k).delta, down(guarantee.delta), near=1e-3)
+        found = least_epsilon(law.law(mechanism.k).delta, down(guarantee.delta), near=3e-4)
     except ValueError:  # parts of unknown law alone take all of delta
         return None
     return min(float(guarantee.epsilon), found)
