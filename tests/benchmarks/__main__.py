@@ -87,6 +87,7 @@ def _commands(folder: Path) -> Iterator[Row]:
         for kind, name in (("rows", "census_income"), ("tables", "census_income_tables")):
             yield Row(f"{command}, {kind}", [*COMMAND, command, copy / "policies" / f"{name}.yaml"])
     ten = make_workshop(folder / "ten")
+    ten.edit(ten.budget, "epsilon: 6, delta: 0.03", "epsilon: 56, delta: 0.28")  # 28 runs, the most
     ten.write(good_rows(10))
     yield Row("release of 10 rows", [*COMMAND, "release", ten.policy, "--as-of", SLOT])
     release = _thousand_rows(make_workshop(folder / "thousand"))
