@@ -1,7 +1,6 @@
 """The Prefect flow `audit`: the audit of the command, on a schedule, so that gates find a recent record."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Any
 
 from prefect import flow
@@ -19,7 +18,7 @@ from crowdgate.gate import Outcome
 from crowdgate.report.html import PICTURES
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
-from crowdgate_flows.deployments import refuse_locked
+from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath
 from crowdgate_flows.tasks import SealedValue
@@ -38,14 +37,14 @@ def audit(
 ) -> State[None]:
     """Audit a policy on its public population, with the policy's settings; report a finished audit.
 
-    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`
-    only if the policy opens it to deployments.
+    Paths are relative to `working_copy`, by default to the folder that the run works in. A deployment may set `ledger`,
+    and a run of it may change `policy` and `working_copy`, only if the policy opens them to deployments.
     """
     disable_core_dumps()
     try:
-        file = Path(working_copy or "") / policy
-        refuse_locked(file, ledger=ledger)
-        found = tasks.play(SealedValue(AuditRequest(file, ledger=ledger)), processes, question).value
+        stated = Binding(policy, working_copy)
+        refuse_locked(stated, charged=False, ledger=ledger)
+        found = tasks.play(SealedValue(AuditRequest(stated.file, ledger=ledger)), processes, question).value
     except CrowdgateError as error:
         found = error
     if isinstance(found, CrowdgateError):

@@ -1,28 +1,103 @@
-"""Settings that a deployment's run may change: permission to start a run does not make its user the policy owner."""
+"""Locks on the parameters of a deployment: permission to start a run does not make its user the policy owner.
 
+A deployment is bound to the working copy and the policy that it states itself, and to the digest of the policy's files.
+Prefect gives each run the deployment's parameters with changes by whoever started it, so the deployment's own ones are
+read from the server.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
+from prefect.client.orchestration import get_client
 from prefect.runtime import deployment
 
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
 from crowdgate.planning.plan import bundle_of
+from crowdgate.policy.files import Bundle
 
 
-def refuse_locked(policy: Path, **given: str | None) -> None:
-    """Raise ConfigurationError for a setting that a deployment, or a run of it, changes though the policy does not open
-    it.
+@dataclass(frozen=True)
+class Binding:
+    """The working copy, the policy file and the digest of its files that a deployment or one of its runs states."""
 
-    A flow that a person calls, also by the command line, is no deployment, and may change all settings.
+    policy: str
+    working_copy: str | None = None
+    policy_digest: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """The policy file."""
+        return Path(self.working_copy or "") / self.policy
+
+
+def refuse_locked(run: Binding, *, charged: bool = True, **given: str | None) -> None:
+    """Raise ConfigurationError for each setting that a run of a deployment changes though the policy does not open it.
+
+    The settings are those of `run`, and each of `given` that is not None, which deployments may not state themselves
+    either. A run that is `charged` needs the digest of the policy's files. A flow that a person calls, also by the
+    command line, is no deployment, and may change all settings. Raises EnvironmentFault if the server does not answer.
     """
-    stated = [name for name, value in given.items() if value is not None]
-    if not stated or deployment.id is None:
+    if deployment.id is None:
         return
-    opened = bundle_of(policy).policy.spec.publish.deployments_may_set
-    problems = [_locked(name) for name in stated if name not in opened]
+    own = _own_parameters()
+    problems = [*_unbound(own, run, charged), *_locked(run, given)] if own.get("policy") else [_nameless()]
     if problems:
         raise ConfigurationError(problems)
 
 
-def _locked(name: str) -> Problem:
-    expected = f"a deployment that leaves it as it is, or publish: {{deployments_may_set: [{name}]}} in the policy"
-    return Problem("parameters", None, name, "set by a deployment", expected)
+def _own_parameters() -> Mapping[str, Any]:
+    """Return the parameters that the deployment of this run states itself."""
+    try:
+        with get_client(sync_client=True) as client:
+            return client.read_deployment(UUID(deployment.id)).parameters
+    except Exception as error:  # Prefect's own, such as a server out of reach
+        trouble = type(error).__name__
+    raise EnvironmentFault(f"Prefect's server did not say what the deployment states ({trouble}). Nothing was read")
+
+
+def _unbound(own: Mapping[str, Any], run: Binding, charged: bool) -> Iterator[Problem]:
+    bound = Binding(own["policy"], own.get("working_copy"), own.get("policy_digest"))
+    bundle = bundle_of(bound.file)
+    changed = [name for name in ("policy", "working_copy") if getattr(run, name) != getattr(bound, name)]
+    for name in changed:
+        if not all(name in each.policy.spec.publish.deployments_may_set for each in _owners(bundle, run)):
+            yield _problem(name, "changed by the run of a deployment", _opening(name))
+    if charged and not changed and not bundle.digest == bound.policy_digest == run.policy_digest:
+        yield _other_files(bundle, bound, run)
+
+
+def _owners(bound: Bundle, run: Binding) -> Iterator[Bundle]:
+    """Yield the policies that must open a change: that of the deployment first, then the one that would be charged."""
+    yield bound
+    yield bundle_of(run.file)
+
+
+def _other_files(bundle: Bundle, bound: Binding, run: Binding) -> Problem:
+    if run.policy_digest != bound.policy_digest:
+        return _problem("policy_digest", "changed by the run of a deployment", "the digest that the deployment states")
+    found = "not stated" if bound.policy_digest is None else "the digest of other files than those of the policy now"
+    expected = "a deployment that was made after a review of these files, with policy_digest: "
+    return _problem("policy_digest", found, f"{expected}{bundle.digest} (`crowdgate schedule` prints it)")
+
+
+def _locked(run: Binding, given: Mapping[str, str | None]) -> Iterator[Problem]:
+    stated = [name for name, value in given.items() if value is not None]
+    opened = bundle_of(run.file).policy.spec.publish.deployments_may_set if stated else ()
+    for name in stated:
+        if name not in opened:
+            yield _problem(name, "set by a deployment", _opening(name))
+
+
+def _nameless() -> Problem:
+    return _problem("policy", "left open by the deployment", "a deployment that states the policy in its parameters")
+
+
+def _opening(name: str) -> str:
+    return f"a deployment that leaves it as it is, or publish: {{deployments_may_set: [{name}]}} in the policy"
+
+
+def _problem(name: str, found: str, expected: str) -> Problem:
+    return Problem("parameters", None, name, found, expected)

@@ -1,4 +1,4 @@
-"""Paths as parameters of flows."""
+"""Paths and digests as parameters of flows."""
 
 from typing import Annotated
 
@@ -8,6 +8,7 @@ from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.system.regular_files import is_url
 
 FilePath = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"\S")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 def refuse_urls(**paths: str | None) -> None:

@@ -24,9 +24,9 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.report.html import without_marks
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
-from crowdgate_flows.deployments import refuse_locked
+from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
-from crowdgate_flows.paths import FilePath, refuse_urls
+from crowdgate_flows.paths import Digest, FilePath, refuse_urls
 from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
@@ -46,20 +46,22 @@ def release(
     ledger: FilePath | None = None,
     working_copy: FilePath | None = None,
     anchors: list[Anchor] | None = None,
+    policy_digest: Digest | None = None,
 ) -> State[None]:
     """Make one release.
 
     Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); the default slot is the day the run
     was scheduled for. A repeated run continues with a reservation whose reading has not begun. Paths are relative to
-    `working_copy`, by default to the folder that the run works in. A deployment may set `input_path`, `to` and `ledger`
-    only if the policy opens them to deployments.
+    `working_copy`, by default to the folder that the run works in. `policy_digest` is the digest of the policy's files,
+    which a deployment must state. A deployment may set `input_path`, `to` and `ledger`, and a run of it may change
+    `policy` and `working_copy`, only if the policy opens them to deployments.
     """
     disable_core_dumps()
     try:
         refuse_urls(working_copy=working_copy, policy=policy, to=to, input_path=input_path)
-        home = Path(working_copy or "")
-        refuse_locked(home / policy, to=to, input=input_path, ledger=ledger)
-        places = (home / policy, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
+        home, stated = Path(working_copy or ""), Binding(policy, working_copy, policy_digest)
+        refuse_locked(stated, to=to, input=input_path, ledger=ledger)
+        places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):

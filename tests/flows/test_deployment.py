@@ -13,6 +13,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.schedules import CronSchedule
 from prefect.flows import Flow, load_flow_from_entrypoint
 
+from crowdgate.planning.plan import bundle_of
 from crowdgate.releases.working_copy import DEMO_POLICY, bundled, init
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import release as flow_file
@@ -102,6 +103,12 @@ def test_a_release_of_the_readme_is_a_flow_of_the_server(
     assert list(workshop.root.glob("releases/clinic/1/*/manifest.json"))
 
 
+def bound(parameters: dict[str, Any], copy: Path) -> dict[str, Any]:
+    """The parameters of a bundled deployment in a working copy, which has the digest of its policy's files."""
+    digest = bundle_of(copy / parameters["policy"]).digest
+    return {name: digest if name == "policy_digest" else value for name, value in parameters.items()}
+
+
 @pytest.mark.thorough
 def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path) -> None:
     """Uses the README's commands; the worker ends after one run."""
@@ -113,7 +120,7 @@ def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path)
         for expected in DEPLOYMENTS:
             name = expected["entrypoint"].rpartition(".")[2]
             found = client.read_deployment_by_name(f"{name}/{expected['name']}")
-            assert (found.entrypoint, found.parameters) == (expected["entrypoint"], expected["parameters"])
+            assert (found.entrypoint, found.parameters) == (expected["entrypoint"], bound(expected["parameters"], copy))
             assert found.global_concurrency_limit is not None
             assert found.global_concurrency_limit.limit == 1
             crons = [each.schedule.cron for each in found.schedules if isinstance(each.schedule, CronSchedule)]

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import cloudpickle
 import pytest
@@ -21,7 +20,7 @@ from prefect.states import Scheduled
 from prefect.utilities.collections import visit_collection
 
 from crowdgate.cli import release as command
-from crowdgate.errors import ConfigurationError, EnvironmentFault
+from crowdgate.errors import EnvironmentFault
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request
 from crowdgate.publish.file_names import STAGING
@@ -29,7 +28,6 @@ from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate_flows import release as flow_file
 from crowdgate_flows import tasks
-from crowdgate_flows.deployments import refuse_locked
 from crowdgate_flows.tasks import SealedValue
 from tests.flows.server import Server
 from tests.workshop import Workshop, crowdgate
@@ -297,58 +295,6 @@ def test_a_sealed_value_shows_nothing_and_is_not_stored() -> None:
 def test_the_command_does_not_import_prefect_before_it_is_asked_to() -> None:
     code = "import sys, crowdgate_flows.command; sys.exit('prefect' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])
-
-
-@pytest.mark.thorough
-def test_a_deployment_sets_only_what_the_policy_opens_to_it(workshop: Workshop, server: Server) -> None:
-    stated = {"policy": "policies/clinic.yaml", "working_copy": str(workshop.root), "as_of": SLOT}
-    stated["to"] = str(workshop.root / "elsewhere")
-
-    def ended() -> tuple[str, str]:
-        with get_client(sync_client=True) as client:
-            made = client.create_deployment(client.create_flow(flow_file.release), "locked")
-            run = client.create_flow_run_from_deployment(made, parameters=stated)
-        run_flow(flow_file.release, flow_run=run, parameters=stated, return_type="state")
-        seen = server.last_run()
-        return seen.state["name"], seen.state["message"]
-
-    state, said = ended()
-    assert state == "Refused"
-    assert "deployments_may_set: [to]" in said
-    assert not (workshop.root / "elsewhere").exists()
-    workshop.edit(workshop.policy, "publish: {", "publish: {deployments_may_set: [to], ")
-    assert ended()[0] == "Completed"
-    assert (workshop.root / "elsewhere" / "clinic" / "1" / SLOT / "manifest.json").is_file()
-
-
-@pytest.mark.parametrize("parameter", ["to", "input", "ledger"])
-def test_every_parameter_is_opened_by_its_name_alone_and_a_person_may_set_all(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, parameter: str
-) -> None:
-    given = dict.fromkeys(("to", "input", "ledger"), "elsewhere")
-    refuse_locked(workshop.policy, **given)
-    monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "5c5c5c5c-0000-4000-8000-000000000000")
-    with pytest.raises(ConfigurationError) as refused:
-        refuse_locked(workshop.policy, **given)
-    assert [problem.where for problem in refused.value.problems] == [*given]
-    refuse_locked(workshop.policy, **dict.fromkeys(given))
-    workshop.edit(workshop.policy, "publish: {", f"publish: {{deployments_may_set: [{parameter}], ")
-    refuse_locked(workshop.policy, **{parameter: "elsewhere"})
-    with pytest.raises(ConfigurationError) as refused:
-        refuse_locked(workshop.policy, **given)
-    assert parameter not in [problem.where for problem in refused.value.problems]
-
-
-@pytest.mark.parametrize(("parameter", "name"), [("to", "to"), ("input_path", "input"), ("ledger", "ledger")])
-def test_the_flow_of_a_deployment_refuses_each_parameter_that_its_policy_locks(
-    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, parameter: str, name: str
-) -> None:
-    monkeypatch.setenv("PREFECT__RUNTIME__DEPLOYMENT__ID", "5c5c5c5c-0000-4000-8000-000000000000")
-    monkeypatch.setattr(tasks, "rehearse", fails)
-    given: dict[str, Any] = {parameter: "elsewhere"}
-    ended = flow_file.release.fn(str(workshop.policy), SLOT, **given)
-    assert ended.name == "Refused"
-    assert f"deployments_may_set: [{name}]" in str(ended.message)
 
 
 @pytest.mark.thorough

@@ -104,6 +104,32 @@ CASES = {
         "this limit of suppressed_share at least 0.25 is on the wrong side, so it withholds the better releases. Use"
         " `at_most`",
     ),
+    "deployments that may release another policy": (
+        [("publish: {", "publish: {deployments_may_set: [policy], ")], "CG220",
+        "deployments_may_set:",
+        "a person who may start a run of a deployment may release another policy, and spend the budget of its"
+        " people. Make one deployment for each policy, with `crowdgate schedule`",
+    ),
+    "deployments that may set every place": (
+        [("publish: {", "publish: {deployments_may_set: [ledger, to, input], ")], "CG220",
+        "deployments_may_set:",
+        "may set its input, its destination and its ledger. List only the settings that your schedules change",
+    ),
+    "a bound that only advises": (
+        [("{weight: 1e-9}}", "{weight: 1e-9}, severity: advise}"),
+         ("epsilon: 400, delta: 0.1", "epsilon: 4, delta: 1e-8")], "CG221", "severity: advise",
+        "pso_bound with weight 1e-9 at most 0.4 only advises: releases whose bound on singling out is above the limit"
+        " are published",
+    ),
+    "half of the lifetime's delta": (
+        [(PRIVACY, "privacy: {epsilon: 1, delta: 3e-8}"), ("epsilon: 400, delta: 0.1", "epsilon: 4, delta: 6e-8")],
+        "CG222", "delta: 3e-8",
+        "one release takes delta 3e-8, a third or more of the lifetime's 6e-8: delta, not epsilon, would end the",
+    ),
+    "a gate on fewer columns than are released": (
+        [("over: [age, sex, marital_status, employment,", "over: [sex, employment,")], "CG223", "over:",
+        "at most 100 reads fewer columns than the release has: an attacker who knows age, marital_status as well knows",
+    ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",
         "k 81 is more than twice 40, the least that keeps the guarantee: classes of 40 to 80 rows are suppressed"

@@ -42,6 +42,9 @@ COMMANDS = {
         "withdraw",
         "Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged.",
     ),
+    "schedule": CommandEntry(
+        "schedule", "Print a policy's deployment for Prefect, bound to the policy and to its files as they are now."
+    ),
     "check": CommandEntry(
         "check",
         "Find out whether policies are right and can be let through, reading no data but those of a public register.",

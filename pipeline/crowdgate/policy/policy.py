@@ -242,7 +242,7 @@ class Publish(Strict):
     ]
     """The formats of the data files."""
     deployments_may_set: Annotated[
-        list[Literal["to", "input", "ledger"]],
+        list[Literal["to", "input", "ledger", "policy", "working_copy"]],
         Field(default_factory=list),
         ValueField(
             "what scheduled runs may set",
@@ -251,7 +251,8 @@ class Publish(Strict):
             "scheduled runs may set less of a release",
         ),
     ]
-    """The settings that scheduled runs may change. A person at the command line may change all of them."""
+    """The settings that scheduled runs may change. A person at the command line may change all of them. `policy` and
+    `working_copy` let a run release another policy, which must open them as well."""
 
 
 _PLAYED = ValueField("how an audit is played", unordered)

@@ -8,6 +8,7 @@ from pathlib import Path
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
 from crowdgate.ledger import ledger
 from crowdgate.ledger.sqlite import PREFIX
+from crowdgate.releases.schedule import bind_schedules
 from crowdgate.settings import FILE
 from crowdgate.system import permissions
 from crowdgate.system.regular_files import is_url
@@ -64,6 +65,7 @@ def _build(scratch: Path, name: str, url: str | None) -> list[Path]:
         ledger_id = ledger.open_ledger(url, None).id
     for budget in (scratch / "policies" / "budgets").glob("*.yaml"):
         budget.write_text(_LEDGER_KEY.sub(ledger_id, budget.read_text(encoding="utf-8")), encoding="utf-8")
+    bind_schedules(scratch)
     (scratch / FILE).write_text(f'ledger = "{url or PREFIX + LEDGER}"\n', encoding="utf-8")
     (scratch / FILE).chmod(permissions.WORKING_COPY.file)
     for part in FOLDERS:

@@ -37,6 +37,8 @@ fail.
 """
 MOST_EPSILON = 3
 HALF = Fraction(1, 2)
+OTHER_POLICY, ALL_PLACES = {"policy", "working_copy"}, {"to", "input", "ledger"}
+"""Settings of a deployment's run that lead to another policy, and those that lead to other data and other places."""
 LONG = 366
 """The longest waiver, in days, without a warning: a waiver postpones a decision and does not make one."""
 
@@ -296,6 +298,52 @@ def _changed_version(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield judged.plan.bundle.document, ("metadata", "version"), words
 
 
+def _open_deployments(judged: ReviewedPolicy) -> Iterator[Objection]:
+    opened = {*judged.plan.bundle.policy.spec.publish.deployments_may_set}
+    at = ("publish", "deployments_may_set")
+    if opened & OTHER_POLICY:
+        words = "a person who may start a run of a deployment may release another policy, and spend the budget of"
+        yield (
+            *_policy(judged, *at),
+            f"{words} its people. Make one deployment for each policy, with `crowdgate schedule`",
+        )
+    elif opened >= ALL_PLACES:
+        words = "a person who may start a run of a deployment may set its input, its destination and its ledger"
+        yield *_policy(judged, *at), f"{words}. List only the settings that your schedules change"
+
+
+def _advisory_bound(judged: ReviewedPolicy) -> Iterator[Objection]:
+    blocking = any(rule.severity == "block" and measure.bounds_singling_out for rule, measure in judged.plan.gates)
+    for i, (rule, measure) in enumerate(judged.plan.gates):
+        if measure.bounds_singling_out and rule.severity == "advise" and not blocking:
+            words = (
+                f"{gate_text(rule)} only advises: releases whose bound on singling out is above the limit are published"
+            )
+            yield *_policy(judged, "gates", i, "severity"), words
+
+
+def _large_part_of_delta(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield a warning for a release that takes a third or more of the lifetime delta, so that releases end before
+    epsilon is spent. A table that is a sample is exempt, as it serves one release anyway."""
+    plan, budget = judged.plan, judged.plan.bundle.budget.spec
+    once, releases = plan.guarantee, releases_in_budget(plan)
+    ends = budget.epsilon >= (releases + 1) * once.epsilon
+    if plan.bundle.contract.sample is None and releases >= 2 and ends and 3 * once.delta >= budget.delta:
+        shown = f"delta {stated_number(once.delta)}, a third or more of the lifetime's {stated_number(budget.delta)}"
+        words = f"one release takes {shown}: delta, not epsilon, would end the releases. State a smaller delta"
+        yield *_policy(judged, "privacy", "delta"), words
+
+
+def _fewer_columns(judged: ReviewedPolicy) -> Iterator[Objection]:
+    released = {name for view in judged.plan.protection.views.values() for name in view.levels}
+    for i, (rule, measure) in enumerate(judged.plan.gates):
+        left_out = sorted(released - {*(rule.over or released)})
+        if measure.counts_as_singling_out and rule.severity == "block" and left_out:
+            words = f"{gate_text(rule)} reads fewer columns than the release has: an attacker who knows"
+            rest = f"{', '.join(left_out)} as well knows more than this gate assumes"
+            yield *_policy(judged, "gates", i, "over"), f"{words} {rest}"
+
+
 def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
     if is_dry_run(judged.plan.bundle):
         yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
@@ -317,4 +365,8 @@ RULES: dict[str, Rule] = {
     "CG213": _weak_whole_budget,
     "CG214": _wrong_way_round,
     "CG215": _waivers,
+    "CG220": _open_deployments,
+    "CG221": _advisory_bound,
+    "CG222": _large_part_of_delta,
+    "CG223": _fewer_columns,
 }
