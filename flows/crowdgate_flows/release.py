@@ -31,6 +31,8 @@ from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 
+Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+
 Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
 
 End = Result | CrowdgateError
@@ -47,22 +49,24 @@ def release(
     working_copy: FilePath | None = None,
     anchors: list[Anchor] | None = None,
     policy_digest: Digest | None = None,
+    anyway: Reason | None = None,
 ) -> State[None]:
     """Make one release.
 
     Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); the default slot is the day the run
     was scheduled for. A repeated run continues with a reservation whose reading has not begun. Paths are relative to
     `working_copy`, by default to the folder that the run works in. `policy_digest` is the digest of the policy's files,
-    which a deployment must state. A deployment may set `input_path`, `to` and `ledger`, and a run of it may change
+    which a deployment must state. `anyway` is the reason why a release is charged that past runs would
+    hold; no deployment may set it. A deployment may set `input_path`, `to` and `ledger`, and a run of it may change
     `policy` and `working_copy`, only if the policy opens them to deployments.
     """
     disable_core_dumps()
     try:
         refuse_urls(working_copy=working_copy, policy=policy, to=to, input_path=input_path)
         home, stated = Path(working_copy or ""), Binding(policy, working_copy, policy_digest)
-        refuse_locked(stated, to=to, input=input_path, ledger=ledger)
+        refuse_locked(stated, to=to, input=input_path, ledger=ledger, anyway=anyway)
         places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
-        request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()))
+        request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()), anyway=anyway)
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
             return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
@@ -102,6 +106,7 @@ def run_release(request: Request) -> Result:
             to=_text(request.to),
             ledger=request.ledger,
             anchors=list(request.anchors),
+            anyway=request.anyway,
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`
@@ -123,6 +128,8 @@ def _state(end: End) -> State[None]:
         return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
+    if end.outcome == "held":
+        return failed_state("Held", end.plain)
     if end.outcome == "withheld":
         return failed_state("Withheld", _withheld_message(end))
     return Completed(message=_published_message(end))

@@ -39,11 +39,18 @@ def release(
     ] = None,
     ledger: LedgerUrl = None,
     anchor: Anchors = None,
+    anyway: Annotated[
+        str | None,
+        typer.Option("--anyway", metavar="REASON", help="Charge a release that past runs would hold. Journalled."),
+    ] = None,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3)."""
-    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()))
+    """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).
+
+    A release that past runs show to be withheld is held before it is charged (exit 3).
+    """
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()), anyway=anyway)
     rehearsed = dry_run(request)
     if rehearsed is not None:
         _show_dry_run(rehearsed, as_json)
@@ -72,6 +79,8 @@ def show(result: Result, as_json: bool) -> None:
     """Print the result of a release; a withheld one exits with 3. The last line of a published one is its path."""
     if as_json:
         print_json(result.to_json())
+    elif result.outcome == "held":
+        typer.echo(f"held {result.release_id}\n{result.plain}")
     else:
         typer.echo(f"{result.outcome} {result.release_id}")
         typer.echo(
@@ -80,5 +89,5 @@ def show(result: Result, as_json: bool) -> None:
         typer.echo(result.plain)
         print_verdicts(result.verdicts)
         typer.echo(NEXT.format(id=result.release_id) if result.path is None else str(result.path))
-    if result.outcome == "withheld":
+    if result.outcome != "published":
         raise typer.Exit(WITHHELD)

@@ -1,4 +1,4 @@
-"""Records of the gates and settings of past runs of a policy's name.
+"""Records of the gates and settings of past runs of a policy, also under other names.
 
 The record of a published release is the manifest that the ledger committed to. That of a withheld one (which is
 charged, too) is the public verdicts of its private record. Crashed runs have none. Confidential verdicts are left out.
@@ -80,13 +80,42 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 
 def past_runs(plan: Plan, opened: OpenedLedger) -> tuple[PastRun, ...] | None:
-    """Return the last runs of the policy's name that read data, oldest first; None if its ledger is unreadable here."""
+    """Return the last runs that read data, oldest first: those of the policy's name, and those of other names with the
+    same contract, people and mechanism, as a renamed policy is no other one. None if its ledger is unreadable here.
+    """
     try:
-        ledger, name = opened.ledger(), plan.bundle.policy.metadata.name
-        read = ledger.last_entries(name, MOST_RUNS, lambda each: each.state is not State.VOID and not each.lease)
-        return tuple(_past_run(plan, ledger, each) for each in read)
+        ledger = opened.ledger()
+        runs = [(each.number, _past_run(plan, ledger, each)) for each in _own_runs(plan, ledger)]
+        runs += [(each.number, run) for each in _other_runs(plan, ledger) if (run := _same_run(plan, ledger, each))]
+        return tuple(run for _, run in sorted(runs, key=lambda each: each[0])[-MOST_RUNS:])
     except CrowdgateError:
         return None
+
+
+def _own_runs(plan: Plan, ledger: Ledger) -> list[Entry]:
+    return ledger.last_entries(plan.bundle.policy.metadata.name, MOST_RUNS, has_read)
+
+
+def _other_runs(plan: Plan, ledger: Ledger) -> list[Entry]:
+    """Return the last ended runs of other policies on this population."""
+    own, population = plan.bundle.policy.metadata.name, plan.bundle.contract.population
+
+    def other(each: Entry) -> bool:
+        ended = each.population == population and each.state is not State.RESERVED
+        return ended and has_read(each) and each.release_id.partition("/")[0] != own
+
+    return ledger.last_entries(None, MOST_RUNS, other)
+
+
+def has_read(entry: Entry) -> bool:
+    """Return whether a run has read data, as its charge tells."""
+    return entry.state is not State.VOID and not entry.lease
+
+
+def _same_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun | None:
+    """Return the run of another policy, if its settings are those of this one."""
+    run = _past_run(plan, ledger, entry)
+    return run if run.settings == settings(plan) else None
 
 
 def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:

@@ -28,7 +28,8 @@ class Request:
     """The request for a release by a person or a schedule: names and paths only.
 
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
-    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold.
+    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `anyway` is the
+    reason why a release is charged that past runs would hold.
     """
 
     policy: Path
@@ -38,15 +39,19 @@ class Request:
     ledger: str | None = None
     holder: str | None = None
     anchors: tuple[str, ...] = ()
+    anyway: str | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """The public outcome of a release; `plain` states it in a sentence. `repeated`: an earlier run had this outcome."""
+    """The public outcome of a release; `plain` states it in a sentence. `repeated`: an earlier run had this outcome.
+
+    A release that was held ended before it was charged.
+    """
 
     __repr__ = short_repr
 
-    outcome: Literal["published", "withheld"]
+    outcome: Literal["published", "withheld", "held"]
     release_id: str
     path: Path | None
     guarantee: Guarantee

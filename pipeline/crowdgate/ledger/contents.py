@@ -61,10 +61,12 @@ def entries(held: JournalState, name: str | None = None) -> list[Entry]:
     return sorted(map(_entry, own), key=lambda entry: entry.number)
 
 
-def last_entries(held: JournalState, name: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-    """Return the last charges, at most `most`, of releases of the policy `name` that `accept` accepts, in order."""
+def last_entries(held: JournalState, name: str | None, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
+    """Return the last charges, at most `most`, of releases of the policy `name` (None: of any policy) that `accept`
+    accepts, in order.
+    """
     newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
-    own = (_entry(row) for row in newest if row[1].partition("/")[0] == name)
+    own = (_entry(row) for row in newest if name is None or row[1].partition("/")[0] == name)
     return list(islice(filter(accept, own), most))[::-1]
 
 

@@ -36,7 +36,9 @@ RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of recorded events, which change no row; the ledger's own events have a dot."""
 RESTORED = "entry.restored"
 """Event: a charge that a restored copy lacked was booked; the reason is its origin."""
-REASONED = ("budget.raised", "population.frozen", "population.thawed", RESTORED, transitions.WITHDRAWN)
+ANYWAY = "release.anyway"
+"""Event: a release, the line's subject, is charged although past runs show that it will be withheld."""
+REASONED = (ANYWAY, "budget.raised", "population.frozen", "population.thawed", RESTORED, transitions.WITHDRAWN)
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
@@ -186,6 +188,10 @@ class JournalState:
     def _thawed(self, subject: str, rows: Rows, _at: str | None) -> None:
         _require(rows == [(FREEZES, (subject, False))] and self._is_frozen(subject))
 
+    def _anyway(self, subject: str, rows: Rows, _at: str | None) -> None:
+        _require(not rows)
+        label("subject", subject)
+
     def _is_frozen(self, population: str) -> bool:
         row = self.rows[FREEZES].get(population)
         return row is not None and bool(row[1])
@@ -328,4 +334,5 @@ _OWN: dict[str, Callable[[JournalState, str, Rows, str | None], None]] = {
     "population.thawed": JournalState._thawed,
     "entry.reserved": JournalState._reserved,
     RESTORED: JournalState._restored,
+    ANYWAY: JournalState._anyway,
 }

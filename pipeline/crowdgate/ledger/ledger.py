@@ -37,7 +37,7 @@ from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
 from crowdgate.ledger.heads import SUPERSEDED, Place, head_bytes, head_of, locked_heads, read_head, write_head
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
-from crowdgate.ledger.journal_rules import RECORDED, RESTORED, JournalState
+from crowdgate.ledger.journal_rules import ANYWAY, RECORDED, RESTORED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
@@ -232,8 +232,10 @@ class Ledger:
         with self._state() as held:
             return contents.entries(held, name)
 
-    def last_entries(self, policy: str, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-        """Return the last reservations of a policy's name that `accept` accepts, at most `most`, in order."""
+    def last_entries(self, policy: str | None, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
+        """Return the last reservations, at most `most`, of a policy's name (None: of any policy) that `accept` accepts,
+        in order.
+        """
         with self._state() as held:
             return contents.last_entries(held, policy, most, accept)
 
@@ -461,6 +463,14 @@ class Ledger:
             row = pen.put(FREEZES, population=population, frozen=frozen)
             event = "population.frozen" if frozen else "population.thawed"
             pen.line(event, population, None, [row], reason=reason)
+
+    def charge_anyway(self, release_id: str, reason: str) -> None:
+        """Record that a release is charged although past runs show that it will be withheld. The journal keeps the
+        reason."""
+        label("release", release_id)
+        label("reason", reason, 1000)
+        with self._writing() as pen:
+            pen.line(ANYWAY, release_id, None, [], reason=reason)
 
     def record(self, event: str, subject: str, commitment: str | None = None) -> None:
         """Append a line to the journal. `event` is of a-z, 0-9 and -, as names with a dot are the ledger's own."""

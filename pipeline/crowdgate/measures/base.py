@@ -101,6 +101,8 @@ class Measure:
     maximum of many or a share of few does. Only static measures, which have no forecast, have None."""
     deviation: Callable[[float, float], float] | None = None
     """The standard deviation that sampling gives a value of about this size, at this rate; None if unknown."""
+    counts_indicators: bool = False
+    """True if it is a number of independent events, whose variance is at most its mean: sampling draws each."""
     options: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """The options without which it can't be measured."""

@@ -73,6 +73,7 @@ RELEASED_CLASSES = Measure(
     reach=_classes_reach,
     of_candidate=of_rows(_classes),
     steady=True,
+    counts_indicators=True,
 )
 SMALLEST_CLASS = Measure(
     name="smallest_class",

@@ -353,6 +353,23 @@ class RegisterSpec(Strict):
     """The id of the register's contract, which must state that its table is public."""
 
 
+class SpendRule(Strict):
+    """The condition under which a release is charged at all."""
+
+    chance_at_least: Annotated[
+        Probability,
+        ValueField(
+            "the least probability of publication for which a release is charged",
+            more_is_tighter,
+            "releases are charged that gates will hardly let through",
+            "releases are held, uncharged, that were charged",
+        ),
+    ] = Fraction(1, 5)
+    """The least probability, from 0 to below 1, with which each gate must be able to pass. If past runs exclude it, or
+    a gate can't pass at all, the release is held: it ends before it is charged. 0 holds none.
+    """
+
+
 class ReleaseSpec(Strict):
     """The content of a policy: the release, its protection, its privacy cost and its gates."""
 
@@ -384,6 +401,10 @@ class ReleaseSpec(Strict):
     """The gates that a release must pass. At least one must block and have no waiver."""
     publish: Annotated[Publish, NestedField("where releases go")]
     """The destination and the file formats of releases."""
+    spend: Annotated[SpendRule, NestedField("when a release is charged", missing=SpendRule())] = Field(
+        default_factory=SpendRule
+    )
+    """The condition under which a release is charged at all: a release that would almost surely be withheld is held."""
     audit: Annotated[AuditSpec | None, NestedField("how the mechanism is audited", missing=AuditSpec())] = None
     """The audit: simulated attacks on the mechanism on a public table, for gates that read an audit."""
     against: Annotated[

@@ -40,6 +40,7 @@ from crowdgate.releases.destination_lock import (
     sweep_killed_runs,
 )
 from crowdgate.releases.enforcement import refuse_dry_run
+from crowdgate.releases.hold import held_release
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import waiver_day
 from crowdgate.sampling import SecretKey
@@ -117,6 +118,9 @@ def prepare(request: Request) -> Run | Result:
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:
         return resume_release(plan, ledger, entry, root)
+    held = held_release(plan, opened, request, name)
+    if held is not None:
+        return held
     refuse_leftovers(ledger, name, roots, released=False)
     publisher.check_free(root / name)
     probe(root, root / name)

@@ -174,7 +174,8 @@ def past_of(rule: GateRule, measured: list[Measurement]) -> list[PastRun]:
 def plan_at(beta: Fraction) -> Plan:
     """Return the part of a plan that a forecast from past runs reads."""
     protection = SimpleNamespace(figures=MechanismFigures(1, {}, beta))
-    return cast(Plan, SimpleNamespace(protection=protection))
+    contract = SimpleNamespace(unit=SimpleNamespace(rows=1))
+    return cast(Plan, SimpleNamespace(protection=protection, bundle=SimpleNamespace(contract=contract)))
 
 
 def decisions(seed: int, number: int) -> Iterator[Decision]:

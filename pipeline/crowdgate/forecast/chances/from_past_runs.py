@@ -120,7 +120,7 @@ def odds_of_next(rule: GateRule, ends: Sequence[Fraction], least: float) -> Pass
         return PassProbability(chance, chance, chance)
     numbers = [float(end) for end in ends]
     law = predictive_distribution(numbers, max(least, WHOLE if whole else SMALL * stdev(numbers)))
-    limit, least_end = _limit(rule), rule.at_most is None
+    limit, least_end = stated_limit(rule), rule.at_most is None
     if whole:  # half way to the next whole number
         limit = ceil(limit) - HALF if least_end else floor(limit) + HALF
     return law.at_most(float(limit)).against if least_end else law.at_most(float(limit))
@@ -153,13 +153,13 @@ def _sampling_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -
     return measure.deviation(mean(map(float, found.ends)), float(plan.protection.figures.beta))
 
 
-def _limit(rule: GateRule) -> Fraction:
+def stated_limit(rule: GateRule) -> Fraction:
     limit = rule.at_least if rule.at_most is None else rule.at_most
     return Fraction(0) if _excess(rule) or limit is None else limit
 
 
 def _meets_limit(rule: GateRule, end: Fraction) -> bool:
-    return end >= _limit(rule) if rule.at_most is None else end <= _limit(rule)
+    return end >= stated_limit(rule) if rule.at_most is None else end <= stated_limit(rule)
 
 
 def _excess(rule: GateRule) -> bool:

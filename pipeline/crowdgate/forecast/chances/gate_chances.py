@@ -71,10 +71,11 @@ class GateChance:
 @dataclass(frozen=True)
 class Chances:
     """The probability of each gate in the next release, except gates on confidential figures. `refused`: the ledger
-    would refuse the release."""
+    would refuse the release. `holds` are the gates that hold it before the charge, each in a phrase (see `hold`)."""
 
     gates: tuple[GateChance, ...]
     refused: bool
+    holds: tuple[str, ...] = ()
 
     @property
     def untold(self) -> int:
@@ -110,6 +111,8 @@ class Chances:
         found = self.all
         if self.refused:
             return "impossible: the next release is refused"
+        if self.holds:
+            return f"the next release is held before the charge: {'; '.join(self.holds)}"
         if found is not None:
             how = "" if found.low == found.high else ", if gates are independent"
             return f"probability {odds_text(found)}{how}"
@@ -120,7 +123,7 @@ class Chances:
     def to_json(self) -> dict[str, Any]:
         """Return the probability of publication and that of each gate as an object of JSON."""
         whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
-        return {"release": whole, "gates": [each.to_json() for each in self.gates]}
+        return {"release": whole, "gates": [each.to_json() for each in self.gates], "held_by": list(self.holds)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +171,24 @@ def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
     """Return the probability of each gate in the next release; `day` (YYYY-MM-DD) is the day up to which waivers must
     hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
-    return Chances(tuple(_gate(found, *each, day) for each in told), standing.refused is not None)
+    gates = tuple(_gate(found, *each, day) for each in told)
+    return Chances(gates, standing.refused is not None, _holds(found, gates))
+
+
+def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[str, ...]:
+    """Return the gates that hold the next release: those that can't pass under the mechanism, and those of which past
+    runs exclude that they pass."""
+    if not found.plan.bundle.policy.spec.spend.chance_at_least:
+        return ()
+    read = {id(rule) for rule, measure in found.plan.gates if measure.of_static is None}
+    never = tuple(
+        f"{each.gate} can't pass" for each in gates if each.stops and each.odds is FAILS and id(each.rule) in read
+    )
+    if never or not found.past:
+        return never
+    from crowdgate.forecast.chances.hold import holding_gates
+
+    return holding_gates(found.plan, found.past, {id(each.rule) for each in gates if each.stops})
 
 
 def _gate(found: NextRelease, rule: GateRule, measure: Measure, day: str) -> GateChance:

@@ -1,0 +1,111 @@
+"""A release that a gate would almost surely withhold ends before its charge, unless a person charges it anyway."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.key import draw_key
+from crowdgate.planning.budget_left import ledger_of
+from crowdgate.planning.plan import plan_policy
+from crowdgate.releases.release import release
+from tests.workshop import Workshop, crowdgate
+
+GOOD, HOPELESS = "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 900}"
+FIRST, NEXT = ("2030-01-01", "2030-01-02", "2030-01-03"), "2030-02-01"
+HOLDS_NONE = "  spend: {chance_at_least: 0}\n"
+OLD = [f"clinic/1/{slot}" for slot in FIRST]
+
+
+@pytest.fixture
+def hopeless(workshop: Workshop) -> Workshop:
+    """A policy that never publishes, and did not three times: it releases about half of the rows that its gate asks
+    for.
+    """
+    workshop.edit(workshop.policy, HOLDS_NONE, "")
+    workshop.edit(workshop.policy, GOOD, HOPELESS)
+    workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 60, delta: 0.3")
+    for slot in FIRST:
+        assert release(Request(workshop.policy, slot), draw_key).outcome == "withheld"
+    return workshop
+
+
+def test_a_gate_that_can_t_pass_holds_the_first_release(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, HOLDS_NONE, "")
+    workshop.edit(workshop.policy, GOOD, "{measure: released_classes, at_least: 400}")
+    found = release(Request(workshop.policy, NEXT), draw_key)
+    assert found.outcome == "held"
+    assert "released_classes at least 400 can't pass" in found.plain
+    assert charged(workshop) == []
+
+
+def charged(workshop: Workshop) -> list[str]:
+    return [each.release_id for each in ledger_of(plan_policy(workshop.policy)).ledger().entries()]
+
+
+def at_the_next_slot(policy: Path, anyway: str | None = None) -> Result:
+    return release(Request(policy, NEXT, anyway=anyway), draw_key)
+
+
+def test_the_next_release_of_a_hopeless_policy_is_held_and_not_charged(
+    hopeless: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert crowdgate("check", hopeless.policy) == 0
+    assert "held before the charge: released_rows at least 900 would pass" in capsys.readouterr().out
+    assert crowdgate("release", hopeless.policy, "--as-of", NEXT, "--json") == 3
+    said = json.loads(capsys.readouterr().out)
+    assert (said["outcome"], said["path"], said["verdicts"]) == ("held", None, [])
+    assert "by 3 past runs: " in said["plain"]
+    assert crowdgate("release", hopeless.policy, "--as-of", NEXT) == 3
+    assert "Nothing was read, and nothing is charged" in capsys.readouterr().out
+    assert charged(hopeless) == OLD
+    assert not hopeless.release_dir(NEXT).exists()
+
+
+def test_the_earlier_slot_is_still_reported_and_not_held(hopeless: Workshop) -> None:
+    found = release(Request(hopeless.policy, FIRST[0]), draw_key)
+    assert (found.outcome, found.repeated) == ("withheld", True)
+
+
+def test_a_renamed_copy_is_held_and_a_policy_with_other_settings_is_not(hopeless: Workshop) -> None:
+    renamed = hopeless.policy.with_name("renamed.yaml")
+    renamed.write_text(hopeless.policy.read_text().replace("name: clinic", "name: renamed"))
+    assert at_the_next_slot(renamed).outcome == "held"
+    hopeless.edit(renamed, "beta: 0.5", "beta: 0.4")
+    assert at_the_next_slot(renamed).outcome == "withheld"
+
+
+def test_a_reason_charges_it_anyway_and_the_journal_keeps_the_reason(hopeless: Workshop) -> None:
+    found = at_the_next_slot(hopeless.policy, "the table has grown")
+    assert found.outcome == "withheld"
+    ledger = ledger_of(plan_policy(hopeless.policy)).ledger()
+    (line,) = [each for each in ledger.journal() if each.event == "release.anyway"]
+    assert line.subject == f"clinic/1/{NEXT}"
+    assert "the table has grown" in str(line)
+    ledger.verify()
+    assert charged(hopeless) == [*OLD, f"clinic/1/{NEXT}"]
+
+
+@pytest.mark.parametrize("instead", ["{measure: released_rows, at_least: 900, severity: advise}", GOOD])
+def test_only_gates_that_would_withhold_it_hold_it(hopeless: Workshop, instead: str) -> None:
+    hopeless.edit(hopeless.policy, HOPELESS, instead)
+    hopeless.edit(hopeless.policy, "name: clinic", "name: other")
+    assert at_the_next_slot(hopeless.policy).outcome == "published"
+
+
+def test_a_policy_may_ask_for_less_or_for_nothing(hopeless: Workshop) -> None:
+    hopeless.edit(hopeless.policy, "spec:\n", f"spec:\n{HOLDS_NONE}")
+    hopeless.edit(hopeless.policy, "name: clinic", "name: other")
+    assert at_the_next_slot(hopeless.policy).outcome == "withheld"
+
+
+@pytest.mark.parametrize("wrong", ["1", "-0.1", "20%"])
+def test_a_chance_that_is_no_probability_is_one_error(
+    workshop: Workshop, wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.edit(workshop.policy, "chance_at_least: 0", f"chance_at_least: {wrong}")
+    assert crowdgate("check", workshop.policy) == 2
+    said = capsys.readouterr()
+    assert (said.out + said.err).count("chance_at_least") == 1
