@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.kind.section import Section, table_section
 from crowdgate.report import pictures
+from crowdgate.report.blocks import PageBlock
 from crowdgate.report.chart import figure_of
-from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
-from crowdgate.report.pictures import alt, draw_picture, picture_values
+from crowdgate.report.html import as_html
+from crowdgate.report.pictures import alt, draw_picture, picture_table
+from crowdgate.report.report import Report
 from tests.examples import examples
 
 NUMBER = st.floats(0.001, 1e9, allow_nan=False)
@@ -29,8 +31,7 @@ def picture(*points: PicturePoint, **rest: object) -> Picture:
 @given(POINTS, POINTS)
 def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
-    told = picture_values(drawn)["table"]
-    assert isinstance(told, Listing)
+    told = picture_table(drawn)
     assert told.titles == ["x", "of", "y", "low end", "high end"]
     rows = list(told.texts)
     assert [row[1] for row in rows] == ["a"] * len(one) + ["b"] * len(other)
@@ -51,7 +52,6 @@ def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: 
 def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> None:
     one, two = draw_picture(made), draw_picture(made)
     assert one == two
-    assert one.mark == mark("picture one")
     assert "limit (at most 7)" in one.svg
     assert "limit (at most 7)" in one.alt == alt(made)
     assert '<svg role="img" aria-label="Title: value by place.' in one.figure
@@ -74,24 +74,20 @@ def test_names_below_an_axis_are_names() -> None:
 
 
 def test_a_page_asks_nobody_and_runs_nothing() -> None:
-    page = f"# T\n\n{mark('picture one')}\n\n{NUMBERS}\n\n| a |\n|---|\n| pass, waived |\n| <script>x</script> |\n"
-    made = as_html("T <b>", page, [draw_picture(picture(PicturePoint(1.0, 3.0)))])
+    drawn, rows = picture(PicturePoint(1.0, 3.0)), [["pass, waived"], ["<script>x</script>"]]
+    page = Report("T <b>", lambda: [Section(pictures=lambda: [drawn]), table_section("h", ["a"], rows)])
+    made = page.html()
     assert "<title>T &lt;b&gt;</title>" in made
     assert "default-src 'none'" in made
     assert "<script" not in made
     assert not re.search(r"(src|href)=\"(?!#)", made.replace('xlink:href="#', ""))
     assert re.search(r"<figure><svg role=\"img\" aria-label=.*<details><summary>", made, re.DOTALL)
     assert '<td class="pass">pass, waived</td>' in made
-    assert "\ue000" not in made
-    assert without_marks(page).count("<!--") == 0
-
-
-def test_a_picture_whose_place_is_missing_is_not_drawn_elsewhere() -> None:
-    assert "<figure>" not in as_html("T", "# T\n", [SvgPicture("<svg></svg>", "words", mark("picture none"))])
 
 
 def test_links_are_ours_alone() -> None:
-    made = as_html("T", "| a |\n|---|\n| one |\n| [two](http://x) |\n", links={"one": "one.html"})
+    table = PageBlock("| a |\n|---|\n| one |\n| [two](http://x) |\n")
+    made = as_html("T", [table], links={"one": "one.html"})
     assert '<td><a href="one.html">one</a></td>' in made
     assert made.count("<a ") == 1
 

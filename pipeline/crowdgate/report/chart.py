@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crowdgate.report.html import PICTURES, SvgPicture
+from crowdgate.report.svg import SvgPicture
 from crowdgate.system.extras import PAGE, need
 
 STYLES = ("-", "--", ":")
@@ -166,9 +166,8 @@ def whole_numbers(axis: Any) -> None:
     axis.set_minor_formatter(LogFormatter())  # less than a decade has ticks between powers of ten
 
 
-def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
-    """Return a figure as SVG, with equal bytes for equal figures, with its text `alt` for readers who can't see it, and
-    the mark `at` of its place on a page."""
+def svg_picture(figure: Any, alt: str) -> SvgPicture:
+    """Return a figure as SVG, with equal bytes for equal figures, with its text `alt` for readers who can't see it."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     from crowdgate.report.plain_powers import use_plain_powers
@@ -179,7 +178,7 @@ def svg_picture(figure: Any, alt: str, at: str = PICTURES) -> SvgPicture:
         use_plain_powers(figure)
         ConstrainedLayoutEngine().execute(figure)
         figure.savefig(picture, format="svg", metadata={"Date": None, "Creator": None})
-    return SvgPicture(picture.getvalue()[picture.getvalue().index("<svg") :], alt, at)
+    return SvgPicture(picture.getvalue()[picture.getvalue().index("<svg") :], alt)
 
 
 def figure_of(height: float = 4) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.kind.picture import Picture, PicturePoint, Place, Series
 from crowdgate.number_text import PLACE, format_value
 from crowdgate.report.chart import figure_of, literal, svg_picture, whole_numbers
-from crowdgate.report.html import SvgPicture, mark
+from crowdgate.report.svg import SvgPicture
 
 COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
@@ -19,33 +19,17 @@ MOST_NAMES, LONGEST = 12, 28
 """The greatest number of names below an axis, and of letters of a name: the table has them in full."""
 
 
-def picture_values(picture: Picture) -> dict[str, object]:
-    """Return the values of a picture for the page template, by name: its mark, title, note, limits, and its numbers as
-    a table."""
-    limits = [each.name for each in picture.limits]
-    return {
-        "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "limits": limits,
-        "table": _numbers(picture),
-    }  # fmt: skip
-
-
-def _numbers(picture: Picture) -> Listing:
+def picture_table(picture: Picture) -> Listing:
+    """Return the numbers of a picture as a listing."""
     titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
     titles += ["low end", "high end"] if picture.ranged else []
     rows = (_row(picture, each, point) for each in picture.series for point in each.points)
     return text_listing(picture.title, titles, rows)
 
 
-def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
-    """Draw the pictures, and return each as SVG with the mark of its place on the page.
-
-    Raises ConfigurationError if the extra that draws is not installed.
-    """
-    return [draw_picture(each) for each in pictures]
-
-
 def draw_picture(picture: Picture) -> SvgPicture:
-    """Draw one picture of numbers, and return it as SVG."""
+    """Draw a picture of numbers, and return it as SVG. Raises ConfigurationError if the extra that draws is not
+    installed."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
     below = picture.named and not picture.across
     figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
@@ -54,7 +38,7 @@ def draw_picture(picture: Picture) -> SvgPicture:
     _start_at_nothing(axes.set_xlim if below else axes.set_ylim, picture)
     if len(picture.series) + len(picture.limits) > 1:
         figure.legend(fontsize="small", loc="outside upper left", ncols=2, frameon=False)
-    return svg_picture(figure, alt(picture), mark(f"picture {picture.name}"))
+    return svg_picture(figure, alt(picture))
 
 
 def alt(picture: Picture) -> str:

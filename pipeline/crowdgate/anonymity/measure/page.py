@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import levels_text, most_identifying, sentences, tables
+from crowdgate.kind.section import Section
 from crowdgate.report.chart import BoxSummary, draw_boxes
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Report, Section
+from crowdgate.report.report import Report
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk.anonymity_sets import SizeSummary
 
 SHOWN = 15

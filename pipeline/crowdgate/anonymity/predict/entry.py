@@ -24,8 +24,8 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value, rounded, whole
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
 from crowdgate.risk.approximations.validity import LOGARITHM_ERROR, VARIANCE_ERROR

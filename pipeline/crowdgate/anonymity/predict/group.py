@@ -20,8 +20,8 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent, rounded, whole
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 from crowdgate.risk.prediction import SIZES

@@ -26,8 +26,8 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import PEOPLE, SHARE, Value, percent, rounded, whole
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
 from crowdgate.report.chart import PlotLine, draw_steps
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
 from crowdgate.risk.groups import share_in_groups_up_to

@@ -20,8 +20,8 @@ from crowdgate.anonymity.published_attacks.request import CurveRequest
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import PEOPLE, format_value, rounded
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
 

@@ -18,14 +18,15 @@ from crowdgate.audit.common.text import OUTCOMES, facts_listing
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.report.report import Report, Section
+from crowdgate.kind.section import Section
+from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import AuditSpec
-    from crowdgate.report.html import SvgPicture
+    from crowdgate.report.svg import SvgPicture
 
 R = TypeVar("R", bound=AnyRecord)
 F = TypeVar("F", bound=Findings)

@@ -7,9 +7,9 @@ from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import InferenceEstimate
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
+from crowdgate.kind.section import Section
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.report.svg import SvgPicture
 
 SEEN = "Attacks see that and a release; baselines see that and the same table without the person."
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 from crowdgate.audit.inference.text import QUESTIONS
 from crowdgate.audit.membership.attacks import ATTACKS
 from crowdgate.audit.membership.text import Claimed, attack_listing, point_listing, precision_listing
+from crowdgate.kind.section import Section
 from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.report.svg import SvgPicture
 
 LEARNED = "Membership in the table that a release was made of."
 SCORED = (

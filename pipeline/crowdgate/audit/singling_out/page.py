@@ -4,9 +4,9 @@ from fractions import Fraction
 
 from crowdgate.audit.singling_out.findings import RateAtWeight, baseline_of
 from crowdgate.audit.singling_out.text import SingledOut, listings
+from crowdgate.kind.section import Section
 from crowdgate.report.chart import MeasuredCurve, MeasuredShare, draw_curves
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.report.svg import SvgPicture
 
 DRAWN = 6
 """Greatest number of attackers in the chart: the best ones, so that intervals remain distinguishable."""
