@@ -8,9 +8,12 @@ import pytest
 from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.key import draw_key
+from crowdgate.pages.private_record import record_report
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.releases.release import release
 from crowdgate.report.pictures import picture_table
+from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate, good_rows
 
 RELEASE = "clinic/1/2026-01-01"
@@ -68,3 +71,15 @@ def test_values_before_and_after_are_those_of_the_table_and_the_release(clinic: 
     }  # fmt: skip
     assert sum(point.value for point in after.points) == pytest.approx(1)
     assert ["north", "in the table", "33.33%"] in list(picture_table(ward).texts)
+
+
+def test_children_of_the_same_keys_are_rows_of_one_table_and_no_figure_is_lost() -> None:
+    third = "1/30000000000000000000"
+    nested = {"k": 7, "of": [1, 2], "parts": [{"name": "a", "rho": third}, {"name": "b", "rho": 0.25}], "x": {"y": {}}}
+    record = PrivateRecord(RELEASE, "ledger", "people", True, {"outcome": "withheld", "settings": nested})
+    tables = {each.title: (each.titles, list(each.texts)) for each in listings_of(record_report(record))}
+    assert tables == {
+        "": (["figure", "value"], [["k", "7"], ["of", "1, 2"]]),
+        "parts": (["", "name", "rho"], [["1", "a", "3.33333e-20"], ["2", "b", "0.25"]]),
+        "x": (["figure", "value"], [["y", ""]]),
+    }

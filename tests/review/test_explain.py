@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -196,16 +197,27 @@ def test_the_caveats_of_the_papers_are_told_of_every_kind(policy: str) -> None:
     assert ("The sample stays secret" in text) == (policy == DEMO_POLICY)
 
 
+def strings(value: Any) -> Iterator[str]:
+    """Yield every text in a value of JSON."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from strings(each)
+
+
 @pytest.mark.parametrize("policy", DEMOS)
-def test_all_three_forms_say_the_same_words(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_all_four_forms_say_the_same_words(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
     made = {}
     for form in ("terminal", "markdown", "html"):
         assert crowdgate("explain", ROOT / policy, "--format", form) == 0
         made[form] = capfd.readouterr().out
+    report = numbers(ROOT / policy, "explain", capfd)
     page = html.unescape(re.sub(r"<style>.*?</style>|<title>.*?</title>|<[^>]*>", " ", made["html"], flags=re.DOTALL))
     source = re.sub(r"\\(.)", r"\1", re.sub(r"^\|?[-:|]+$|[|#`]|\*\*|^- ", " ", made["markdown"], flags=re.MULTILINE))
     plain = re.sub(r"[•─]", " ", made["terminal"])
     assert source.split() == page.split()
+    assert " ".join(strings(report)).split() == ["shown", *source.split()]
     assert "".join(source.split()) == "".join(plain.split())
 
 

@@ -1,26 +1,29 @@
 """A private record as a report for its custodian. Text of a record can hold anything, so it is made printable first."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
-from crowdgate.kind.listing import text_listing
+from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.kind.section import Section, table_section
 from crowdgate.manifest import GateFields
-from crowdgate.number_text import Value
+from crowdgate.number_text import AMOUNT, Value, format_value
 from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.report.report import Report
 from crowdgate.system import permissions
 
 NO_DIGEST = "The ledger holds no digest of this record: the run stopped before the digest was recorded."
 _FORMED = ("outcome", "ingestion", "verdicts", "rules", "release")
+_LONG_FRACTION = re.compile(r"-?\d+/\d{7,}")
 _HOLDS = {True: "yes", False: "no", None: "not known"}
 Row = Sequence[str]
 
 
 def record_report(found: PrivateRecord, *, full: bool = True) -> Report:
-    """Return a private record as a report: ingestion summary, rules, gates, and everything else unchanged. Unless
-    `full`, everything else is named only; of a run that crashed all is shown."""
+    """Return a private record as a report: ingestion summary, rules, gates, and everything else. Unless `full`,
+    everything else is named only; of a run that crashed all is shown."""
     record: dict[str, Any] = _printable(found.sections)
     title = f"Private record of {found.release_id}: {record.get('outcome')}"
     full = full or record.get("outcome") == "crashed"
@@ -41,15 +44,16 @@ def _sections(found: PrivateRecord, record: dict[str, Any], full: bool) -> Itera
         yield table_section("Gates", ("gate", "class", "outcome", "measured"), gates)
     rest = [name for name in record if name not in _FORMED]
     if full:
-        yield from (table_section(name.capitalize(), ("figure", "value"), _figures(record[name])) for name in rest)
+        yield from (Section(name.capitalize(), listings=list(_listings(record[name]))) for name in rest)
     elif rest:
         yield Section("", [f"More with --full, --page FILE or --json: {', '.join(rest)}."])
 
 
 def _ingestion(came_in: dict[str, Any]) -> Iterator[Section]:
     if columns := came_in.get("columns"):
-        counts = _figures({name: came_in[name] for name in ("rows", "people") if came_in.get(name)})
-        yield table_section("Ingestion summary", ("counted", "number"), counts)
+        counted = {name: came_in[name] for name in ("rows", "people") if came_in.get(name)}
+        points = [f"{name}, {of}: {number}" for name, each in counted.items() for of, number in each.items()]
+        yield Section("Ingestion summary", points=points)
         titles = ("column", ("invalid cells", "d"), "share", "reasons", "then")
         yield Section(listings=[text_listing("", titles, (_column(*each) for each in columns.items()))])
 
@@ -64,16 +68,40 @@ def _gate(stored: Any) -> Row:
     return verdict.gate, str(verdict.reads), verdict.ended, verdict.reason
 
 
-def _figures(value: Any, path: tuple[str, ...] = ()) -> Iterator[Row]:
-    """Yield the path and the text of each figure in a nested value of JSON; a list of figures is one text. Nested
-    children of a list are numbered."""
-    if isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
-        value = {str(number): each for number, each in enumerate(value, start=1)}
-    if isinstance(value, dict) and value:
-        for name, each in value.items():
-            yield from _figures(each, (*path, name))
-    else:
-        yield ": ".join(path), ", ".join(map(str, value)) if isinstance(value, dict | list) else str(value)
+def _listings(value: Any, title: str = "") -> Iterator[Listing]:
+    """Yield a nested value of JSON as tables: one of its figures, and one of each nested child, under its path.
+
+    Children with the same keys are the rows of one table. Children of a list are numbered.
+    """
+    children = value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value], 1))
+    nested = {name: each for name, each in children.items() if _is_nested(each)}
+    keys = [list(each) for each in nested.values() if isinstance(each, dict)]
+    if 1 < len(keys) == len(children) and all(each == keys[0] for each in keys):
+        rows = ((str(name), *map(_text, each.values())) for name, each in nested.items())
+        yield text_listing(title, ("", *keys[0]), rows)
+        return
+    figures = [(str(name), _text(each)) for name, each in children.items() if name not in nested]
+    if figures:
+        yield text_listing(title, ("figure", "value"), figures)
+    for name, each in nested.items():
+        yield from _listings(each, f"{title}: {name}" if title else str(name))
+
+
+def _is_nested(value: Any) -> bool:
+    if isinstance(value, dict):
+        return bool(value)
+    return isinstance(value, list) and any(isinstance(each, dict | list) for each in value)
+
+
+def _text(value: Any) -> str:
+    """Return a value of JSON as text for people: six digits of a number that is not whole."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, str) and _LONG_FRACTION.fullmatch(value):
+        return format_value(Fraction(value), AMOUNT)
+    return format_value(value, AMOUNT) if isinstance(value, float) else str(value)
 
 
 def _printable(value: Any) -> Any:

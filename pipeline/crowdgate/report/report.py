@@ -47,7 +47,7 @@ class Report:
         """Return the object that `--json` prints."""
         if self.data is not None:
             return self.data()
-        return {"outcome": "reported", "title": self.title, "sections": [*map(_section_json, self.sections())]}
+        return {"outcome": "shown", "title": self.title, "sections": [*map(_section_json, self.sections())]}
 
     def markdown(self) -> str:
         """Return the page as Markdown."""
