@@ -630,7 +630,7 @@ def part(drawn: Drawn) -> Iterator[PageBlock]:
     """Yield the blocks of a figure: its picture, words and numbers."""
     yield PageBlock(f"## {paragraph_text(drawn.title)}")
     if drawn.picture:
-        yield PageBlock(draw=lambda: [SvgPicture(drawn.picture, drawn.title)])
+        yield PageBlock(draw=lambda: SvgPicture(drawn.picture, drawn.title))
     yield PageBlock(markdown_paragraph(drawn.words))
     head, *rows = drawn.numbers
     yield PageBlock(markdown_table(text_listing("", head, rows)))

@@ -2,13 +2,14 @@
 
 import html
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series, SeriesStyle, curve
 from crowdgate.kind.section import Section, table_section
 from crowdgate.report import pictures
 from crowdgate.report.blocks import PageBlock
@@ -18,6 +19,7 @@ from crowdgate.report.pictures import alt, draw_picture, picture_table
 from crowdgate.report.report import Report
 from tests.examples import examples
 
+Scale = Literal["linear", "near", "log"]
 NUMBER = st.floats(0.001, 1e9, allow_nan=False)
 POINTS = st.lists(st.builds(PicturePoint, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
 
@@ -119,6 +121,35 @@ def test_a_picture_is_laid_out_once_as_matplotlib_would_lay_it_out(
     once = draw_picture(made)
     monkeypatch.setattr(pictures, "figure_of", with_layout)
     assert once == draw_picture(made)
+
+
+def drawn(series: Sequence[Series], place: Literal["linear", "log"] = "log", value: Scale = "linear") -> str:
+    return draw_picture(Picture("p", "T", "x", "y", tuple(series), (), place, value)).svg
+
+
+def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
+    """The axis includes all points and confidence limits."""
+    points = (PicturePoint(0.1, 0.99, 0.98, 0.995), PicturePoint(1.0, 0.97, 0.96, 0.975))
+    near, whole = (drawn([Series("a", points, "joined")], value=scale) for scale in ("near", "linear"))
+    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+@pytest.mark.parametrize("style", ["joined", "dashed"])
+def test_a_dashed_series_has_the_colour_of_the_one_before(style: SeriesStyle) -> None:
+    svg = drawn([curve("a", [(1.0, 0.5), (2.0, 0.6)]), curve("b", [(1.0, 0.5), (2.0, 0.6)], style)])
+    assert (pictures.COLOURS[1] in svg) == (style == "joined") != ("stroke-dasharray" in svg)
+
+
+@pytest.mark.parametrize("place", ["linear", "log"])
+def test_intervals_at_one_place_of_a_logarithmic_axis_stand_side_by_side(place: Literal["linear", "log"]) -> None:
+    one, other = (Series(name, (PicturePoint(1.0, 0.5, 0.4, 0.6), PicturePoint(9.0, 0.5))) for name in "ab")
+    placed = re.findall(
+        r'd="M ([\d.]+) [\d.]+ \nL \1 [\d.]+ \n"[^>]*stroke: #(?:1a4a7a|b85c00)', drawn([one, other], place)
+    )
+    assert (placed[:2] == placed[2:4]) == (place == "linear")
 
 
 DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")

@@ -23,8 +23,8 @@ Paragraph = str | Lead
 class Section:
     """A part of a report, in this order: paragraphs, points of a list, pictures, listings.
 
-    `charts`: the charts of the report are drawn in this section. A `further` section is only for pages; a terminal
-    shows no headings. `level` is that of the heading: 2, or 3 for a part of the section before.
+    A `further` section is only for pages; a terminal shows no headings. `level` is that of the heading: 2, or 3 for a
+    part of the section before.
     """
 
     heading: str = ""
@@ -32,7 +32,6 @@ class Section:
     points: Sequence[str] = ()
     pictures: Callable[[], Sequence[Picture]] = tuple
     listings: Sequence[Listing] = ()
-    charts: bool = False
     further: bool = False
     level: int = 2
 

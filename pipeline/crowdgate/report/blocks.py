@@ -1,7 +1,7 @@
 """The blocks of a page: Markdown text, and pictures that only HTML shows."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from crowdgate.kind.listing import Listing
@@ -11,24 +11,23 @@ from crowdgate.report import paragraph_text, safe_cell
 from crowdgate.report.pictures import draw_picture, picture_table
 from crowdgate.report.svg import SvgPicture
 
-Charts = Callable[[], Sequence[SvgPicture]]
 _BEGINS_A_LIST = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$))|(?=[-+=]+(?:\s|$)))")
 
 
 @dataclass(frozen=True, eq=False)
 class PageBlock:
-    """A block of a page: a text as Markdown, or pictures without one. HTML folds a `folded` table."""
+    """A block of a page: a text as Markdown, or a picture without one. HTML folds a `folded` table."""
 
     text: str = ""
-    draw: Charts = tuple
+    draw: Callable[[], SvgPicture] | None = None
     folded: bool = False
 
 
-def page_blocks(title: str, sections: Iterable[Section], charts: Charts = tuple) -> Iterator[PageBlock]:
-    """Yield the blocks of a page: its title, and its sections with the charts in their place."""
+def page_blocks(title: str, sections: Iterable[Section]) -> Iterator[PageBlock]:
+    """Yield the blocks of a page: its title and its sections."""
     yield PageBlock(f"# {paragraph_text(title)}")
     for each in sections:
-        yield from _section(each, charts)
+        yield from _section(each)
 
 
 def markdown(blocks: Iterable[PageBlock]) -> str:
@@ -43,15 +42,13 @@ def markdown_paragraph(said: Paragraph) -> str:
     return f"**{paragraph_text(said.lead)}** {paragraph_text(said.rest)}".rstrip()
 
 
-def _section(section: Section, charts: Charts) -> Iterator[PageBlock]:
+def _section(section: Section) -> Iterator[PageBlock]:
     """Yield the blocks of a section. A single listing under a heading has no title of its own."""
     if section.heading:
         yield PageBlock(f"{'#' * section.level} {paragraph_text(section.heading)}")
     yield from (PageBlock(markdown_paragraph(each)) for each in section.sentences)
     if section.points:
         yield PageBlock("\n".join(f"- {markdown_paragraph(each)}" for each in section.points))
-    if section.charts:
-        yield PageBlock(draw=charts)
     pictures = section.pictures()
     for picture in pictures:
         yield from _picture(picture)
@@ -62,7 +59,7 @@ def _section(section: Section, charts: Charts) -> Iterator[PageBlock]:
 
 def _picture(picture: Picture) -> Iterator[PageBlock]:
     yield PageBlock(f"### {paragraph_text(picture.title)}")
-    yield PageBlock(draw=lambda: [draw_picture(picture)])
+    yield PageBlock(draw=lambda: draw_picture(picture))
     limits = "; ".join(each.name for each in picture.limits)
     yield from (
         PageBlock(markdown_paragraph(each)) for each in (picture.note, f"Marked: {limits}." if limits else "") if each

@@ -31,14 +31,15 @@ def as_html(title: str, blocks: Iterable[PageBlock], links: Mapping[str, str] | 
 
 
 def _block(block: PageBlock, links: Mapping[str, str]) -> str:
-    figures = "".join(each.figure for each in block.draw())
+    if block.draw is not None:
+        return block.draw().figure
     reader = _reader()
     tokens = reader.parse(block.text)
     for opening, inside in pairwise(tokens):
         if opening.type == "td_open" and not opening.attrs:
             _edit_cell(opening, inside, links)
     text = reader.renderer.render(tokens, reader.options, {})
-    return figures + (_FOLD.format(text) if block.folded else text)
+    return _FOLD.format(text) if block.folded else text
 
 
 @cache

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.kind.listing import Listing
+from crowdgate.kind.picture import Picture
 from crowdgate.kind.section import Section, plain
 from crowdgate.publish.pages import write_page
-from crowdgate.report.blocks import Charts, PageBlock, markdown, page_blocks
+from crowdgate.report.blocks import PageBlock, markdown, page_blocks
 from crowdgate.report.page_files import check_name, in_style, page_language
 from crowdgate.report.pictures import picture_table
 from crowdgate.system import permissions
@@ -20,7 +21,7 @@ from crowdgate.system import permissions
 @dataclass(frozen=True, eq=False)
 class Report:
     """A report whose parts are made when it is written: its sections, with the decimal mark in force; `data`, the
-    object of `--json`, by default the sections; and charts.
+    object of `--json`, by default the sections.
 
     A terminal begins with `opening`, a page with its title. `access` is the access to the file of the page.
     """
@@ -28,7 +29,6 @@ class Report:
     title: str
     sections: Callable[[], Sequence[Section]]
     data: Callable[[], dict[str, Any]] | None = None
-    charts: Charts = tuple
     opening: str = ""
     links: dict[str, str] = field(default_factory=dict)
     """The files next to the page, by the cells that link to them."""
@@ -68,7 +68,7 @@ class Report:
         write_page(path, in_style(self.markdown) if path.suffix == ".md" else self.html(), self.access)
 
     def _blocks(self) -> Iterator[PageBlock]:
-        return page_blocks(self.title, self.sections(), self.charts)
+        return page_blocks(self.title, self.sections())
 
 
 def _section_json(section: Section) -> dict[str, Any]:
@@ -88,20 +88,20 @@ def short_report(
     words: Callable[[], Sequence[str]],
     listings: Sequence[Listing],
     about: dict[str, Any],
-    charts: Charts = tuple,
+    pictures: Callable[[], Sequence[Picture]] = tuple,
     outcome: str = "predicted",
 ) -> Report:
-    """Return a report of one plain sentence and notes on its basis (`words`), with charts and listings.
+    """Return a report of one plain sentence and notes on its basis (`words`), with pictures and listings.
 
     `about` describes the subject of the report in the object of `--json`.
     """
 
     def sections() -> list[Section]:
         sentence, *notes = words()
-        return [Section("", [sentence], notes, charts=True), *(Section(listings=[each]) for each in listings)]
+        return [Section("", [sentence], notes, pictures), *(Section(listings=[each]) for each in listings)]
 
     def data() -> dict[str, Any]:
         (sentence, *notes), rows = words(), {each.name: each.to_json() for each in listings}
         return {"outcome": outcome, **about, "plain": sentence, "notes": notes, **rows}
 
-    return Report(title, sections, data, charts)
+    return Report(title, sections, data)
