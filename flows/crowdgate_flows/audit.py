@@ -15,7 +15,6 @@ from crowdgate.audit.common.run import AuditRequest
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
-from crowdgate.report.html import PICTURES
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
@@ -57,5 +56,5 @@ def audit(
 def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
     """Publish the findings as a page of the run: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        page = AUDITS[question].report(found).markdown().replace(PICTURES, "")
+        page = AUDITS[question].report(found).markdown()
         create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-findings")

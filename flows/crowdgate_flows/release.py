@@ -21,7 +21,6 @@ from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
 from crowdgate.releases.dry_run import DryRun
 from crowdgate.releases.enforcement import WORDS
-from crowdgate.report.html import without_marks
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
@@ -151,7 +150,7 @@ def _withheld_message(end: Result) -> str:
 def _artifact(result: Result) -> None:
     """Publish the public page of the release on the run's page."""
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
-        create_markdown_artifact(markdown=without_marks(page_after(result).markdown()), key="release-verdicts")
+        create_markdown_artifact(markdown=page_after(result).markdown(), key="release-verdicts")
 
 
 def _slot(as_of: str | None) -> str:

@@ -27,7 +27,6 @@ from crowdgate.gate import Outcome
 from crowdgate.ledger.audits import attempts, audits, key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
-from crowdgate.report.chart import PlotLine, draw_lines
 from crowdgate.system import extras
 from tests.audit.workshop import SEED, Town, five_blocks, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, write_parquet
@@ -219,22 +218,6 @@ def test_a_setting_in_which_nothing_could_be_found_is_refused(tmp_path: Path, se
     town = make(tmp_path / "town", f"  audit: {section}\n")
     with pytest.raises(ConfigurationError, match=said):
         town.infer()
-
-
-def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
-    """The axis includes all points and confidence limits."""
-    line = PlotLine("a", ((0.1, 0.99), (1, 0.97)), ((0.98, 0.995), (0.96, 0.975)))
-    near, whole = (draw_lines([line], "x", "y", scale).svg for scale in ("near", "linear"))
-    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [
-        (False, True),
-        (True, False),
-    ]
-
-
-def test_the_ends_of_a_single_point_are_drawn() -> None:
-    one = draw_lines([PlotLine("a", ((1, 0.97),), ((0.96, 0.975),))], "x", "y", "near")
-    two = draw_lines([PlotLine("a", ((0.1, 0.97), (1, 0.97)), ((0.96, 0.975),) * 2)], "x", "y", "near")
-    assert ["LineCollection" in picture.svg for picture in (one, two)] == [True, False]
 
 
 def test_without_scikit_learn_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.policy import AuditSpec
+from crowdgate.report.pictures import COLOURS
 from tests.audit.people import rows
 from tests.audit.workshop import SEED, Town, make_town, only_few_controls, unplayed
 from tests.workshop import MARK, crowdgate, good_rows, write_parquet
@@ -264,9 +265,10 @@ def test_the_command_says_what_was_found_and_writes_a_page(town: Watched, capfd:
         for part in ("Membership audit of clinic", "How likely is it right?", "likelihood ratio", "1:2400", SEED):
             assert part in text
         assert MARK not in text
-    assert text.count(">1:30, allowed<") == 1
-    assert "#9467bd" in text, "five skews"
-    assert "#8c564b" not in text, "what is allowed has the colour of what was measured"
+    svg = text.partition("<svg")[2].partition("</svg>")[0]
+    assert svg.count(">1:30, allowed<") == 1
+    assert COLOURS[4] in svg, "five skews"
+    assert COLOURS[5] not in svg, "what is allowed has the colour of what was measured"
     printed = capfd.readouterr().out
     assert printed.startswith("pass clinic/1, membership\n")
     assert "Within the limit" in printed

@@ -22,6 +22,8 @@ import numpy as np
 
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.audit.inference import models
+from crowdgate.kind.section import Section
+from crowdgate.report.blocks import page_blocks
 from crowdgate.report.html import as_html
 from tests.benchmarks.bankchurners_printed import FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_8
 from tests.benchmarks.bankchurners_synthetic import DELTA, made
@@ -43,7 +45,7 @@ from tests.benchmarks.bankchurners_table import (
     split,
     with_copies,
 )  # fmt: skip
-from tests.benchmarks.koot_figures import Drawn, canvas, label, part, pictures, svg
+from tests.benchmarks.koot_figures import Drawn, canvas, label, part, svg
 from tests.benchmarks.options import DATA, parse
 
 NUMBERS = tuple(name for name in FIGURE_4 if name not in NAMES)
@@ -336,18 +338,14 @@ FIGURES: tuple[Callable[[Setting], Drawn], ...] = (figure_4, figure_5, figure_6,
 
 def page(found: Setting, seed: int, figures: Sequence[Drawn]) -> str:
     targets = int(found.draws[0].asked.sum())
-    text = [
-        f"# {TITLE}",
-        "",
+    said = [
         "P. Francis, D. Wagner, Towards more accurate and useful data anonymity vulnerability measures, section 4, "
         "drawn again by the models of the inference audit. Baselines only: no release is attacked here.",
-        "",
         f"{found.people.size:,} people in {len(found.every)} attributes; {len(found.draws)} splits into "
         f"{found.people.size - targets:,} members and {targets:,} non-members, seed {seed}.",
-        "",
-        *map(part, figures),
     ]
-    return as_html(TITLE, "\n".join(text), pictures(figures))
+    head = page_blocks(TITLE, [Section("", said)])
+    return as_html(TITLE, [*head, *(block for each in figures for block in part(each))])
 
 
 def drawn(found: Setting, only: int | None = None) -> Iterator[Drawn]:

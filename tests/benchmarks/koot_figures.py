@@ -10,9 +10,8 @@ import argparse
 import io
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,12 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from numpy.typing import NDArray
 
-from crowdgate.report import cell, paragraph_text
-from crowdgate.report.html import SvgPicture as Picture
-from crowdgate.report.html import as_html, mark
+from crowdgate.kind.listing import text_listing
+from crowdgate.kind.section import Section
+from crowdgate.report import paragraph_text
+from crowdgate.report.blocks import PageBlock, markdown_paragraph, markdown_table, page_blocks
+from crowdgate.report.html import as_html
+from crowdgate.report.svg import SvgPicture
 from crowdgate.risk import approximations as ours
 from crowdgate.risk import widths
 from crowdgate.risk.bins import Bins
@@ -605,42 +607,33 @@ SMALL = ("4.1", "4.4", "5.2", "6.3", "section 6.5")
 """The figures of a small run."""
 
 
+TITLE = "The figures of Koot's thesis on public data"
+
+
 def page(sources: Sequence[Source], seed: int, figures: Sequence[Drawn]) -> str:
-    text = [
-        "# The figures of Koot's thesis on public data",
-        "",
+    populations = [
+        f"{source.words}: {len(source.areas)} populations, {sum(area.ages.size for area in source.areas):,} people"
+        for source in sources
+    ]
+    said = [
         "M. Koot, Measuring and predicting anonymity (thesis, University of Amsterdam, 2012), drawn again. κ = Σ p "
         "ln(N p) is the Kullback-Leibler distance to the uniform law, in nats; χ = (N Σ p² − 1) / 2 the excess of "
         "collisions, which the thesis's expansions contain where it writes κ. Exact values are sums over all bins, or "
         "Cauchy integrals.",
-        "",
         f"Random numbers: seed {seed}. Populations:",
-        "",
-        *(
-            f"- {source.words}: {len(source.areas)} populations, {sum(area.ages.size for area in source.areas):,} "
-            f"people"
-            for source in sources
-        ),
-        "",
-        *map(part, figures),
     ]
-    return as_html("The figures of Koot's thesis on public data", "\n".join(text), pictures(figures))
+    head = page_blocks(TITLE, [Section("", said, populations)])
+    return as_html(TITLE, [*head, *(block for each in figures for block in part(each))])
 
 
-def part(drawn: Drawn) -> str:
-    """A figure with its words and numbers, as Markdown."""
-    head, *rows = ([cell(each) for each in row] for row in drawn.numbers)
-    table = "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
-    return f"## {paragraph_text(drawn.title)}\n\n{mark(_named(drawn))}\n\n{paragraph_text(drawn.words)}\n\n{table}\n"
-
-
-def pictures(figures: Sequence[Drawn]) -> list[Picture]:
-    """Their pictures, each at its place."""
-    return [Picture(each.picture, each.title, mark(_named(each))) for each in figures if each.picture]
-
-
-def _named(drawn: Drawn) -> str:
-    return f"figure {sha256(drawn.title.encode()).hexdigest()[:12]}"
+def part(drawn: Drawn) -> Iterator[PageBlock]:
+    """Yield the blocks of a figure: its picture, words and numbers."""
+    yield PageBlock(f"## {paragraph_text(drawn.title)}")
+    if drawn.picture:
+        yield PageBlock(draw=lambda: SvgPicture(drawn.picture, drawn.title))
+    yield PageBlock(markdown_paragraph(drawn.words))
+    head, *rows = drawn.numbers
+    yield PageBlock(markdown_table(text_listing("", head, rows)))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ NEEDED = {
     "--version": (),
     "--help": (),
     "check {policy}": (),
-    "explain {policy}": ("jinja2",),  # of templates
+    "explain {policy}": (),
     "plan {policy}": ("scipy",),  # of forecasts
     "replay {policy}": (),
     "verify {missing}": (),

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.kind.listing import Listing
 from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import RECORD_OPENED
 from crowdgate.ledger.key import draw_key
+from crowdgate.pages.private_record import record_report
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.releases.release import release
-from crowdgate.report.pictures import picture_values
+from crowdgate.report.pictures import picture_table
+from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate, good_rows
 
 RELEASE = "clinic/1/2026-01-01"
@@ -59,15 +61,25 @@ def test_it_needs_a_file_and_looks_at_nothing_without(clinic: Workshop, capsys: 
 
 def test_values_before_and_after_are_those_of_the_table_and_the_release(clinic: Workshop) -> None:
     """The wards are a third each in the table."""
-    from crowdgate.pages.private_pictures import private_pictures
+    from crowdgate.pages.private_pictures import private_section
 
-    found = private_pictures(ledger_at(clinic.root, None), RELEASE)
-    (ward,) = [each for each in found.pictures if each.title.startswith("ward: before and after")]
+    found = private_section(ledger_at(clinic.root, None), RELEASE).pictures()
+    (ward,) = [each for each in found if each.title.startswith("ward: before and after")]
     before, after = ward.series
     assert {point.at: round(point.value, 9) for point in before.points if point.value} == {
         "north": 0.333333333, "south": 0.333333333, "east": 0.333333333,
     }  # fmt: skip
     assert sum(point.value for point in after.points) == pytest.approx(1)
-    table = picture_values(ward)["table"]
-    assert isinstance(table, Listing)
-    assert ["north", "in the table", "33.33%"] in list(table.texts)
+    assert ["north", "in the table", "33.33%"] in list(picture_table(ward).texts)
+
+
+def test_children_of_the_same_keys_are_rows_of_one_table_and_no_figure_is_lost() -> None:
+    third = "1/30000000000000000000"
+    nested = {"k": 7, "of": [1, 2], "parts": [{"name": "a", "rho": third}, {"name": "b", "rho": 0.25}], "x": {"y": {}}}
+    record = PrivateRecord(RELEASE, "ledger", "people", True, {"outcome": "withheld", "settings": nested})
+    tables = {each.title: (each.titles, list(each.texts)) for each in listings_of(record_report(record))}
+    assert tables == {
+        "": (["figure", "value"], [["k", "7"], ["of", "1, 2"]]),
+        "parts": (["", "name", "rho"], [["1", "a", "3.33333e-20"], ["2", "b", "0.25"]]),
+        "x": (["figure", "value"], [["y", ""]]),
+    }

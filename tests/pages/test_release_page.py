@@ -11,11 +11,12 @@ from crowdgate.errors import ConfigurationError, LedgerRefused, VerificationFail
 from crowdgate.kind.run import Request, Result
 from crowdgate.measures import MEASURES, Aspect
 from crowdgate.pages.index import write_index
-from crowdgate.pages.release import ReleasePage, page_after, page_in, requested_page
+from crowdgate.pages.release import page_after, page_in, requested_page
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases.release import release
-from crowdgate.report.html import as_html
+from crowdgate.report.report import Report
 from crowdgate.sampling import SecretKey
+from tests.reports import listings_of, pictures_of
 from tests.workshop import MARK, Workshop, crowdgate, good_rows, make_workshop
 
 SLOTS = ("2026-01-01", "2026-02-01", "2026-03-01")
@@ -32,7 +33,7 @@ def made(clinic: Workshop, slot: str) -> Result:
     return release(Request(clinic.policy, slot), lambda: SecretKey(bytes(32), injected=False))
 
 
-def page(clinic: Workshop, slot: str, version: int = 1) -> ReleasePage:
+def page(clinic: Workshop, slot: str, version: int = 1) -> Report:
     return page_in(ledger_at(clinic.root, None), clinic.root, f"clinic/{version}/{slot}")
 
 
@@ -81,7 +82,8 @@ def test_a_withheld_run_says_which_rules_withheld_and_that_it_is_paid_for(clinic
     assert "stays charged" in text
     assert "suppressed_share" not in text.replace("\\", "")
     assert "Four questions" not in text
-    assert [each.gate for each in found.told.verdicts or ()] == [each.gate for each in result.verdicts if each.public]
+    (judged,) = [each for each in listings_of(found) if each.titles[0] == "rule"]
+    assert [row[0] for row in judged.texts] == [each.gate for each in result.verdicts if each.public]
 
 
 def test_what_was_not_read_is_not_said_to_be_paid_for(clinic: Workshop) -> None:
@@ -96,7 +98,7 @@ def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -
     results = [made(clinic, SLOTS[0])]
     results.append(withheld(clinic, SLOTS[1]))
     found = page(clinic, SLOTS[1], 2)
-    (rows,) = [each for each in found.everything if each.title == "released_rows at least 999"]
+    (rows,) = [each for each in pictures_of(found) if each.title == "released_rows at least 999"]
     (series,) = rows.series
     measured = [next(v.shown.value for v in r.verdicts if v.measure == "released_rows" and v.shown) for r in results]
     assert [(point.at, point.value) for point in series.points] == [
@@ -109,7 +111,7 @@ def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -
 def test_a_first_run_has_no_pictures_of_single_points(clinic: Workshop) -> None:
     result = made(clinic, SLOTS[0])
     found = page(clinic, SLOTS[0])
-    assert not [each for each in found.everything if each.name.startswith("gate")]
+    assert not [each for each in pictures_of(found) if each.name.startswith("gate")]
     text = found.markdown()
     assert "How near to the limits" not in text
     assert all(each.reason in text for each in result.verdicts if each.public)
@@ -122,7 +124,7 @@ def test_an_excess_beyond_another_share_is_another_number(clinic: Workshop) -> N
     clinic.edit(clinic.policy, "of: ward, at_most: 0.5", "of: ward, at_most: 0.25")
     withheld(clinic, SLOTS[1])
     made(clinic, SLOTS[2])
-    (drawn,) = [each for each in page(clinic, SLOTS[2], 2).everything if each.title.startswith("invalid_share")]
+    (drawn,) = [each for each in pictures_of(page(clinic, SLOTS[2], 2)) if each.title.startswith("invalid_share")]
     assert [point.at for point in drawn.series[0].points] == [f"2/{SLOTS[1]}", f"2/{SLOTS[2]}"]
 
 
@@ -155,7 +157,7 @@ def test_a_forged_private_record_tells_nothing(clinic: Workshop) -> None:
     said["verdicts"][0]["outcome"] = "fail"
     record.write_text(json.dumps(said))
     found = page(clinic, SLOTS[0], 2)
-    assert found.told.verdicts is None
+    assert "No verdict of a rule is known" in found.markdown()
     assert "differs from the one that the ledger recorded" in found.markdown()
 
 
@@ -202,7 +204,7 @@ def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Wor
     made(clinic, SLOTS[0])
     found = page(clinic, SLOTS[0])
     assert "All that block passed, but for 1 that failed and is waived." in found.markdown()
-    html = as_html(found.title, found.markdown())
+    html = found.html()
     assert "<td>&lt;script&gt;x&lt;/script&gt; | [a](b) *c*</td>" in html
     assert not re.search(r"<script|<em>|<b>|<a ", html)
 

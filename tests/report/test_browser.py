@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from crowdgate.kinds import KINDS
+from crowdgate.report.blocks import PageBlock
 from crowdgate.report.html import as_html
 from tests.audit.workshop import make_town, only_few_controls
 from tests.conformance.copies import SLOT, Case, working_copy
@@ -122,7 +123,7 @@ def test_the_page_of_an_audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, b
 def test_the_widest_digest_fits_on_paper(tmp_path: Path, browser: Any) -> None:
     """Letters differ in width: once the digests on a page decided whether it fitted."""
     (tmp_path / "facts.html").write_text(
-        as_html("t", f"# t\n\n| | |\n|---|---|\n| population_digest_of_a_long_name | {'d' * 64} |\n")
+        as_html("t", [PageBlock(f"| | |\n|---|---|\n| population_digest_of_a_long_name | {'d' * 64} |\n")])
     )
     assert look(browser, tmp_path / "facts.html").wider == {WIDTH: 0, PAPER: 0}
 

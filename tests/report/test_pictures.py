@@ -2,20 +2,24 @@
 
 import html
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.kind.listing import Listing
-from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series, SeriesStyle, curve
+from crowdgate.kind.section import Section, table_section
 from crowdgate.report import pictures
+from crowdgate.report.blocks import PageBlock
 from crowdgate.report.chart import figure_of
-from crowdgate.report.html import NUMBERS, SvgPicture, as_html, mark, without_marks
-from crowdgate.report.pictures import alt, draw_picture, picture_values
+from crowdgate.report.html import as_html
+from crowdgate.report.pictures import alt, draw_picture, picture_table
+from crowdgate.report.report import Report
 from tests.examples import examples
 
+Scale = Literal["linear", "near", "log"]
 NUMBER = st.floats(0.001, 1e9, allow_nan=False)
 POINTS = st.lists(st.builds(PicturePoint, NUMBER, NUMBER, NUMBER, NUMBER), min_size=1, max_size=6).map(tuple)
 
@@ -29,8 +33,7 @@ def picture(*points: PicturePoint, **rest: object) -> Picture:
 @given(POINTS, POINTS)
 def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
-    told = picture_values(drawn)["table"]
-    assert isinstance(told, Listing)
+    told = picture_table(drawn)
     assert told.titles == ["x", "of", "y", "low end", "high end"]
     rows = list(told.texts)
     assert [row[1] for row in rows] == ["a"] * len(one) + ["b"] * len(other)
@@ -51,7 +54,6 @@ def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: 
 def test_a_picture_is_the_same_each_time_and_told_in_words(made: Picture) -> None:
     one, two = draw_picture(made), draw_picture(made)
     assert one == two
-    assert one.mark == mark("picture one")
     assert "limit (at most 7)" in one.svg
     assert "limit (at most 7)" in one.alt == alt(made)
     assert '<svg role="img" aria-label="Title: value by place.' in one.figure
@@ -74,24 +76,20 @@ def test_names_below_an_axis_are_names() -> None:
 
 
 def test_a_page_asks_nobody_and_runs_nothing() -> None:
-    page = f"# T\n\n{mark('picture one')}\n\n{NUMBERS}\n\n| a |\n|---|\n| pass, waived |\n| <script>x</script> |\n"
-    made = as_html("T <b>", page, [draw_picture(picture(PicturePoint(1.0, 3.0)))])
+    drawn, rows = picture(PicturePoint(1.0, 3.0)), [["pass, waived"], ["<script>x</script>"]]
+    page = Report("T <b>", lambda: [Section(pictures=lambda: [drawn]), table_section("h", ["a"], rows)])
+    made = page.html()
     assert "<title>T &lt;b&gt;</title>" in made
     assert "default-src 'none'" in made
     assert "<script" not in made
     assert not re.search(r"(src|href)=\"(?!#)", made.replace('xlink:href="#', ""))
     assert re.search(r"<figure><svg role=\"img\" aria-label=.*<details><summary>", made, re.DOTALL)
     assert '<td class="pass">pass, waived</td>' in made
-    assert "\ue000" not in made
-    assert without_marks(page).count("<!--") == 0
-
-
-def test_a_picture_whose_place_is_missing_is_not_drawn_elsewhere() -> None:
-    assert "<figure>" not in as_html("T", "# T\n", [SvgPicture("<svg></svg>", "words", mark("picture none"))])
 
 
 def test_links_are_ours_alone() -> None:
-    made = as_html("T", "| a |\n|---|\n| one |\n| [two](http://x) |\n", links={"one": "one.html"})
+    table = PageBlock("| a |\n|---|\n| one |\n| [two](http://x) |\n")
+    made = as_html("T", [table], links={"one": "one.html"})
     assert '<td><a href="one.html">one</a></td>' in made
     assert made.count("<a ") == 1
 
@@ -123,6 +121,35 @@ def test_a_picture_is_laid_out_once_as_matplotlib_would_lay_it_out(
     once = draw_picture(made)
     monkeypatch.setattr(pictures, "figure_of", with_layout)
     assert once == draw_picture(made)
+
+
+def drawn(series: Sequence[Series], place: Literal["linear", "log"] = "log", value: Scale = "linear") -> str:
+    return draw_picture(Picture("p", "T", "x", "y", tuple(series), (), place, value)).svg
+
+
+def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
+    """The axis includes all points and confidence limits."""
+    points = (PicturePoint(0.1, 0.99, 0.98, 0.995), PicturePoint(1.0, 0.97, 0.96, 0.975))
+    near, whole = (drawn([Series("a", points, "joined")], value=scale) for scale in ("near", "linear"))
+    assert [(">0.2<" in picture, ">0.970<" in picture) for picture in (near, whole)] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+@pytest.mark.parametrize("style", ["joined", "dashed"])
+def test_a_dashed_series_has_the_colour_of_the_one_before(style: SeriesStyle) -> None:
+    svg = drawn([curve("a", [(1.0, 0.5), (2.0, 0.6)]), curve("b", [(1.0, 0.5), (2.0, 0.6)], style)])
+    assert (pictures.COLOURS[1] in svg) == (style == "joined") != ("stroke-dasharray" in svg)
+
+
+@pytest.mark.parametrize("place", ["linear", "log"])
+def test_intervals_at_one_place_of_a_logarithmic_axis_stand_side_by_side(place: Literal["linear", "log"]) -> None:
+    one, other = (Series(name, (PicturePoint(1.0, 0.5, 0.4, 0.6), PicturePoint(9.0, 0.5))) for name in "ab")
+    placed = re.findall(
+        r'd="M ([\d.]+) [\d.]+ \nL \1 [\d.]+ \n"[^>]*stroke: #(?:1a4a7a|b85c00)', drawn([one, other], place)
+    )
+    assert (placed[:2] == placed[2:4]) == (place == "linear")
 
 
 DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")

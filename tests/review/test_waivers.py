@@ -202,7 +202,7 @@ def test_check_and_explain_tell_a_waiver_and_when_it_has_expired(
     )
     assert crowdgate("check", waived.policy) == 0
     assert SAID.removeprefix("fail, ") in capfd.readouterr().out
-    text = explain_policy(waived.policy)
+    text = explain_policy(waived.policy).markdown()
     assert "Waived by Ada \\*Board\\* until 2030-06-30: the town \\| is small." in text
     assert "Reason: users need so many." in text
 

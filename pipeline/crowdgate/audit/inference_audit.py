@@ -29,6 +29,5 @@ INFERENCE: Audit[InferenceRecord, inference_findings.InferenceFindings] = Audit(
     lines=inference_text.lines,
     sections=inference_page.sections,
     json_fields=inference_text.json_fields,
-    charts=inference_page.charts,
     other_attributes=inference_setting.other_attributes,
 )

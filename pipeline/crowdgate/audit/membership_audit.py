@@ -31,5 +31,4 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     lines=membership_text.lines,
     sections=membership_page.sections,
     json_fields=membership_text.json_fields,
-    charts=membership_page.charts,
 )

@@ -95,6 +95,21 @@ def print_report(found: "Report", page: Path | None, as_json: bool) -> None:
             print_listing(each)
 
 
+def print_page(found: "Report", page: Path | None = None, as_json: bool = False) -> None:
+    """Print a page at the terminal, wrapped at words, or its object of JSON; with `page` write it to this file, and
+    print the path in place of the page."""
+    if page is not None:
+        found.write(page)
+    if as_json:
+        print_json(found.to_json())
+    elif page is not None:
+        typer.echo(str(page))
+    else:
+        from crowdgate.cli.page_text import print_markdown
+
+        print_markdown(found.markdown())
+
+
 def report_error(error: CrowdgateError, as_json: bool) -> None:
     """Print an intended error: its message on standard error, and with `as_json` an object on standard output."""
     show(error_lines(error), err=True)

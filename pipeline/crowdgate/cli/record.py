@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
-from crowdgate.cli.output import print_json
+from crowdgate.cli.output import print_json, print_page
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.pages.private_record import record_markdown, write_record_page
+from crowdgate.pages.private_record import record_report
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases.private_record import open_record
 from crowdgate.releases.record_retention import delete_record, expired_records, stored_records
@@ -36,12 +36,7 @@ def show(
     if page is not None:
         check_name(page)  # nothing is opened for a page that can't be written
     found = open_record(release_id, ledger_at(Path.cwd(), ledger))
-    if page is not None:
-        write_record_page(found, page)
-    if as_json:
-        print_json(found.to_json())
-    elif page is None:
-        typer.echo(record_markdown(found, full=full), nl=False)
+    print_page(record_report(found, full=full or page is not None), page, as_json)
 
 
 @app.command(name="list")

@@ -1,14 +1,13 @@
 """Commands that write pages for the people who answer for releases."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import typer
 
-from crowdgate.cli.options import LedgerUrl
+from crowdgate.cli.options import AsJson, LedgerUrl
+from crowdgate.cli.output import print_page
 
-WIDTH = 80
 app = typer.Typer(
     help="Pages for a board: a release, published or withheld; a budget; an index over a ledger.",
     no_args_is_help=True,
@@ -32,6 +31,7 @@ def release(
         typer.Option("--key", metavar="PUB", help="A trusted public key, of a folder; may be given again."),
     ] = None,
     ledger: LedgerUrl = None,
+    as_json: AsJson = False,
 ) -> None:
     """The page of one run: outcome first, what decided, four questions about attacks, three criteria, pictures."""
     from crowdgate.pages.release import private_page, requested_page
@@ -40,7 +40,7 @@ def release(
     if page is not None:
         check_name(page)
     found = private_page(release, page, ledger) if private else requested_page(release, ledger, key or ())
-    _show(found, page)
+    print_page(found, page, as_json)
 
 
 @app.command()
@@ -48,6 +48,7 @@ def budget(
     population: Annotated[str, typer.Argument(help="A population that the ledger has registered.")],
     page: PageFile = None,
     ledger: LedgerUrl = None,
+    as_json: AsJson = False,
 ) -> None:
     """The page of a population's budget for life: how it went down, with every raise and its reason."""
     from crowdgate.pages.budget import budget_page
@@ -55,7 +56,7 @@ def budget(
 
     opened = ledger_for_reading(Path.cwd(), ledger)
     opened.attest()
-    _show(budget_page(opened, population), page)
+    print_page(budget_page(opened, population), page, as_json)
 
 
 @app.command()
@@ -70,26 +71,3 @@ def index(
     opened = ledger_for_reading(Path.cwd(), ledger)
     opened.attest()
     typer.echo(str(write_index(opened, Path.cwd(), folder)))
-
-
-class PrintablePage(Protocol):
-    """A page that can be printed as Markdown and written to a file."""
-
-    def markdown(self) -> str: ...
-
-    def write(self, path: Path) -> None: ...
-
-
-def _show(found: PrintablePage, page: Path | None) -> None:
-    """Write the page as a file, and print its path; or print it at the terminal, wrapped at words."""
-    if page is not None:
-        found.write(page)
-        typer.echo(str(page))
-        return
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    from crowdgate.report.html import without_marks
-
-    width = None if sys.stdout.isatty() else WIDTH
-    Console(file=sys.stdout, width=width).print(Markdown(without_marks(found.markdown()), hyperlinks=False))

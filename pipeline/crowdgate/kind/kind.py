@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee, JointCost, Part
+    from crowdgate.kind.explanation import Explanation
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -62,7 +63,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class KindPage:
-    """A README or an explanation: its template (a path below the package) and the values of the kind's own words.
+    """A README: its template (a path below the package) and the values of the kind's own words.
 
     `earlier` holds values that took the place of these in releases of the same format, which keep verifying.
     """
@@ -124,7 +125,7 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Sentences about the mechanism for `check` and `plan`; may be empty."""
 
     @abstractmethod
-    def explanation(self, mechanism: M) -> KindPage:
+    def explanation(self, mechanism: M) -> Explanation:
         """Explanation of the protection, for a reader who is no programmer."""
 
     @abstractmethod

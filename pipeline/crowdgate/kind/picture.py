@@ -1,12 +1,13 @@
 """Pictures as values: numbers with their ranges, and their limits. Drawing needs nothing else, and each picture is also
 shown as a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from crowdgate.number_text import PLACE
 
+SeriesStyle = Literal["marked", "joined", "dashed", "steps", "chosen"]
 Place = float | str
 """Position of a number: on an axis, or under a name."""
 
@@ -24,12 +25,17 @@ class PicturePoint:
 
 @dataclass(frozen=True)
 class Series:
-    """Points under one name, drawn `joined` by lines, as `steps` that hold until the next, `marked` one by one, or
-    `chosen` among others."""
+    """Points under one name, drawn `joined` by lines (`dashed`: in the colour of the series before), as `steps` that
+    hold until the next, `marked` one by one, or `chosen` among others."""
 
     name: str
     points: tuple[PicturePoint, ...]
-    style: Literal["marked", "joined", "steps", "chosen"] = "marked"
+    style: SeriesStyle = "marked"
+
+
+def curve(name: str, points: Iterable[tuple[Place, float]], style: SeriesStyle = "joined") -> Series:
+    """Return a series of points without limits."""
+    return Series(name, tuple(PicturePoint(*each) for each in points), style)
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,8 @@ class Limit:
 class Picture:
     """A picture by its name, with a title and a note in words. `format` is the style of its numbers (see
     `format_value`). Places are numbers in all of its series, or names in all; names are listed one below the other, or
-    `across` in their order."""
+    `across` in their order. An axis of values is linear from 0 on, or linear and fitted to the values (`near`), or
+    logarithmic."""
 
     name: str
     title: str
@@ -54,7 +61,7 @@ class Picture:
     series: tuple[Series, ...]
     limits: tuple[Limit, ...] = ()
     place_scale: Literal["linear", "log"] = "linear"
-    value_scale: Literal["linear", "log"] = "linear"
+    value_scale: Literal["linear", "near", "log"] = "linear"
     note: str = ""
     format: str = PLACE
     across: bool = False

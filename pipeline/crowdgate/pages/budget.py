@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
 from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.schema import POPULATIONS, TOTALS
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
-from crowdgate.report.report import Report, Section, table_section
+from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal import JournalLine

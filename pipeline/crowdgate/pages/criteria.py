@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from crowdgate.gate import Verdict
+from crowdgate.kind.section import Section
 from crowdgate.measures import MEASURES, Aspect
 
 NOBODY = "No rule of the policy checks it on this release."
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """A criterion of anonymity: its name and question, what the guarantee states about it, the gates that checked it on
-    a release, and what no gate checked."""
-
-    name: str
-    asks: str
-    promised: str
-    checked: tuple[str, ...]
-    unchecked: tuple[str, ...]
+NOTHING_CERTIFIES = (
+    "By which the Article 29 Working Party (WP216) asks whether data are anonymous. Nothing here certifies that they"
+    " are."
+)
 
 
-def criteria(verdicts: Sequence[Verdict]) -> list[Criterion]:
-    """Return the three criteria of anonymity for a run with these verdicts of its gates."""
-    return [
-        Criterion(name.capitalize(), asks, promised, _checked(name, verdicts), (*_missing(name, verdicts), *unchecked))
-        for name, asks, promised, unchecked in _CRITERIA
-    ]
-
-
-def _checked(name: Aspect, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    return tuple(f"{each.gate}: {each.ended} ({each.reason})" for each in _of(name, verdicts))
-
-
-def _missing(name: Aspect, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    return () if _of(name, verdicts) else (NOBODY,)
+def criteria_sections(verdicts: Sequence[Verdict]) -> Iterator[Section]:
+    """Yield for each criterion its question, what the guarantee states about it, the verdicts on it in a run, and what
+    no gate checked."""
+    yield Section("The three criteria of Opinion 05/2014", [NOTHING_CERTIFIES])
+    for aspect, asks, promised, unchecked in _CRITERIA:
+        checked = [f"{each.gate}: {each.ended} ({each.reason})" for each in _of(aspect, verdicts)]
+        yield Section(aspect.capitalize(), [asks, promised, "Checked:"], checked or ["nothing"], level=3)
+        yield Section("", ["Not checked:"], [*([] if checked else [NOBODY]), *unchecked])
 
 
 def _of(name: Aspect, verdicts: Sequence[Verdict]) -> list[Verdict]:

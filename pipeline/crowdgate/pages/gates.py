@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.gate import Outcome, gate_notes, gate_text, limit_text
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
+from crowdgate.kind.section import Section, table_section
 from crowdgate.measures import MEASURES, Aspect, MeasureClass
 from crowdgate.measures.options import effective_options
 
@@ -29,16 +30,19 @@ READS = {
 }
 
 
-def gate_rows(verdicts: Sequence[Verdict]) -> list[dict[str, object]]:
-    """Return a row for each gate's verdict, for a page: gate, outcome, measurement, what it reads, its effect, and
-    notes."""
-    return [
-        {
-            "gate": each.gate, "outcome": each.ended, "measured": each.reason, "reads": READS[each.reads],
-            "does": "blocks" if each.blocks else "advises", "notes": _notes(each),
-        }
+def gate_section(told: EndedRun) -> Iterator[Section]:
+    """Yield the verdict of each gate in a run: outcome, measurement, what it reads and its effect; then its notes."""
+    verdicts, heading = told.verdicts or (), "Verdicts of the rules"
+    if not verdicts:
+        yield Section(heading, [f"No verdict of a rule is known{f': {told.why}' if told.why else ''}."])
+        return
+    columns = ("rule", "outcome", "measured", "reads", "then it")
+    rows = (
+        (each.gate, each.ended, each.reason, READS[each.reads], "blocks" if each.blocks else "advises")
         for each in verdicts
-    ]  # fmt: skip
+    )
+    yield table_section(heading, columns, rows)
+    yield Section(points=[f"{each.gate}: {note}" for each in verdicts for note in _notes(each)])
 
 
 def _notes(verdict: Verdict) -> list[str]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.history.ended_run import of_entry
+from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal
 from crowdgate.pages.budget import budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in
-from crowdgate.report.report import Report, Section, table_section
+from crowdgate.report.report import Report
 from crowdgate.system import permissions
 
 if TYPE_CHECKING:

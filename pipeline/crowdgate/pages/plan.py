@@ -11,10 +11,11 @@ from crowdgate.forecast.outlook import Outlook
 from crowdgate.forecast.target_search import MechanismProposal, TargetAnswer
 from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
 from crowdgate.kind.listing import Column, Listing, json_value, text_listing
+from crowdgate.kind.section import Section, table_section
 from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
 from crowdgate.planning.cost_text import cost_rows
-from crowdgate.report.report import Report, Section, table_section
+from crowdgate.report.report import Report
 
 BY_WEIGHT = (
     "By weight, up to 1 in as many as there are rows. Baseline: the probability that a predicate chosen without any"

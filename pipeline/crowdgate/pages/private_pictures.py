@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.kind.section import Section
 from crowdgate.number_text import AMOUNT, PLACE, SHARE
 from crowdgate.releases.private_record import open_record
-from crowdgate.report.pictures import picture_values
-from crowdgate.system import permissions
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
-    from crowdgate.releases.private_record import PrivateRecord
 
 DRAWN = 20
 """The greatest number of names in a picture."""
 
 
-@dataclass(frozen=True, eq=False)
-class PrivatePictures:
-    """A private record that was opened, and pictures of it; figures that a run of its kind does not record have no
-    picture."""
-
-    opened: PrivateRecord
-    pictures: tuple[Picture, ...]
-    access: permissions.Access = permissions.PRIVATE_PAGE
-
-    @property
-    def shown(self) -> list[dict[str, object]]:
-        """The values of the pictures for the page template, one dictionary a picture."""
-        return [picture_values(each) for each in self.pictures]
+NOTHING = "A run of this kind records nothing that can be drawn."
 
 
-def private_pictures(ledger: Ledger, release_id: str) -> PrivatePictures:
-    """Record the access to a run's private record, and return the record with its pictures. Raises as `open_record`."""
+def private_section(ledger: Ledger, release_id: str) -> Section:
+    """Record the access to a run's private record, and return the pictures of it. Figures that a run of its kind does
+    not record have no picture. Raises as `open_record`."""
     opened = open_record(release_id, ledger)
-    made = (
-        _invalid_cells(opened.sections),
-        _classes(opened.sections),
-        *_margins(opened.sections),
-        _distances(opened.sections),
+    pictures = private_pictures(opened.sections)
+    said = (
+        f"Confidential. Opening the record is itself recorded in the ledger {opened.ledger}: policies of these people"
+        ' that are first used from now on are marked "informed by confidential data".'
     )
-    return PrivatePictures(opened, tuple(each for each in made if each is not None))
+    heading, told = "For the custodian only", [said] if pictures else [said, NOTHING]
+    return Section(heading, told, pictures=lambda: pictures)
+
+
+def private_pictures(record: Mapping[str, Any]) -> list[Picture]:
+    """Return the pictures of the sections of a private record."""
+    made = (_invalid_cells(record), _classes(record), *_margins(record), _distances(record))
+    return [each for each in made if each is not None]
 
 
 def _invalid_cells(record: Mapping[str, Any]) -> Picture | None:

@@ -1,76 +1,107 @@
-"""A private record as a page for its custodian. Text of a record can hold anything, so it is made printable first."""
+"""A private record as a report for its custodian. Text of a record can hold anything, so it is made printable first."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
-from crowdgate import report
+from crowdgate.kind.listing import Listing, text_listing
+from crowdgate.kind.section import Section, table_section
 from crowdgate.manifest import GateFields
-from crowdgate.number_text import rounded
+from crowdgate.number_text import AMOUNT, Value, format_value
 from crowdgate.releases.private_record import PrivateRecord
-from crowdgate.report.page_files import write_as
+from crowdgate.report.report import Report
 from crowdgate.system import permissions
 
-TEMPLATE = "report/record.md.j2"
+NO_DIGEST = "The ledger holds no digest of this record: the run stopped before the digest was recorded."
 _FORMED = ("outcome", "ingestion", "verdicts", "rules", "release")
+_LONG_FRACTION = re.compile(r"-?\d+/\d{7,}")
 _HOLDS = {True: "yes", False: "no", None: "not known"}
+Row = Sequence[str]
 
 
-def write_record_page(found: PrivateRecord, path: Path) -> None:
-    """Write a new file for its owner only: Markdown for a name in .md, HTML for one in .html. Raises as `write_as`."""
-    write_as(
-        path, f"Private record of {found.release_id}", lambda: record_markdown(found), access=permissions.PRIVATE_PAGE
-    )
-
-
-def record_markdown(found: PrivateRecord, *, full: bool = True) -> str:
-    """Return the page of a private record as Markdown: ingestion summary, rules and gates as tables, everything else
-    unchanged. Unless `full`, everything else is named only; of a run that crashed all is shown."""
+def record_report(found: PrivateRecord, *, full: bool = True) -> Report:
+    """Return a private record as a report: ingestion summary, rules, gates, and everything else. Unless `full`,
+    everything else is named only; of a run that crashed all is shown."""
     record: dict[str, Any] = _printable(found.sections)
-    rest = [name for name in record if name not in _FORMED]
+    title = f"Private record of {found.release_id}: {record.get('outcome')}"
     full = full or record.get("outcome") == "crashed"
-    came_in = record.get("ingestion", {})
-    values = {
-        "release_id": found.release_id,
-        "ledger": found.ledger,
-        "population": found.population,
-        "committed": found.committed,
-        "outcome": record.get("outcome"),
-        "ingested": list(_nested_lines({name: came_in[name] for name in ("rows", "people") if came_in.get(name)})),
-        "columns": [_column(name, each) for name, each in came_in.get("columns", {}).items()],
-        "rules": [{**each, "holds": _HOLDS[each["passed"]]} for each in record.get("rules", ())],
-        "gates": [GateFields.model_validate_json(json.dumps(each)).verdict for each in record.get("verdicts", ())],
-        "rest": [{"title": name, "lines": list(_nested_lines(record[name]))} for name in rest if full],
-        "left_out": [] if full else rest,
-    }
-    return report.markdown(TEMPLATE, values)
+    return Report(title, lambda: list(_sections(found, record, full)), found.to_json, access=permissions.PRIVATE_PAGE)
 
 
-def _column(name: str, counted: dict[str, Any]) -> dict[str, Any]:
+def _sections(found: PrivateRecord, record: dict[str, Any], full: bool) -> Iterator[Section]:
+    said = (
+        f"Confidential: for the custodian only. This access is recorded in the ledger {found.ledger}: policies and"
+        f" contracts of the population {found.population} that are first used from now on are marked"
+        ' "informed by confidential data".'
+    )
+    yield Section("", [said, *([] if found.committed else [NO_DIGEST])])
+    yield from _ingestion(record.get("ingestion", {}))
+    if rules := [(each["rule"], each["kind"], _HOLDS[each["passed"]]) for each in record.get("rules", ())]:
+        yield table_section("Rules of the contract", ("rule", "of a", "holds"), rules)
+    if gates := list(map(_gate, record.get("verdicts", ()))):
+        yield table_section("Gates", ("gate", "class", "outcome", "measured"), gates)
+    rest = [name for name in record if name not in _FORMED]
+    if full:
+        yield from (Section(name.capitalize(), listings=list(_listings(record[name]))) for name in rest)
+    elif rest:
+        yield Section("", [f"More with --full, --page FILE or --json: {', '.join(rest)}."])
+
+
+def _ingestion(came_in: dict[str, Any]) -> Iterator[Section]:
+    if columns := came_in.get("columns"):
+        counted = {name: came_in[name] for name in ("rows", "people") if came_in.get(name)}
+        points = [f"{name}, {of}: {number}" for name, each in counted.items() for of, number in each.items()]
+        yield Section("Ingestion summary", points=points)
+        titles = ("column", ("invalid cells", "d"), "share", "reasons", "then")
+        yield Section(listings=[text_listing("", titles, (_column(*each) for each in columns.items()))])
+
+
+def _column(name: str, counted: dict[str, Any]) -> Sequence[Value]:
     reasons = ", ".join(f"{each['reason']} {each['cells']}" for each in counted["reasons"])
-    return {**counted, "name": name, "share": rounded(counted["share"]), "reasons": reasons}
+    return name, counted["invalid"], counted["share"], reasons, counted["then"]
 
 
-def _nested_lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield a nested value of JSON as the lines of an indented list."""
-    for name, each in _named_children(value):
-        inside = isinstance(each, dict | list)
-        words = [str(part) for part in (name, None if inside else each) if part is not None]
-        yield f"{'  ' * depth}- {': '.join(words)}"
-        if inside:
-            yield from _nested_lines(each, depth + 1)
+def _gate(stored: Any) -> Row:
+    verdict = GateFields.model_validate_json(json.dumps(stored)).verdict
+    return verdict.gate, str(verdict.reads), verdict.ended, verdict.reason
 
 
-def _named_children(value: Any) -> Iterator[tuple[str | None, Any]]:
-    """Yield (name, child) for each child of a value of JSON. Children of a list have no name, unless they are nested:
-    these are numbered."""
+def _listings(value: Any, title: str = "") -> Iterator[Listing]:
+    """Yield a nested value of JSON as tables: one of its figures, and one of each nested child, under its path.
+
+    Children with the same keys are the rows of one table. Children of a list are numbered.
+    """
+    children = value if isinstance(value, dict) else dict(enumerate(value if isinstance(value, list) else [value], 1))
+    nested = {name: each for name, each in children.items() if _is_nested(each)}
+    keys = [list(each) for each in nested.values() if isinstance(each, dict)]
+    if 1 < len(keys) == len(children) and all(each == keys[0] for each in keys):
+        rows = ((str(name), *map(_text, each.values())) for name, each in nested.items())
+        yield text_listing(title, ("", *keys[0]), rows)
+        return
+    figures = [(str(name), _text(each)) for name, each in children.items() if name not in nested]
+    if figures:
+        yield text_listing(title, ("figure", "value"), figures)
+    for name, each in nested.items():
+        yield from _listings(each, f"{title}: {name}" if title else str(name))
+
+
+def _is_nested(value: Any) -> bool:
     if isinstance(value, dict):
-        yield from value.items()
-    else:
-        inside = value if isinstance(value, list) else [value]
-        for number, each in enumerate(inside, start=1):
-            yield (str(number) if isinstance(each, dict | list) else None), each
+        return bool(value)
+    return isinstance(value, list) and any(isinstance(each, dict | list) for each in value)
+
+
+def _text(value: Any) -> str:
+    """Return a value of JSON as text for people: six digits of a number that is not whole."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, str) and _LONG_FRACTION.fullmatch(value):
+        return format_value(Fraction(value), AMOUNT)
+    return format_value(value, AMOUNT) if isinstance(value, float) else str(value)
 
 
 def _printable(value: Any) -> Any:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import jinja2
 
-    from crowdgate.kind.listing import Listing
-
 ROOT = Path(__file__).parent.parent
 """The root of template paths: a kind's templates are in its own folder."""
 
@@ -34,17 +32,9 @@ def _environment() -> "jinja2.Environment":
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
     made.filters |= {
-        "cell": cell, "safe_cell": safe_cell, "code": code, "text": line, "words": paragraph_text,
-        "table": markdown_table,
+        "cell": cell, "safe_cell": safe_cell, "text": line, "words": paragraph_text,
     }  # fmt: skip
     return made
-
-
-def markdown_table(listing: "Listing") -> str:
-    """Return a listing as a Markdown table, with all markup escaped."""
-    rows = [listing.titles, *listing.texts]
-    first, *rest = (f"| {' | '.join(map(safe_cell, row))} |" for row in rows)
-    return "\n".join([first, f"|{'|'.join(listing.sides)}|", *rest])
 
 
 def line(value: object) -> str:

@@ -8,44 +8,30 @@ from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.kind.picture import Picture, PicturePoint, Place, Series
 from crowdgate.number_text import PLACE, format_value
 from crowdgate.report.chart import figure_of, literal, svg_picture, whole_numbers
-from crowdgate.report.html import SvgPicture, mark
+from crowdgate.report.svg import SvgPicture
 
 COLOURS = ("#1a4a7a", "#b85c00", "#2d6a2d", "#7a3b8f", "#555555", "#8f1414")
 LIMIT = "#a01818"
 MARKS = ("o", "s", "^", "D", "v", "P")
+LINES = {"joined": "-", "steps": "-", "dashed": "--"}
+"""The line of each style of a series."""
 LINE = 0.32
 """The height that each name takes in a picture with names below one another, in inches."""
 MOST_NAMES, LONGEST = 12, 28
 """The greatest number of names below an axis, and of letters of a name: the table has them in full."""
 
 
-def picture_values(picture: Picture) -> dict[str, object]:
-    """Return the values of a picture for the page template, by name: its mark, title, note, limits, and its numbers as
-    a table."""
-    limits = [each.name for each in picture.limits]
-    return {
-        "mark": mark(f"picture {picture.name}"), "title": picture.title, "note": picture.note, "limits": limits,
-        "table": _numbers(picture),
-    }  # fmt: skip
-
-
-def _numbers(picture: Picture) -> Listing:
+def picture_table(picture: Picture) -> Listing:
+    """Return the numbers of a picture as a listing."""
     titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
     titles += ["low end", "high end"] if picture.ranged else []
     rows = (_row(picture, each, point) for each in picture.series for point in each.points)
     return text_listing(picture.title, titles, rows)
 
 
-def draw_all(pictures: Sequence[Picture]) -> list[SvgPicture]:
-    """Draw the pictures, and return each as SVG with the mark of its place on the page.
-
-    Raises ConfigurationError if the extra that draws is not installed.
-    """
-    return [draw_picture(each) for each in pictures]
-
-
 def draw_picture(picture: Picture) -> SvgPicture:
-    """Draw one picture of numbers, and return it as SVG."""
+    """Draw a picture of numbers, and return it as SVG. Raises ConfigurationError if the extra that draws is not
+    installed."""
     names = list(dict.fromkeys(point.at for point in picture.points)) if picture.named else []
     below = picture.named and not picture.across
     figure, axes = figure_of(height=1.3 + LINE * len(names) if below else 3.2)
@@ -54,7 +40,7 @@ def draw_picture(picture: Picture) -> SvgPicture:
     _start_at_nothing(axes.set_xlim if below else axes.set_ylim, picture)
     if len(picture.series) + len(picture.limits) > 1:
         figure.legend(fontsize="small", loc="outside upper left", ncols=2, frameon=False)
-    return svg_picture(figure, alt(picture), mark(f"picture {picture.name}"))
+    return svg_picture(figure, alt(picture))
 
 
 def alt(picture: Picture) -> str:
@@ -92,10 +78,10 @@ def _start_at_nothing(set_limits: Any, picture: Picture) -> None:
 def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     """Draw a picture's numbers upwards, above an axis of places, or above names side by side."""
     for number, series in enumerate(picture.series):
-        x = [names.index(point.at) if names else point.at for point in series.points]
+        x = [names.index(point.at) if names else _apart(point.at, series, picture) for point in series.points]
         y = [point.value for point in series.points]
-        style = _style(number, series)
-        line = "-" if series.style in ("joined", "steps") else "none"
+        style = _style(number, picture)
+        line = LINES.get(series.style, "none")
         steps = {"drawstyle": "steps-post"} if series.style == "steps" else {}
         axes.errorbar(x, y, yerr=_bars(series), linestyle=line, capsize=3, label=literal(series.name), **style, **steps)
     axes.set_xscale(picture.place_scale)
@@ -112,14 +98,23 @@ def _draw_over_axis(axes: Any, picture: Picture, names: Sequence[Place]) -> None
     axes.set_ylabel(literal(picture.value))
 
 
+def _apart(place: Place, series: Series, picture: Picture) -> Place:
+    """Return the place of a point, moved a little on a logarithmic axis, so that intervals of several marked series do
+    not cover each other."""
+    marked = [each for each in picture.series if each.style == "marked"]
+    if isinstance(place, str) or picture.place_scale == "linear" or series not in marked:
+        return place
+    return place * float(1.04 ** (marked.index(series) - (len(marked) - 1) / 2))
+
+
 def _scale_values(axes: Any, picture: Picture) -> None:
     """Set the scale of the axis of values to linear or logarithmic.
 
     Noise can make a number 0 or less, without a logarithm: a logarithmic axis is then linear near 0.
     """
     values = _values(picture)
-    if picture.value_scale == "linear" or min(values, default=1) > 0:
-        axes.set_yscale(picture.value_scale)
+    if picture.value_scale != "log" or min(values, default=1) > 0:
+        axes.set_yscale("log" if picture.value_scale == "log" else "linear")
     else:
         axes.set_yscale("symlog", linthresh=min((abs(value) for value in values if value), default=1))
 
@@ -137,11 +132,13 @@ def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
     for number, series in enumerate(picture.series):
         shift = (number - (len(picture.series) - 1) / 2) * 0.22
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
-        style = _style(number, series)
+        style = _style(number, picture)
         axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=literal(series.name), **style)
     axes.set_yticks(range(len(names)), [_short(str(name)) for name in names])
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xscale(picture.value_scale)
+    axes.set_xscale("log" if picture.value_scale == "log" else "linear")
+    if picture.value_scale == "log" and min(_values(picture), default=0) >= 1:
+        whole_numbers(axes.xaxis)
     axes.set_xlabel(literal(picture.value))
 
 
@@ -149,9 +146,10 @@ def _short(name: str) -> str:
     return literal(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
 
 
-def _style(number: int, series: Series) -> dict[str, object]:
-    if series.style == "chosen":
+def _style(number: int, picture: Picture) -> dict[str, object]:
+    if picture.series[number].style == "chosen":
         return {"color": LIMIT, "marker": "*", "markersize": 14, "zorder": 5}
+    number -= sum(each.style == "dashed" for each in picture.series[: number + 1])
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "markersize": 5}
 
 

@@ -1,26 +1,26 @@
-"""A policy in plain words for its owner: Markdown from templates, with the numbers of `check` and `plan`.
-
-No data is read.
-"""
+"""A policy in plain words for its owner, with the numbers of `check` and `plan`. No data is read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from crowdgate import report
 from crowdgate.forecast.outlook import MOST_BOUNDS, people_times_delta, pso_bound
-from crowdgate.gate import gate_text, limit_text
+from crowdgate.gate import GateReach, gate_text, limit_text
 from crowdgate.guarantee import group
+from crowdgate.kind.listing import text_listing
+from crowdgate.kind.section import Lead, Paragraph, Section, paragraph
+from crowdgate.measures import MeasureClass
 from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
-from crowdgate.planning.budget_left import BudgetLeft, informed_text, next_release_sentences, releases_in_budget
+from crowdgate.planning.budget_left import informed_text, next_release_sentences, releases_in_budget
 from crowdgate.releases.enforcement import WORDS, is_dry_run
+from crowdgate.report.report import Report
 from crowdgate.review.check import check
 
 if TYPE_CHECKING:
-    from crowdgate.gate import Verdict
     from crowdgate.guarantee import Guarantee
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
@@ -32,118 +32,221 @@ HOUSEHOLD = 4
 SMALL, EMPTY = Fraction(1, 100), Fraction(1)
 """The products of people and delta up to which the risk is small, and from which the guarantee is empty."""
 UNHELD = "Decisions on what is collected are not held to the ledger, which can't be read here."
+RUNS_NEXT = (
+    "The policy may run: no rule that is decided before data are read withholds the next release of these people. All"
+    " their earlier releases count, as recorded in their ledger."
+)
+RUNS_FIRST = (
+    "The policy may run: no rule that is decided before data are read withholds a first release of these people."
+    " Earlier releases are recorded in their ledger, which was not read."
+)
+EPSILON = "It says how much it can matter to anybody whether a person is in the table or not."
+SMALLER = "The smaller epsilon is, the better people are protected."
+TIMES = (
+    "Whatever comes out comes out at most {} times as often with a person's data as without, and the other way round"
+)
+HUNDRED = (
+    "what would be seen in 1 of 100 such releases without that person is seen in at most {} of 100 with that person."
+)
+BEYOND = (
+    "That is more than 100 times: what hardly ever comes out without a person may always come out with that person."
+)
+LIMITLESS = "At this size it limits nothing that can be put into numbers."
+BLOCKS = "If it fails, or can't be measured, nothing is published."
+ADVISES = "It only advises: it never keeps a release from being published."
+WAIVED = (
+    "As it is waived, a failure does not keep a release from being published up to that day; if it can't be measured,"
+    " nothing is published."
+)
+READS = {
+    MeasureClass.STATIC: (
+        "It reads public figures only{more}, and is decided before any data about people are read: a failure costs"
+        " nothing."
+    ),
+    MeasureClass.OUTPUT: (
+        "It reads only what would be published{more}, and is decided when the release is made and not yet published."
+    ),
+    MeasureClass.CHARGED: (
+        "It reads the table itself, through noise. That is paid for: it {cost} The outcome is public, and the cost"
+        " stays charged whatever it is."
+    ),
+    MeasureClass.CONFIDENTIAL: (
+        "It reads confidential data, so it only advises, and its outcome stays in the private record: withholding by"
+        " it would reveal something about the data."
+    ),
+}
+LAW = (
+    "No rule here certifies that a release is anonymous in law. That nobody can be singled out is necessary for that"
+    " and not sufficient (Cohen and Nissim 2020); linking records and inferring what is secret are questions of their"
+    " own."
+)
 
 
-def explain_policy(policy: Path) -> str:
-    """Return an explanation of a policy in plain words, as Markdown. Raises ConfigurationError for faulty files."""
+def explain_policy(policy: Path) -> Report:
+    """Return an explanation of a policy in plain words. Raises ConfigurationError for faulty files."""
     found = check(policy)
-    page = found.plan.protection.kind.explanation(found.plan.protection.mechanism)
-    return report.markdown(page.template, {**_values(found), **page.values})
+    return Report(f"What {found.plan.bundle.policy.metadata.name} guarantees", lambda: list(_sections(found)))
 
 
-def _values(found: PolicyCheck) -> dict[str, object]:
+def _sections(found: PolicyCheck) -> Iterator[Section]:
     plan = found.plan
-    return {
-        **_head(plan),
-        **_guarantee_values(plan, found.left),
-        **_lifetime_budget(plan),
-        "allowed": found.allowed,
-        "refused": found.refused,
-        "remarks": [*informed_text(found.informed), *([] if found.unheld is None else [UNHELD])],
-        "left": found.left.words() if found.left.read else [],
-        "known": found.left.read,
-        "warnings": [each.words for each in found.warnings],
-        "dry_run": WORDS if is_dry_run(plan.bundle) else None,
-        "gates": _gates(found),
-    }
+    own = plan.protection.kind.explanation(plan.protection.mechanism)
+    yield from _head(found)
+    yield Section("What is released, and of whom", [_released(plan)])
+    yield from _guarantee(found)
+    yield Section("How the data are protected")
+    yield from own.protection
+    yield Section("The rules", list(_rules(found)))
+    held = "The guarantee holds if all of this is true. Nothing here can check it."
+    yield Section("What is assumed", [held], list(_assumed(plan, *own.assumed)))
+    yield Section("What is not protected", points=list(_not_protected(plan, *own.not_protected)))
+    yield Section("In numbers", plan.guarantee_text()[:1])
 
 
-def _head(plan: Plan) -> dict[str, object]:
-    policy, contract, kind = plan.bundle.policy, plan.bundle.contract, plan.protection.kind
-    return {
-        "title": policy.metadata.name,
-        "version": policy.metadata.version,
-        "description": policy.metadata.description,
-        "owner": policy.metadata.owner,
-        "serves": kind.serves,
-        "contract": contract.id,
-        "population": contract.population,
-        "people": whole(plan.bundle.budget.spec.people),
-        "person": contract.unit.person,
-        "rows": contract.unit.rows,
-        "to": policy.spec.publish.to,
-        "formats": policy.spec.publish.formats,
-    }
+def _head(found: PolicyCheck) -> Iterator[Section]:
+    about = found.plan.bundle.policy.metadata
+    version = f"This is version {about.version} of the policy in plain words."
+    read = "It is computed from the policy, its contract and its budget; only public data were read."
+    said: list[Paragraph] = [about.description] if about.description else []
+    said.append(f"{version} {read} {about.owner} answers for it.")
+    if is_dry_run(found.plan.bundle):
+        said.append(Lead(WORDS, "What follows is what it would do."))
+    said += [_outcome(found), *informed_text(found.informed), *([] if found.unheld is None else [UNHELD])]
+    yield Section("", said)
+    if found.warnings:
+        yield Section("", ["Warnings (crowdgate check says where):"], [each.words for each in found.warnings])
 
 
-def _guarantee_values(plan: Plan, left: BudgetLeft) -> dict[str, object]:
-    once, promised = plan.guarantee, plan.guarantee_text()
-    factor = once.factor
-    return {
-        "plain": next_release_sentences(plan, left),
-        "promised": promised[0],
-        "replaced": promised[1],
-        "unit": once.unit,
-        **_spent(once),
-        "factor": None if factor is None else decimal(factor, 3),
-        "factor_of_100": factor is not None and factor < 100,
-        "people_times_delta": decimal(people_times_delta(plan), 4),
-        "harm": _harm(people_times_delta(plan)),
-        "parts": [{"name": part.name, **_spent(part)} for part in once.parts],
-        "group": _group(once),
-    }
+def _outcome(found: PolicyCheck) -> Paragraph:
+    if found.allowed:
+        return RUNS_NEXT if found.left.read else RUNS_FIRST
+    why = "A rule below says why." if not found.refused else f"Its ledger refuses it: {_closed(found.refused)}"
+    return Lead("Nothing would be published.", why)
 
 
-def _spent(of: Any) -> dict[str, str]:
-    return {"epsilon": decimal(of.epsilon), "delta": decimal(of.delta)}
+def _released(plan: Plan) -> str:
+    contract, unit, publish = plan.bundle.contract, plan.bundle.contract.unit, plan.bundle.policy.spec.publish
+    rows = f"{unit.rows} rows of each are" if unit.rows != 1 else "1 row of each is"
+    person = f"The column {unit.person} identifies a person. At most {rows} used, chosen by secret random bits."
+    return paragraph(
+        f"It releases {plan.protection.kind.serves}.",
+        f"The table is that of contract {contract.id}: at most {_people(plan)} people of the population"
+        f" {contract.population}, of all times.",
+        "Each row is taken for one person." if unit.person is None else person,
+        f"Releases go to the folder {publish.to}, as {' and '.join(publish.formats)}.",
+    )
 
 
-def _harm(expected: Fraction) -> str:
-    return "small" if expected <= SMALL else "large" if expected < EMPTY else "empty"
+def _people(plan: Plan) -> str:
+    return whole(plan.bundle.budget.spec.people)
 
 
-def _group(once: Guarantee) -> dict[str, object]:
-    epsilon, delta = group(once.epsilon, min(once.delta, Fraction(1)), HOUSEHOLD)
-    return {"size": HOUSEHOLD, "epsilon": decimal(epsilon), "delta": decimal(delta)}
+def _guarantee(found: PolicyCheck) -> Iterator[Section]:
+    plan, once = found.plan, found.plan.guarantee
+    yield Section("The privacy guarantee", points=next_release_sentences(plan, found.left))
+    yield Section("", [_epsilon(once), *_delta(plan)])
+    if len(once.parts) > 1:
+        rows = ((part.name, decimal(part.epsilon), decimal(part.delta)) for part in once.parts)
+        parts = text_listing("", ("for", "epsilon", "delta"), rows)
+        yield Section("", ["These are totals, paid for in parts:"], listings=[parts])
+    yield Section("", [_lifetime_budget(found)])
 
 
-def _lifetime_budget(plan: Plan) -> dict[str, object]:
-    releases = releases_in_budget(plan)
-    counts = range(1, min(releases, MOST_BOUNDS) + 1)
-    return {
-        "budget": _spent(plan.bundle.budget.spec),
-        "releases": releases,
-        "fitting": whole(100 * plan.first_release_facts().most_rows),
-        "bounds": [decimal(pso_bound(plan, count), 4) for count in counts],
-    }
+def _epsilon(once: Guarantee) -> Lead:
+    return Lead(f"Epsilon is {decimal(once.epsilon)}.", paragraph(EPSILON, _factor(once), SMALLER))
 
 
-def _gates(found: PolicyCheck) -> list[dict[str, object]]:
+def _factor(once: Guarantee) -> str:
+    if once.factor is None:
+        return LIMITLESS
+    factor = decimal(once.factor, 3)
+    more = f": {HUNDRED.format(factor)}" if once.factor < 100 else f". {BEYOND}"
+    return TIMES.format(factor) + more
+
+
+def _delta(plan: Plan) -> Iterator[Lead]:
+    delta, expected, people = plan.guarantee.delta, people_times_delta(plan), _people(plan)
+    lead = f"Delta is {decimal(delta)}."
+    if not delta:
+        yield Lead(lead, "So the limit by epsilon holds without any exception.")
+        return
+    says = "It is the probability that the limit by epsilon leaves out, for each person."
+    product = f"Over all {people} people that comes to {decimal(expected, 4)} (people times delta)."
+    small = "That is small beside 1, as it should be." if expected <= SMALL else None
+    yield Lead(lead, paragraph(says, product, small))
+    if SMALL < expected < EMPTY:
+        advice = "Think of it as how many people may be exposed in full: choose a smaller delta."
+        yield Lead("That is not small beside 1.", advice)
+    elif expected >= EMPTY:
+        empty = "That is 1 or more: a mechanism that publishes somebody's data in full would satisfy such a guarantee."
+        yield Lead(empty, f"Choose a delta far below one in {people}.")
+
+
+def _lifetime_budget(found: PolicyCheck) -> Lead:
+    plan, releases = found.plan, releases_in_budget(found.plan)
+    budget = plan.bundle.budget.spec
+    return Lead(
+        "Lifetime budget.",
+        paragraph(
+            "The privacy costs of these people add up over all releases.",
+            f"Their budget is epsilon {decimal(budget.epsilon)} and delta {decimal(budget.delta)}, which is enough for"
+            f" {releases} such release{'' if releases == 1 else 's'} if nothing else is released of them.",
+            _bounds(plan, min(releases, MOST_BOUNDS)),
+            *(_closed(line) for line in (found.left.words() if found.left.read else ())),
+        ),
+    )
+
+
+def _bounds(plan: Plan, releases: int) -> str | None:
+    """Return the bounds on singling out after the first of so many releases, and after the last; None without one."""
+    if not releases:
+        return None
+    last = f", and at most {decimal(pso_bound(plan, releases), 4)} after {releases} of them" if releases > 1 else ""
+    first = f"at most {decimal(pso_bound(plan, 1), 4)} after the first{last}"
+    fitting = whole(100 * plan.first_release_facts().most_rows)
+    says = f"The probability that an attacker describes exactly one person is {first}."
+    return f"{says} (Predicates that fit at most 1 in {fitting}.)"
+
+
+def _rules(found: PolicyCheck) -> Iterator[Paragraph]:
     verdicts = {id(verdict.rule): verdict for verdict in found.verdicts}
-    return [
-        _gate(found.plan, rule, measure, note, verdicts.get(id(rule)))
-        for (rule, measure), note in zip(found.plan.gates, found.gates, strict=True)
-    ]
+    release = "the next" if found.left.read else "a first"
+    judged = zip(found.plan.gates, found.gates, strict=True)
+    for number, ((rule, measure), note) in enumerate(judged, start=1):
+        now = verdicts.get(id(rule))
+        yield Lead(
+            f"Rule {number}: {gate_text(rule)}.",
+            paragraph(
+                measure.sentence.format(**_stated(found.plan, rule)),
+                _limit(rule, measure),
+                READS[measure.reads].format(more=_more(measure), cost=note.cost),
+                _effect(measure, note),
+                *(_closed(each[0].upper() + each[1:]) for each in note.notes),
+                now if now is None else f"As {release} release of these people: {now.ended} ({now.reason}).",
+                None if now or note.warning or note.reach is not GateReach.OPEN else "It can pass and it can fail.",
+            ),
+        )
+        if note.warning:
+            yield Lead(f"Note: {'' if note.reach is GateReach.OPEN else 'it '}{_closed(note.warning)}")
 
 
-def _gate(plan: Plan, rule: GateRule, measure: Measure, note: GateNote, now: Verdict | None) -> dict[str, object]:
-    return {
-        "sentence": measure.sentence.format(**_stated(plan, rule)),
-        "gate": gate_text(rule),
-        "limit": stated_number(rule.at_most or Fraction(0)) if measure.excess else limit_text(rule),
-        "reads": str(measure.reads),
-        "excess": measure.excess,
-        "register": measure.register,
-        "audited": measure.asks is not None,
-        "blocks": note.blocks,
-        "cost": note.cost,
-        "reach": str(note.reach),
-        "warning": note.warning,
-        "notes": note.notes,
-        "waived": note.waived,
-        "outcome": None if now is None else now.ended,
-        "now": None if now is None else now.reason,
-    }
+def _limit(rule: GateRule, measure: Measure) -> str:
+    if measure.excess:
+        return f"The limit is a share of at most {stated_number(rule.at_most or Fraction(0))}."
+    return f"The figure must be {limit_text(rule)}."
+
+
+def _more(measure: Measure) -> str:
+    """Return, in words, what the measure reads other than data, the release and public figures."""
+    return (", and the public register" if measure.register else "") + (
+        ", and the recorded audit" if measure.asks is not None else ""
+    )
+
+
+def _effect(measure: Measure, note: GateNote) -> str | None:
+    if note.waived or note.blocks:
+        return WAIVED if note.waived else BLOCKS
+    return None if measure.reads is MeasureClass.CONFIDENTIAL else ADVISES
 
 
 def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
@@ -153,6 +256,47 @@ def _stated(plan: Plan, rule: GateRule) -> dict[str, str]:
     over = rule.over or tuple(plan.protection.figures.levels)
     return {
         **{name: whole(int(value)) if name == "people" else stated_number(value) for name, value in options.items()},
-        "of": report.paragraph_text(rule.of or ""),
-        "over": report.paragraph_text(", ".join(over)),
+        "of": rule.of or "",
+        "over": ", ".join(over),
     }
+
+
+def _assumed(plan: Plan, *own: str) -> Iterator[str]:
+    by_row, unit = plan.bundle.contract.unit.person is None, plan.guarantee.unit
+    persons = (
+        "Each row is one person, and no person has two." if by_row else "The person column names every person rightly."
+    )
+    yield f"At most {_people(plan)} people ever are in the tables of this population. {persons}"
+    yield "The contract is right about the table, and its levels and domains were not made by looking at it."
+    yield "The random draws are secret, and stay so. They come from a key that is made anew for each release."
+    yield from own
+    yield (
+        f"The guarantee compares a table with the same table plus or minus one {unit}: the number of {unit}s is not"
+        f" published. For anybody who knows that number it is weaker. {plan.guarantee_text()[1]}"
+    )
+    yield "The bound on singling out holds if people are independent of each other."
+    yield (
+        "All releases of these people are paid for in this ledger. Releases that are made elsewhere add to their"
+        " privacy costs."
+    )
+
+
+def _not_protected(plan: Plan, *own: str) -> Iterator[str]:
+    once = plan.guarantee
+    epsilon, delta = group(once.epsilon, min(once.delta, Fraction(1)), HOUSEHOLD)
+    yield (
+        "Facts about groups. If most people of some kind have something in common, the release may say so, also about"
+        " somebody who is not in it."
+    )
+    yield (
+        f"Families and other groups that stand or fall together: {HOUSEHOLD} {once.unit}s together have only epsilon"
+        f" {decimal(epsilon)} and delta {decimal(delta)}."
+    )
+    yield from own
+    yield "The time that a run takes, and what a scheduler's server logs."
+    yield LAW
+
+
+def _closed(sentence: str) -> str:
+    """Return a sentence that ends in a full stop."""
+    return f"{sentence.rstrip('.')}."

@@ -13,18 +13,15 @@ from functools import partial
 from math import floor, sqrt
 from pathlib import Path
 
-import numpy as np
-
 from crowdgate.anonymity.kl.entry import FigureInterval, KlEntry, digest_of, read_entry
 from crowdgate.anonymity.predict.figures import Row
-from crowdgate.anonymity.predict.group import BIAS, levels_phrase, people_phrase
+from crowdgate.anonymity.predict.group import BIAS, drawn_sizes, levels_phrase, people_phrase, unique_people_picture
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.picture import Picture
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
 from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value, rounded, whole
-from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
@@ -135,7 +132,7 @@ def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Report:
         lambda: (_sentence(own, levels_phrase(levels)), *_notes(entry, rows, bool(refused))),
         tuple(_listings(rows, refused)),
         {"entry": digest, **about, "bins": entry.bins},
-        lambda: _picture(entry, sizes),
+        lambda: [_picture(entry, sizes)],
     )
 
 
@@ -276,13 +273,11 @@ def _expansion_notes(entry: KlEntry, refused: bool) -> Iterator[str]:
         yield CHANCE.format(chance=rounded(chance, 3), rows=whole(entry.people.rows), bins=whole(entry.bins))
 
 
-def _picture(entry: KlEntry, sizes: Sequence[int]) -> list[SvgPicture]:
+def _picture(entry: KlEntry, sizes: Sequence[int]) -> Picture:
     """Return a picture of the share of unique people in groups of every size for which it is known."""
-    every = sorted({*sizes, *(round(float(size)) for size in np.geomspace(1, _population_size(entry), 60))})
-    points: dict[str, list[tuple[float, float]]] = {}
-    for people in every:
+    points: dict[str, list[tuple[int, float]]] = {}
+    for people in sorted({*sizes, *drawn_sizes(_population_size(entry))}):
         for row, _ in _distance_rows(entry, people):
             if isinstance(row["share_alone"], float):
                 points.setdefault(str(row["by"]), []).append((people, row["share_alone"]))
-    lines = [PlotLine(by, tuple(each)) for by, each in points.items()]
-    return [draw_lines(lines, "people among whom somebody is known to be", "expected share of unique people")]
+    return unique_people_picture(points)

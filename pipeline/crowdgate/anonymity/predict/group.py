@@ -17,16 +17,17 @@ from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError
 from crowdgate.hierarchy import EXACT
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.picture import Picture, curve
 from crowdgate.number_text import PEOPLE, SHARE, Value, format_value, percent, rounded, whole
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
-from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import best_group_size, least_group, singleton_share
 from crowdgate.risk.prediction import SIZES
 from crowdgate.risk.singletons import expected
 
+DRAWN = 24
+"""The greatest number of sizes of groups in a picture."""
 GROUP_SIZES = (
     ListingColumn("question", "group size"),
     ListingColumn("people", "people", PEOPLE),
@@ -181,24 +182,32 @@ def _about(subject: PriorSubject, known: PriorFigures) -> dict[str, Any]:
     }
 
 
-def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[SvgPicture]:
-    """Return pictures of the share of people in small groups, and of unique people in groups of every size. Raises
-    ConfigurationError if the extra that draws is not installed."""
-    both = (JOINT, INDEPENDENT)
+def pictures(found: Laws, population: int, rows: Sequence[Row]) -> list[Picture]:
+    """Return pictures of the share of people in small groups, and of unique people in groups of every size."""
     small = [
-        PlotLine(
+        curve(
             f"{format_value(row['people'], PEOPLE)}: {row['by']}",
-            tuple((size, number(row[f"up_to_{size}"])) for size in SIZES),
+            ((size, number(row[f"up_to_{size}"])) for size in SIZES),
         )
         for row in rows
-        if row["by"] in both
+        if row["by"] in (JOINT, INDEPENDENT)
     ]
-    sizes = sorted({round(float(size)) for size in np.geomspace(1, population, 60)})
-    alone = [
-        PlotLine(name, tuple((size, singleton_share(bins, size)) for size in sizes))
-        for name, bins in found.bins().items()
-    ]
+    sizes = drawn_sizes(population)
+    alone = {name: [(size, singleton_share(bins, size)) for size in sizes] for name, bins in found.bins().items()}
+    title, value = "People in groups up to each size", "expected share of people"
     return [
-        draw_lines(small, "size of the group", "expected share of people in groups up to it"),
-        draw_lines(alone, "people among whom somebody is known to be", "expected share of unique people"),
+        Picture("small", title, "size of the group", value, tuple(small), (), "log"),
+        unique_people_picture(alone),
     ]
+
+
+def drawn_sizes(population: int) -> list[int]:
+    """Return the sizes of groups in a picture, up to the population."""
+    return sorted({round(float(size)) for size in np.geomspace(1, population, DRAWN)})
+
+
+def unique_people_picture(shares: Mapping[str, Sequence[tuple[int, float]]]) -> Picture:
+    """Return a picture of the expected share of unique people in groups of people, by the name of the basis."""
+    place, value = "people among whom somebody is known to be", "expected share of unique people"
+    series = tuple(curve(name, points) for name, points in shares.items())
+    return Picture("unique", "Unique people, by the size of the group", place, value, series, (), "log")

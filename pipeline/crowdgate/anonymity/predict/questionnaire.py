@@ -23,10 +23,9 @@ from crowdgate.anonymity.predict.questionnaire_file import AS_ASKED, Questionnai
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.picture import Limit, Picture, curve
 from crowdgate.number_text import PEOPLE, SHARE, Value, percent, rounded, whole
 from crowdgate.policy.questionnaire import NumericAnswer, QuestionSpec
-from crowdgate.report.chart import PlotLine, draw_steps
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.group_size import singleton_share
@@ -220,15 +219,19 @@ def _assumptions(question: QuestionSpec) -> Iterator[str]:
         yield f"Question {question.name}: who would rather not say is a class of its own."
 
 
-def _picture(form: QuestionnaireModel, rows: Sequence[Row]) -> SvgPicture:
-    lines = []
+def _picture(form: QuestionnaireModel, rows: Sequence[Row]) -> Picture:
+    series = []
     for basis in form.bases:
-        own = [row for row in rows if row["by"] == basis]
-        lines += [
-            PlotLine(f"{who} ({basis})", tuple((at, number(row[who])) for at, row in enumerate(own)))
+        own = list(zip(form.questions, (row for row in rows if row["by"] == basis), strict=True))
+        series += [
+            curve(f"{who} ({basis})", ((question.name, number(row[who])) for question, row in own))
             for who in PICTURED_RESPONDENTS
         ]
-    return draw_steps(lines, [each.name for each in form.questions], "people who give the same answers")
+    return Picture(
+        "respondents", "People who give the same answers, after each question", "question",
+        "people who give the same answers", tuple(series), (Limit("one person", 1.0),), value_scale="log",
+        format=PEOPLE, across=True,
+    )  # fmt: skip
 
 
 PICTURED_RESPONDENTS = ("best", "median", "worst")

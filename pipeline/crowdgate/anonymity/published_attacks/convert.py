@@ -18,9 +18,8 @@ from crowdgate.anonymity.published_attacks.claims import (
 from crowdgate.anonymity.published_attacks.curve import RocCurve, read_curve
 from crowdgate.anonymity.published_attacks.request import CurveRequest
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.picture import Picture, curve
 from crowdgate.number_text import PEOPLE, format_value, rounded
-from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
 from crowdgate.report.report import Report, short_report
 from crowdgate.risk.membership import base_rate
 from crowdgate.risk.roc import at_skew
@@ -127,8 +126,12 @@ def _notes(curve: RocCurve, asked: CurveRequest, rows: Sequence[Row]) -> Iterato
         yield TOO_FEW
 
 
-def _picture(claims: CurveFindings) -> list[SvgPicture]:
+def _picture(claims: CurveFindings) -> list[Picture]:
     """Return a picture of precision against recall, one curve for each skew."""
-    lines = [PlotLine(skew_text(skew), tuple(claims.drawn(skew))) for skew in claims.asked.skews]
+    lines = [curve(skew_text(skew), claims.drawn(skew)) for skew in claims.asked.skews]
     lines = [line for line in lines if line.points]
-    return [draw_lines(lines, "recall: share of the members who are found", "precision", "log")] if lines else []
+    title, x = (
+        "Precision by recall, for each number of other people per member",
+        "recall: share of the members who are found",
+    )
+    return [Picture("precision", title, x, "precision", tuple(lines), (), "log", "log")] if lines else []

@@ -18,14 +18,14 @@ from crowdgate.audit.common.text import OUTCOMES, facts_listing
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
-from crowdgate.report.report import Report, Section
+from crowdgate.kind.section import Section
+from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import AuditSpec
-    from crowdgate.report.html import SvgPicture
 
 R = TypeVar("R", bound=AnyRecord)
 F = TypeVar("F", bound=Findings)
@@ -79,7 +79,6 @@ class Audit(Generic[R, F]):
     sections: Callable[[FinishedAudit[R, F]], Sequence[Section]]
     """Return the findings, as sections between the conclusion and the explanations."""
     json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
-    charts: Callable[[FinishedAudit[R, F]], list[SvgPicture]]
 
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
@@ -155,8 +154,7 @@ class Audit(Generic[R, F]):
             f"{self.title} of {setting.policy}, version {setting.version}: {outcome}",
             lambda: list(self._sections(found)),
             lambda: self.json(found),
-            lambda: self.charts(found),
-            f"{outcome} {setting.policy}/{setting.version}, {self.question}",
+            opening=f"{outcome} {setting.policy}/{setting.version}, {self.question}",
         )
 
     def _sections(self, found: FinishedAudit[R, F]) -> Iterator[Section]:

@@ -1,15 +1,14 @@
-"""The page of an inference audit: its tables, and a chart for every secret."""
+"""The page of an inference audit: its tables, and pictures for every secret."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from crowdgate.audit.inference.attacks import ATTACKS
 from crowdgate.audit.inference.baselines import BASELINES
 from crowdgate.audit.inference.findings import InferenceEstimate
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
-from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
+from crowdgate.kind.section import Section
 
 SEEN = "Attacks see that and a release; baselines see that and the same table without the person."
 
@@ -25,32 +24,28 @@ def sections(found: Inferred) -> list[Section]:
         Section("", ["Attacks:"], [f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
         Section("", ["Baselines:"], [f"{name}: {summary}" for name, summary, _ in BASELINES], further=True),
         Section(learned, points=secrets, further=True),
-        Section(right, charts=True, listings=likely),
+        Section(right, pictures=lambda: _pictures(found), listings=likely),
         Section(share, listings=[attacks]),
     ]
 
 
-def charts(found: Inferred) -> list[SvgPicture]:
-    """Return charts of precision against coverage beside the baselines, for every secret and group of targets."""
+def _pictures(found: Inferred) -> list[Picture]:
+    """Return pictures of precision against coverage beside the baselines, for every secret and group of targets."""
     pictures = []
     for name, _ in found.record.setting.secrets:
         for group in GROUPS:
             own = [each for each in found.findings.estimates if (each.secret, each.group) == (name, group)]
             if own:
-                x = f"coverage: share of people for whom a guess is made ({group})"
-                pictures.append(draw_lines(_lines(name, own), x, "precision", "near"))
+                title, x = f"Guesses of {name} ({group})", "coverage: share of people for whom a guess is made"
+                series = tuple(_series(name, own))
+                pictures.append(Picture(f"{name} {group}", title, x, "precision", series, (), "log", "near"))
     return pictures
 
 
-def _lines(name: str, own: Sequence[InferenceEstimate]) -> list[PlotLine]:
-    return [
-        PlotLine(
-            f"attack on {name}, with its confidence limits",
-            tuple((each.predicted, float(each.precision.value)) for each in own),
-            tuple((float(each.precision.lower), float(each.precision.upper)) for each in own),
-        ),
-        PlotLine(
-            "baseline, of the same people", tuple((each.predicted, float(each.base_of_these.value)) for each in own)
-        ),
-        PlotLine("baseline, of as many", tuple((each.predicted, float(each.base.value)) for each in own)),
-    ]
+def _series(name: str, own: Sequence[InferenceEstimate]) -> Iterator[Series]:
+    rates = (each.precision for each in own)
+    judged = zip(own, rates, strict=True)
+    points = (PicturePoint(each.predicted, *map(float, (at.value, at.lower, at.upper))) for each, at in judged)
+    yield Series(f"attack on {name}, with its confidence limits", tuple(points), "joined")
+    yield curve("baseline, of the same people", ((each.predicted, float(each.base_of_these.value)) for each in own))
+    yield curve("baseline, of as many", ((each.predicted, float(each.base.value)) for each in own))

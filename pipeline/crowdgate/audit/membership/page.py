@@ -1,13 +1,12 @@
-"""The page of a membership audit: its tables, and a chart of precision over recall."""
+"""The page of a membership audit: its tables, and a picture of precision over recall."""
 
 from fractions import Fraction
 
 from crowdgate.audit.inference.text import QUESTIONS
 from crowdgate.audit.membership.attacks import ATTACKS
 from crowdgate.audit.membership.text import Claimed, attack_listing, point_listing, precision_listing
-from crowdgate.report.chart import PlotLine, draw_lines
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.kind.picture import Picture, curve
+from crowdgate.kind.section import Section
 
 LEARNED = "Membership in the table that a release was made of."
 SCORED = (
@@ -16,7 +15,7 @@ SCORED = (
     " the others."
 )
 DRAWN = (1, 30, 240, 2400)
-"""Skews in the chart, in addition to the policy's."""
+"""Skews in the picture, in addition to the policy's."""
 
 
 def sections(found: Claimed) -> list[Section]:
@@ -27,18 +26,22 @@ def sections(found: Claimed) -> list[Section]:
         Section(carried_out, points=[f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
         Section("", [SCORED], further=True),
         Section(learned, [LEARNED], listings=[point_listing(found)]),
-        Section(right, charts=True, listings=[judged, every]),
+        Section(right, pictures=lambda: _pictures(found), listings=[judged, every]),
         Section(share, listings=[attack_listing(found)]),
     ]
 
 
-def charts(found: Claimed) -> list[SvgPicture]:
-    """Return a chart of precision over recall, both axes logarithmic, with the precision that the guarantee allows."""
+def _pictures(found: Claimed) -> list[Picture]:
+    """Return a picture of precision over recall, both axes logarithmic, with the precision that the guarantee allows;
+    none if no attack finds a member."""
     setting, every = found.record.setting, [each for each in found.findings.estimates if each.tpr.value]
-    lines = []
+    series = []
     for skew in sorted({*map(Fraction, DRAWN), setting.skew}):
         measured = [(float(each.tpr.value), float(each.precision(skew).value)) for each in every]
         allowed = [(float(each.tpr.value), each.allowed(setting, skew)) for each in every]
-        lines += [PlotLine(f"1:{skew}", tuple(measured)), PlotLine(f"1:{skew}, allowed", tuple(allowed))]
-    x_label = "recall: share of the members who are found"
-    return [draw_lines(lines, x_label, "precision", "log", pairs=True)] if every else []
+        series += [curve(f"1:{skew}", measured), curve(f"1:{skew}, allowed", allowed, "dashed")]
+    picture = Picture(
+        "precision", "Precision by recall, for each number of other people per member",
+        "recall: share of the members who are found", "precision", tuple(series), (), "log", "log",
+    )  # fmt: skip
+    return [picture] if every else []

@@ -1,16 +1,15 @@
-"""The page of an audit of singling out: its tables, and a chart of success against weight."""
+"""The page of an audit of singling out: its tables, and a picture of success against weight."""
 
 from fractions import Fraction
 
 from crowdgate.audit.singling_out.findings import RateAtWeight, baseline_of
 from crowdgate.audit.singling_out.text import SingledOut, listings
-from crowdgate.report.chart import MeasuredCurve, MeasuredShare, draw_curves
-from crowdgate.report.html import SvgPicture
-from crowdgate.report.report import Section
+from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
+from crowdgate.kind.section import Section
 
 DRAWN = 6
-"""Greatest number of attackers in the chart: the best ones, so that intervals remain distinguishable."""
-STEPS = 100
+"""Greatest number of attackers in the picture: the best ones, so that intervals remain distinguishable."""
+STEPS = 24
 """Number of steps of the baseline's curve."""
 RATES = "At the judged weight. Rates are over all trials; their confidence limits are exact, each one-sided."
 JUDGED = (
@@ -21,27 +20,31 @@ JUDGED = (
 
 
 def sections(found: SingledOut) -> list[Section]:
-    """Return the sections of a singling-out audit's page: charts, attackers, and controls if some were played."""
+    """Return the sections of a singling-out audit's page: a picture, attackers, and controls if some were played."""
     attackers, *controls = listings(found)
     return [
-        Section(charts=True),
+        Section(pictures=lambda: [_picture(found)]),
         Section("Attackers", [RATES], listings=[attackers]),
         *(Section("Controls", [JUDGED], listings=[each]) for each in controls),
     ]
 
 
-def charts(found: SingledOut) -> list[SvgPicture]:
-    """Return a chart of attackers' success against the greatest weight of a predicate: the best attackers with
+def _picture(found: SingledOut) -> Picture:
+    """Return a picture of attackers' success against the greatest weight of a predicate: the best attackers with
     confidence intervals, the baseline, and the limit."""
     setting, looking = found.record.setting, [line for line in found.findings.lines if not line.idle]
     best = sorted(looking, key=lambda line: -max(point.excess.value for point in line.points))[:DRAWN]
-    curves = [MeasuredCurve(line.attacker, tuple(_mark(point) for point in line.points)) for line in best]
+    attackers = [Series(line.attacker, tuple(map(_point, line.points))) for line in best]
     least, most = float(min(setting.weights)), float(max(setting.weights))
     shown = [Fraction(least * (most / least) ** (at / STEPS)) for at in range(STEPS + 1)]
     base = [(float(weight), baseline_of(setting, setting.n, weight)) for weight in shown]
     limit = (float(setting.weight), found.findings.baseline + float(setting.limit))
-    return [draw_curves(curves, base, limit, "greatest weight of a predicate", "isolations, share of trials")]
+    return Picture(
+        "success", "Success of the best attackers, with the baseline and the limit", "greatest weight of a predicate",
+        "isolations, share of trials", (*attackers, curve("baseline", base), curve("limit", [limit], "chosen")), (),
+        "log", "log",
+    )  # fmt: skip
 
 
-def _mark(point: RateAtWeight) -> MeasuredShare:
-    return MeasuredShare(*map(float, (point.weight, point.rate.value, point.rate.lower, point.rate.upper)))
+def _point(point: RateAtWeight) -> PicturePoint:
+    return PicturePoint(*map(float, (point.weight, point.rate.value, point.rate.lower, point.rate.upper)))

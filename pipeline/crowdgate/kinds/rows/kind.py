@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
+    from crowdgate.kind.explanation import Explanation
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -138,7 +139,7 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return notes(mechanism)
 
-    def explanation(self, mechanism: SafeK) -> KindPage:
+    def explanation(self, mechanism: SafeK) -> Explanation:
         from crowdgate.kinds.rows.explanation import explanation
 
         return explanation(mechanism)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
+    from crowdgate.kind.explanation import Explanation
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -121,7 +122,7 @@ class SyntheticKind(
 
         return notes(mechanism)
 
-    def explanation(self, mechanism: SyntheticPlan) -> KindPage:
+    def explanation(self, mechanism: SyntheticPlan) -> Explanation:
         from crowdgate.kinds.synthetic.explanation import explanation
 
         return explanation(mechanism)

@@ -4,24 +4,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crowdgate.kind.kind import KindPage
+from crowdgate.kind.explanation import SAMPLED, SECRET_SAMPLE, Explanation
+from crowdgate.kind.section import Lead, Section
 from crowdgate.number_text import decimal, stated_number
 
 if TYPE_CHECKING:
     from crowdgate.kinds.tables.plan import TablesPlan
 
-TEMPLATE = "kinds/tables/explain.md.j2"
+NOT_PROTECTED = (
+    "k-anonymity is not guaranteed here, and alone would not prevent singling out. Small counts are published, too."
+    " Epsilon limits how well a true 1 can be distinguished from noise."
+)
 
 
-def explanation(planned: TablesPlan) -> KindPage:
-    """Return the page that explains the number of tables and cells, the noise, and the limit of trustworthy numbers."""
-    found, budget = planned.mechanism, planned.mechanism.budget
-    values = {
-        "tables": len(found.workload.items),
-        "cells": found.workload.cells,
-        "noise": budget.noise,
-        "spend": decimal(budget.spend),
-        "relative_error": stated_number(planned.spec.relative_error),
-        "beta": stated_number(found.beta),
-    }
-    return KindPage(TEMPLATE, values)
+def explanation(planned: TablesPlan) -> Explanation:
+    """Return the explanation of the number of tables and cells, the noise, and the limit of trustworthy numbers."""
+    work, beta = planned.mechanism.workload, planned.mechanism.beta
+    tables = f"{len(work.items)} tables are published, made from {work.cells} numbers. No row of anybody is."
+    limit = stated_number(planned.spec.relative_error)
+    trust = f"It counts as trustworthy if its standard error is at most {limit} of it."
+    sampled = f"{SAMPLED.format(beta=stated_number(beta))}, which leaves more epsilon for the noise."
+    said = [
+        Lead("Tables.", tables),
+        _noise(planned),
+        Lead("How large it is.", f"Every number says how far it may be off. {trust}"),
+        *([Lead("Sample.", f"{sampled} Numbers are scaled back.")] if beta != 1 else []),
+    ]
+    return Explanation([Section("", said)], [SECRET_SAMPLE] if beta != 1 else [], [NOT_PROTECTED])
+
+
+def _noise(planned: TablesPlan) -> Lead:
+    noise = planned.mechanism.budget.noise
+    return Lead(
+        "Noise.",
+        f"A random whole number is added to each of these numbers: discrete {noise.capitalize()} noise. Epsilon limits"
+        " how well anybody can recognize from a published count whether it contains one person more or less. Every cell"
+        " is published, empty ones included, so that the presence of a cell reveals nothing; no total is exact."
+        f" {_spend(planned)}",
+    )
+
+
+def _spend(planned: TablesPlan) -> str:
+    budget, sampled = planned.mechanism.budget, planned.mechanism.beta != 1
+    on_sample = " on the sample, which is at most the guarantee's epsilon for anybody who does not know the sample"
+    if budget.noise == "laplace":
+        return f"The noise costs epsilon {decimal(budget.spend)} in all{on_sample if sampled else ''}."
+    return (
+        f"The noise costs rho {decimal(budget.spend)} in all, the measure by which such noise adds up; epsilon and"
+        " delta follow from it."
+    )

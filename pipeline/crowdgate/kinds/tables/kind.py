@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
+    from crowdgate.kind.explanation import Explanation
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
     from crowdgate.kind.picture import Picture
@@ -112,7 +113,7 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return notes(mechanism)
 
-    def explanation(self, mechanism: TablesPlan) -> KindPage:
+    def explanation(self, mechanism: TablesPlan) -> Explanation:
         from crowdgate.kinds.tables.explanation import explanation
 
         return explanation(mechanism)
