@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.guarantee import Part
 from crowdgate.kind.run import Request
@@ -17,6 +18,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import MarginsLaw
+from crowdgate.mechanisms.tables.joint_cost import noise_law
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
@@ -94,10 +96,21 @@ def by_the_sum(plan: Any) -> Fraction:
     return Fraction(replace(plan.guarantee, joint=None).replace_one_form(Fraction(1, 2)).epsilon)
 
 
+def test_margins_by_shares_have_less_noise_than_by_the_sum_and_keep_their_own_cost(tmp_path: Path) -> None:
+    found = []
+    for workshop in (shared(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)):
+        planned = plan_policy(workshop.policy).protection.mechanism
+        found.append(planned.margins.tables(planned.levels))
+    jointly, summed = found
+    assert 1.05 * summed.budget.spend < jointly.budget.spend < 1.2 * summed.budget.spend
+    own = noise_law(jointly).joint(()).delta(0.6)
+    assert 0.999e-7 < own <= 1e-7, "a tenth of the policy's delta, at the epsilon of the share"
+
+
 WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
     "an epsilon beside shares": (
         lambda w: w.edit(w.policy, SHARE, OWN),
-        "an epsilon, while other parts state shares",
+        "an epsilon, while the total is met jointly",
     ),
     "both": (
         lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.25, epsilon: 0.5}"),
@@ -108,6 +121,10 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
     "a delta of 0": (
         lambda w: w.edit(w.policy, "share: 0.3", "share: 0.3, delta: 0"),
         "delta must be a number in \\(0, 1\\) for gaussian noise",
+    ),
+    "a total by the sum": (
+        lambda w: w.edit(w.policy, "delta: 0.000001", "delta: 0.000001, accounting: sum"),
+        "sum, while parts state shares",
     ),
     "shares of all": (
         lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.7}"),
@@ -141,11 +158,11 @@ def test_kinds_without_a_joint_cost_refuse_shares(tmp_path: Path) -> None:
     workshop.edit(workshop.policy, OWN, SHARE)
     text = workshop.policy.read_text(encoding="utf-8")
     start = text.index("  mechanism:")
-    tables = "  mechanism: {kind: dp_tables, noise: laplace, tables: [{total: true}]}\n"
+    synthetic = "  mechanism: {kind: dp_synthetic, attributes: {age: 50 years, ward: exact}}\n"
     gates = "  gates:\n    - {measure: invalid_people, at_most: 500, charge: {share: 0.25}}\n"
     rest = text[text.index("  publish:") :]
-    workshop.policy.write_text(text[:start] + tables + gates + rest, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="shares with dp_tables, whose joint cost is not known") as caught:
+    workshop.policy.write_text(text[:start] + synthetic + gates + rest, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="shares with dp_synthetic, whose joint cost is not known") as caught:
         plan_policy(workshop.policy)
     assert len(caught.value.problems) == 1
 
@@ -247,7 +264,8 @@ def test_margins_that_take_nearly_all_of_delta_leave_no_class_size(tmp_path: Pat
 
 def test_narrow_noise_of_persons_with_several_rows_counts_by_its_epsilon_and_delta() -> None:
     part = Part(MARGINS_PART, Fraction(3), Fraction(1, 10**6))
-    wide, narrow = (MarginsLaw(part, 3, ((3, Fraction(square)),)) for square in (4, 3))
+    spends = (Fraction(9, 2 * square) for square in (4, 3))  # sigma^2 is 4 and 3 at a change of 3
+    wide, narrow = (MarginsLaw(part, NoiseLaw("gaussian", (NoisyVector(3, rho),), 3)) for rho in spends)
     assert (wide.name, narrow.name) == ("discrete gaussians", "epsilon and delta")
     assert float(narrow.pair(1).delta(np.array([3.0]))[0]) >= 1e-6
     assert float(wide.pair(1).delta(np.array([3.0]))[0]) > 0
@@ -255,7 +273,7 @@ def test_narrow_noise_of_persons_with_several_rows_counts_by_its_epsilon_and_del
 
 def test_a_joint_cost_of_another_kind_does_not_verify(tmp_path: Path) -> None:
     folder = tmp_path / "copy"
-    shutil.copytree(KEPT / "3" / "dp_tables", folder)
+    shutil.copytree(KEPT / "3" / "dp_synthetic", folder)
     stated = json.loads((folder / "manifest.json").read_bytes())
     joint = {
         "curve": [{"delta": "0", "epsilon": "0.001"}],
