@@ -16,27 +16,10 @@ from crowdgate.manifest import canonical
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
-from tests.workshop import Workshop, crowdgate, make_workshop, verified
+from tests.kinds.shares import GATE, GAUSSIAN, tables_by_shares
+from tests.workshop import Workshop, crowdgate, verified
 
 SLOT = "2030-01-01"
-GATE = "    - {measure: invalid_people, at_most: 500, charge: {share: 0.25}}\n"
-TABLES = "[{all: 1}, {mean: age, by: [ward]}]"
-GAUSSIAN = "noise: gaussian"
-
-
-def tables(
-    root: Path, *, noise: str = GAUSSIAN, gates: str = GATE, privacy: str = "epsilon: 2, delta: 1e-6"
-) -> Workshop:
-    """Return a working copy whose policy publishes tables of age and ward."""
-    workshop = make_workshop(root)
-    text = workshop.policy.read_text(encoding="utf-8")
-    mechanism = f"  mechanism: {{kind: dp_tables, {noise}, levels: {{age: 50 years, ward: exact}}, tables: {TABLES}}}\n"
-    gates = f"  gates:\n    - {{measure: guarantee_epsilon, at_most: 2}}\n{gates}"
-    text = text[: text.index("  mechanism:")] + mechanism + gates + text[text.index("  publish:") :]
-    workshop.policy.write_text(text.replace("epsilon: 2, delta: 0.01", privacy), encoding="utf-8")
-    return workshop
-
-
 CASES = {
     "gaussian": GAUSSIAN,
     "laplace": "noise: laplace",
@@ -46,8 +29,8 @@ CASES = {
 
 @pytest.mark.parametrize("noise", CASES)
 def test_a_release_by_shares_has_less_noise_at_the_same_total_and_verifies(tmp_path: Path, noise: str) -> None:
-    workshop = tables(tmp_path / "w", noise=CASES[noise])
-    by_sum = tables(tmp_path / "s", noise=CASES[noise], gates=GATE.replace("share: 0.25", "epsilon: 0.5"))
+    workshop = tables_by_shares(tmp_path / "w", noise=CASES[noise])
+    by_sum = tables_by_shares(tmp_path / "s", noise=CASES[noise], gates=GATE.replace("share: 0.25", "epsilon: 0.5"))
     plan, summed = plan_policy(workshop.policy), plan_policy(by_sum.policy)
     assert (plan.guarantee.epsilon, plan.guarantee.delta) == (Fraction(2), Fraction(1, 10**6))
     jointly, less = (each.protection.mechanism.mechanism.budget.spend for each in (plan, summed))
@@ -61,8 +44,10 @@ def test_a_release_by_shares_has_less_noise_at_the_same_total_and_verifies(tmp_p
 
 
 def test_tables_without_charged_gates_are_planned_jointly_if_the_policy_says_so(tmp_path: Path) -> None:
-    sums = plan_policy(tables(tmp_path / "s", gates="").policy)
-    plan = plan_policy(tables(tmp_path / "w", gates="", privacy="epsilon: 2, delta: 1e-6, accounting: joint").policy)
+    sums = plan_policy(tables_by_shares(tmp_path / "s", gates="").policy)
+    plan = plan_policy(
+        tables_by_shares(tmp_path / "w", gates="", privacy="epsilon: 2, delta: 1e-6, accounting: joint").policy
+    )
     assert sums.guarantee.joint is None
     assert plan.guarantee.joint is not None
     small, large = (each.protection.mechanism.mechanism.budget.spend for each in (sums, plan))
@@ -74,12 +59,12 @@ def test_tables_without_charged_gates_are_planned_jointly_if_the_policy_says_so(
 
 def test_check_says_what_a_sum_leaves_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for workshop, said in (
-        (tables(tmp_path / "a", gates=GATE.replace("share: 0.25", "epsilon: 0.5")), "jointly: state shares)"),
-        (tables(tmp_path / "b", gates=""), "jointly: accounting: joint)"),
+        (tables_by_shares(tmp_path / "a", gates=GATE.replace("share: 0.25", "epsilon: 0.5")), "jointly: state shares)"),
+        (tables_by_shares(tmp_path / "b", gates=""), "jointly: accounting: joint)"),
     ):
         assert crowdgate("check", workshop.policy) == 0
         assert said in capsys.readouterr().out
-    jointly = tables(tmp_path / "c")
+    jointly = tables_by_shares(tmp_path / "c")
     assert crowdgate("check", jointly.policy) == 0
     assert "jointly" not in capsys.readouterr().out
 
@@ -110,7 +95,7 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_bad_input_is_one_clear_error(tmp_path: Path, fault: str) -> None:
-    workshop = tables(tmp_path / "w")
+    workshop = tables_by_shares(tmp_path / "w")
     change, expected = WRONG[fault]
     change(workshop)
     with pytest.raises(ConfigurationError, match=expected) as caught:
@@ -155,7 +140,7 @@ FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
 
 
 def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_path: Path) -> None:
-    workshop = tables(tmp_path / "w")
+    workshop = tables_by_shares(tmp_path / "w")
     result = job.release(Request(workshop.policy, SLOT), draw_key)
     assert result.path is not None
     manifest = result.path / "manifest.json"
@@ -173,7 +158,9 @@ def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_pat
 
 def test_a_policy_of_epsilons_has_the_plan_of_today(tmp_path: Path) -> None:
     """rho by the zCDP conversion, and no joint cost: `accounting: sum` is what a policy without it means."""
-    own = plan_policy(tables(tmp_path / "a", gates="").policy)
-    said = plan_policy(tables(tmp_path / "b", gates="", privacy="epsilon: 2, delta: 1e-6, accounting: sum").policy)
+    own = plan_policy(tables_by_shares(tmp_path / "a", gates="").policy)
+    said = plan_policy(
+        tables_by_shares(tmp_path / "b", gates="", privacy="epsilon: 2, delta: 1e-6, accounting: sum").policy
+    )
     assert replace(own.guarantee) == said.guarantee
     assert own.protection.mechanism.mechanism.spends == said.protection.mechanism.mechanism.spends

@@ -90,6 +90,7 @@ def _guarantee_values(plan: Plan, left: BudgetLeft) -> dict[str, object]:
         "people_times_delta": decimal(people_times_delta(plan), 4),
         "harm": _harm(people_times_delta(plan)),
         "parts": [{"name": part.name, **_spent(part)} for part in once.parts],
+        "jointly": once.joint is not None,
         "group": _group(once),
     }
 

@@ -26,6 +26,7 @@ def explanation(safe: SafeK) -> KindPage:
         "least_k": safe.least_k,
         "granted": _part_costs(safe.part),
         "reached": decimal(safe.delta),
+        "joint": None if safe.joint is None else decimal(safe.joint.epsilon),
         "margins": None if safe.margins is None else _part_costs(safe.margins.part),
     }
     return KindPage(TEMPLATE, values)
