@@ -137,7 +137,7 @@ def test_a_gate_and_its_reason_are_said_in_words() -> None:
     assert gate_text(gate) == "released_rows over age, sex at least 0.0123456"
     assert gate_text(gate, NEAREST) == "released_rows over age, sex at least 0.01235"
     assert limit_text(rule("at_most", "1e6")) == "at most 1000000"
-    assert reason(rule("at_most", "10"), Measurement(7, 3, 11)) == "7 (unfavourable end 11), must be at most 10"
+    assert reason(rule("at_most", "10"), Measurement(7, 3, 11)) == "7 (confidence limit 11), must be at most 10"
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_bound_is_never_said_smaller_than_it_is() -> None:
 def test_of_what_a_file_states_a_figure_without_end_is_not_taken_for_its_end() -> None:
     shown = WrittenMeasurement("infinite", "0", "5")
     stated = Verdict(rule("at_most", "10"), MeasureClass.OUTPUT, Outcome.PASS, shown)
-    assert stated.reason == "infinite (unfavourable end 5), must be at most 10"
+    assert stated.reason == "infinite (confidence limit 5), must be at most 10"
     assert replace(stated, shown=WrittenMeasurement("5", "0", "5")).reason == "5, must be at most 10"
 
 

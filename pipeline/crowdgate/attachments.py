@@ -4,13 +4,14 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import report
 from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.record_names import record_file
 from crowdgate.candidate import AuditQuestion, Candidate
-from crowdgate.gate import NEAREST, NUMBERS, NumberFormat, Outcome, Verdict, gate_notes, gate_text
+from crowdgate.gate import NEAREST, NUMBERS, NUMBERS_OF_FORMAT_2, NumberFormat, Outcome, Verdict, gate_notes, gate_text
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest
 from crowdgate.measures import MEASURES
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
     from crowdgate.audit.common.audit import Audit
 
 
-def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> bytes:
+_FORMATS: Mapping[int, tuple[NumberFormat, ...]] = {1: (NEAREST,), 2: (NUMBERS_OF_FORMAT_2,)}
+"""The formats of numbers in READMEs of old manifest formats."""
+
+
+def _formats(said: Manifest) -> tuple[NumberFormat, ...]:
+    return _FORMATS.get(said.format, (NUMBERS, NUMBERS_OF_FORMAT_2))
+
+
+def _readme(context: Context, earlier: Mapping[str, object] | None = None, write: NumberFormat | None = None) -> bytes:
     """Return the README of a release, for its users, from the manifest and the content of the files alone."""
     said, page = context.manifest, context.page
     assert page is not None, "a README is made when the files are known"
@@ -44,7 +53,7 @@ def _readme(context: Context, earlier: Mapping[str, object] | None = None) -> by
         "plain": said.guarantee.plain or (),
         "informed": INFORMED if said.facts.informed else None,
         "register": None if context.register is None else parse_register(context.register).words,
-        "verdicts": [_gate_row(gate.verdict, NEAREST if said.format == 1 else NUMBERS) for gate in said.verdicts],
+        "verdicts": [_gate_row(gate.verdict, write or _formats(said)[0]) for gate in said.verdicts],
         "noted": [(gate.verdict.gate, notes) for gate in said.verdicts if (notes := gate_notes(gate.rule))],
     }
     return report.markdown(page.template, {**values, **page.values, **(earlier or {})}).encode()
@@ -56,7 +65,8 @@ def _gate_row(verdict: Verdict, write: NumberFormat) -> dict[str, str]:
 
 def _readme_problems(context: Context, found: bytes | None) -> Iterator[str]:
     assert context.page is not None, "it is known when the files are"
-    if found not in [_readme(context, each) for each in ({}, *context.page.earlier)]:
+    pages = product(({}, *context.page.earlier), _formats(context.manifest))
+    if not any(found == _readme(context, *each) for each in pages):
         yield "this page differs from what the manifest and the files say"
 
 

@@ -75,10 +75,11 @@ def _written_figure(number: Number, rounding: Rounding) -> str:
 @dataclass(frozen=True)
 class NumberFormat:
     """The format of numbers for people: `stated` for those of a policy, `measured` for a figure (True: a lower
-    bound)."""
+    bound), and the word for the limit of a figure by which its gate is judged."""
 
     stated: Callable[[Fraction], str]
     measured: Callable[[str, bool], str]
+    limit: str = "unfavourable end"
 
 
 def _conservative_text(figure: str, least: bool) -> str:
@@ -91,7 +92,9 @@ def _nearest_figure_text(figure: str, _: bool) -> str:
     return figure if figure.lstrip("-").isalpha() else nearest_number(Fraction(figure))
 
 
-NUMBERS = NumberFormat(stated_number, _conservative_text)
+NUMBERS = NumberFormat(stated_number, _conservative_text, "confidence limit")
+NUMBERS_OF_FORMAT_2 = NumberFormat(stated_number, _conservative_text)
+"""The format of releases of format 2, and of the first ones of format 3."""
 NEAREST = NumberFormat(nearest_number, _nearest_figure_text)
 """The format of releases of format 1: four digits, to the nearest."""
 
@@ -165,9 +168,9 @@ class Verdict:
         least = self.rule.at_most is None
         end = shown.low if least else shown.high
         worst = write.measured(end, least)
-        known = write is NUMBERS and _same_number(shown.value, end)
+        known = write is not NEAREST and _same_number(shown.value, end)
         value = worst if known else write.measured(shown.value, least)
-        beside = "" if worst == value else f" (unfavourable end {worst})"
+        beside = "" if worst == value else f" ({write.limit} {worst})"
         return f"{value}{beside}{' more than that share allows' if _is_excess(self.rule) else ''}"
 
 

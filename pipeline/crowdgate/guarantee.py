@@ -35,14 +35,15 @@ class Part:
 @dataclass(frozen=True)
 class JointCost:
     """The joint cost of a release whose parts were planned together: points (epsilon, delta) of its curve, one of that
-    for a unit replaced by another, and the name of each part's law."""
+    for a unit replaced by another, the name of each part's law, and further points for a replaced unit."""
 
     curve: tuple[tuple[Fraction, Fraction], ...]
     replaced: tuple[Fraction, Fraction]
     laws: tuple[tuple[str, str], ...] = ()
+    replacements: tuple[tuple[Fraction, Fraction], ...] = ()
 
     def __post_init__(self) -> None:
-        for point in (*self.curve, self.replaced):
+        for point in (*self.curve, self.replaced, *self.replacements):
             _check_numbers(*point)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
+from crowdgate.audit.membership.setting import attacked_guarantee
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.guarantee import Part
 from crowdgate.kind.run import Request
@@ -17,34 +19,20 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import MarginsLaw
+from crowdgate.mechanisms.tables.joint_cost import noise_law
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
+from tests.kinds.shares import CHOICE, MARGINS, OWN, SHARE, rows_by_shares
 from tests.verify.keep import KEPT
-from tests.workshop import Workshop, crowdgate, good_rows, make_workshop, verified
+from tests.workshop import Workshop, crowdgate, make_workshop, verified
 
 SLOT = "2030-01-01"
-OWN = "charge: {epsilon: 0.5}"
-SHARE = "charge: {share: 0.25}"
-MARGINS = "    margins: {share: 0.3, tables: [{all: 2}]}\n"
-CHOICE = "    choose: {share: 0.2}\n"
-
-
-def shared(root: Path, more: str = MARGINS) -> Workshop:
-    """Return a working copy whose policy states shares of its total, epsilon 2."""
-    workshop = make_workshop(root)
-    workshop.edit(workshop.policy, OWN, SHARE)
-    workshop.edit(workshop.policy, "  gates:\n", more + "  gates:\n")
-    if more == CHOICE:
-        workshop.edit(workshop.policy, "age: 50 years", "age: {choose: [50 years, any]}")
-    workshop.edit(workshop.policy, "delta: 0.01", "delta: 0.000001")
-    workshop.write(good_rows(500))
-    return workshop
 
 
 def by_sum(root: Path, more: str) -> Workshop:
     """Return the same policy with an epsilon for each part, whose sum is the total."""
-    workshop = shared(root, more)
+    workshop = rows_by_shares(root, more)
     workshop.edit(workshop.policy, SHARE, OWN)
     if more:
         epsilon = "0.6" if more == MARGINS else "0.4"
@@ -57,7 +45,7 @@ def by_sum(root: Path, more: str) -> Workshop:
 
 @pytest.mark.parametrize("more", [MARGINS, CHOICE, ""], ids=["margins", "a choice", "a gate alone"])
 def test_a_release_by_shares_has_a_smaller_k_at_the_same_total_and_verifies(tmp_path: Path, more: str) -> None:
-    workshop = shared(tmp_path / "w", more)
+    workshop = rows_by_shares(tmp_path / "w", more)
     plan, summed = plan_policy(workshop.policy), plan_policy(by_sum(tmp_path / "s", more).policy)
     assert (plan.guarantee.epsilon, plan.guarantee.delta) == (Fraction(2), Fraction(1, 10**6))
     assert plan.protection.figures.least_class < summed.protection.figures.least_class
@@ -72,7 +60,7 @@ def test_a_release_by_shares_has_a_smaller_k_at_the_same_total_and_verifies(tmp_
 
 
 def test_one_k_less_does_not_keep_the_total(tmp_path: Path) -> None:
-    workshop = shared(tmp_path / "w")
+    workshop = rows_by_shares(tmp_path / "w")
     least = plan_policy(workshop.policy).protection.figures.least_class
     workshop.edit(workshop.policy, "sampling: {beta: 0.5}", f"sampling: {{beta: 0.5}}\n    k: {least - 1}")
     with pytest.raises(ConfigurationError, match=f"does not reach the total .* at least {least}"):
@@ -80,7 +68,7 @@ def test_one_k_less_does_not_keep_the_total(tmp_path: Path) -> None:
 
 
 def test_the_replaced_form_and_the_bound_on_singling_out_are_those_of_the_joint_cost(tmp_path: Path) -> None:
-    plan = plan_policy(shared(tmp_path / "w").policy)
+    plan = plan_policy(rows_by_shares(tmp_path / "w").policy)
     assert plan.guarantee.joint is not None
     form = plan.guarantee.replace_one_form(None)
     assert (form.epsilon, form.delta) == plan.guarantee.joint.replaced
@@ -94,10 +82,21 @@ def by_the_sum(plan: Any) -> Fraction:
     return Fraction(replace(plan.guarantee, joint=None).replace_one_form(Fraction(1, 2)).epsilon)
 
 
+def test_margins_by_shares_have_less_noise_than_by_the_sum_and_keep_their_own_cost(tmp_path: Path) -> None:
+    found = []
+    for workshop in (rows_by_shares(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)):
+        planned = plan_policy(workshop.policy).protection.mechanism
+        found.append(planned.margins.tables(planned.levels))
+    jointly, summed = found
+    assert 1.05 * summed.budget.spend < jointly.budget.spend < 1.2 * summed.budget.spend
+    own = noise_law(jointly).joint(()).delta(0.6)
+    assert 0.999e-7 < own <= 1e-7, "a tenth of the policy's delta, at the epsilon of the share"
+
+
 WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
     "an epsilon beside shares": (
         lambda w: w.edit(w.policy, SHARE, OWN),
-        "an epsilon, while other parts state shares",
+        "an epsilon, while the total is met jointly",
     ),
     "both": (
         lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.25, epsilon: 0.5}"),
@@ -108,6 +107,10 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
     "a delta of 0": (
         lambda w: w.edit(w.policy, "share: 0.3", "share: 0.3, delta: 0"),
         "delta must be a number in \\(0, 1\\) for gaussian noise",
+    ),
+    "a total by the sum": (
+        lambda w: w.edit(w.policy, "delta: 0.000001", "delta: 0.000001, accounting: sum"),
+        "sum, while parts state shares",
     ),
     "shares of all": (
         lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.7}"),
@@ -128,7 +131,7 @@ def four_rows(workshop: Workshop) -> None:
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_bad_shares_are_one_clear_error(tmp_path: Path, fault: str) -> None:
-    workshop = shared(tmp_path / "w")
+    workshop = rows_by_shares(tmp_path / "w")
     change, expected = WRONG[fault]
     change(workshop)
     with pytest.raises(ConfigurationError, match=expected) as caught:
@@ -141,11 +144,11 @@ def test_kinds_without_a_joint_cost_refuse_shares(tmp_path: Path) -> None:
     workshop.edit(workshop.policy, OWN, SHARE)
     text = workshop.policy.read_text(encoding="utf-8")
     start = text.index("  mechanism:")
-    tables = "  mechanism: {kind: dp_tables, noise: laplace, tables: [{total: true}]}\n"
+    synthetic = "  mechanism: {kind: dp_synthetic, attributes: {age: 50 years, ward: exact}}\n"
     gates = "  gates:\n    - {measure: invalid_people, at_most: 500, charge: {share: 0.25}}\n"
     rest = text[text.index("  publish:") :]
-    workshop.policy.write_text(text[:start] + tables + gates + rest, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="shares with dp_tables, whose joint cost is not known") as caught:
+    workshop.policy.write_text(text[:start] + synthetic + gates + rest, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="shares with dp_synthetic, whose joint cost is not known") as caught:
         plan_policy(workshop.policy)
     assert len(caught.value.problems) == 1
 
@@ -175,7 +178,7 @@ FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
 
 
 def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_path: Path) -> None:
-    workshop = shared(tmp_path / "w")
+    workshop = rows_by_shares(tmp_path / "w")
     result = job.release(Request(workshop.policy, SLOT), draw_key)
     assert result.path is not None
     manifest = result.path / "manifest.json"
@@ -191,8 +194,43 @@ def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_pat
     assert verify(result.path)
 
 
+def test_explain_says_that_parts_keep_their_total_jointly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = []
+    for workshop in (rows_by_shares(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)):
+        assert crowdgate("explain", workshop.policy) == 0
+        texts.append(" ".join(capsys.readouterr().out.split()))
+    jointly, summed = texts
+    assert "All parts together keep these totals. Each part is a share of them" in jointly
+    assert "their joint delta at epsilon 2 would be too large" in jointly
+    assert "These are totals, paid for in parts" in summed
+    assert "the part of the guarantee for rows allows (epsilon 0.9" in summed
+
+
+def test_margins_beside_a_choice_keep_their_own_cost(tmp_path: Path) -> None:
+    """Their queries may differ by the choice, so the joint cost counts them by their epsilon and delta."""
+    workshop = with_margins(tmp_path / "w", "1e-7")
+    result = job.release(Request(workshop.policy, SLOT), draw_key)
+    assert result.path is not None
+    verified(result.path, workshop.ledger)
+    manifest = result.path / "manifest.json"
+    stated = json.loads(manifest.read_bytes())
+    bought = stated["mechanism"]["margins"]
+    for each in (bought, *bought["queries"]):
+        each["rho"] = str(Fraction(each["rho"]) * Fraction(101, 100))
+    manifest.chmod(0o600)
+    manifest.write_bytes(canonical(stated))
+    with pytest.raises(VerificationFailed, match="the noise is too small for the stated epsilon and delta"):
+        verify(result.path)
+
+
+def test_an_audit_of_membership_states_what_all_parts_keep_together(tmp_path: Path) -> None:
+    jointly, summed = (plan_policy(w.policy) for w in (rows_by_shares(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)))
+    assert attacked_guarantee(jointly) == jointly.guarantee
+    assert attacked_guarantee(summed).epsilon == Fraction(3, 2)
+
+
 def test_check_says_what_epsilons_leave_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    summed, by_shares = by_sum(tmp_path / "s", MARGINS), shared(tmp_path / "w")
+    summed, by_shares = by_sum(tmp_path / "s", MARGINS), rows_by_shares(tmp_path / "w")
     printed = []
     for workshop in (summed, by_shares):
         assert crowdgate("check", workshop.policy) == 0
@@ -217,7 +255,7 @@ def test_check_of_a_choice_on_the_sample_says_nothing_of_a_joint_cost(
 
 
 def test_shares_with_a_choice_on_the_sample_are_one_clear_error(tmp_path: Path) -> None:
-    workshop = shared(tmp_path / "w", CHOICE)
+    workshop = rows_by_shares(tmp_path / "w", CHOICE)
     workshop.edit(workshop.policy, "choose: {share: 0.2}", "choose: {share: 0.2, on: sample}")
     with pytest.raises(ConfigurationError, match="a choice of levels on the released sample: their joint cost"):
         plan_policy(workshop.policy)
@@ -225,7 +263,7 @@ def test_shares_with_a_choice_on_the_sample_are_one_clear_error(tmp_path: Path) 
 
 def with_margins(root: Path, delta: str) -> Workshop:
     """Return a policy whose levels are chosen, so that its margins count by their epsilon and this delta."""
-    workshop = shared(root, CHOICE)
+    workshop = rows_by_shares(root, CHOICE)
     margins = f"    margins: {{share: 0.3, delta: {delta}, tables: [{{all: 1}}]}}\n"
     workshop.edit(workshop.policy, "  gates:\n", f"{margins}  gates:\n")
     return workshop
@@ -247,7 +285,8 @@ def test_margins_that_take_nearly_all_of_delta_leave_no_class_size(tmp_path: Pat
 
 def test_narrow_noise_of_persons_with_several_rows_counts_by_its_epsilon_and_delta() -> None:
     part = Part(MARGINS_PART, Fraction(3), Fraction(1, 10**6))
-    wide, narrow = (MarginsLaw(part, 3, ((3, Fraction(square)),)) for square in (4, 3))
+    spends = (Fraction(9, 2 * square) for square in (4, 3))  # sigma^2 is 4 and 3 at a change of 3
+    wide, narrow = (MarginsLaw(part, NoiseLaw("gaussian", (NoisyVector(3, rho),), 3)) for rho in spends)
     assert (wide.name, narrow.name) == ("discrete gaussians", "epsilon and delta")
     assert float(narrow.pair(1).delta(np.array([3.0]))[0]) >= 1e-6
     assert float(wide.pair(1).delta(np.array([3.0]))[0]) > 0
@@ -255,7 +294,7 @@ def test_narrow_noise_of_persons_with_several_rows_counts_by_its_epsilon_and_del
 
 def test_a_joint_cost_of_another_kind_does_not_verify(tmp_path: Path) -> None:
     folder = tmp_path / "copy"
-    shutil.copytree(KEPT / "3" / "dp_tables", folder)
+    shutil.copytree(KEPT / "3" / "dp_synthetic", folder)
     stated = json.loads((folder / "manifest.json").read_bytes())
     joint = {
         "curve": [{"delta": "0", "epsilon": "0.001"}],

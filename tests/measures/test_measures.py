@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crowdgate.accounting import pso
 from crowdgate.candidate import Candidate, ColumnFacts, Measurement, OutputType, Static
 from crowdgate.gate import GateReach, Outcome, judge, reach, verdict
-from crowdgate.guarantee import Guarantee, Part
+from crowdgate.guarantee import Guarantee, JointCost, Part
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureClass
@@ -452,6 +452,20 @@ def test_the_bound_on_membership_claims_replaces_a_unit_in_this_release_and_doub
         facts, gate("membership_precision_bound", "at_most", "1", **given)
     )
     assert low == found.value < high
+
+
+def test_the_bound_on_membership_claims_is_that_of_the_best_point_of_a_joint_cost() -> None:
+    """A small epsilon at a large delta, below the recall, is the best of three; earlier releases count twice."""
+    points = [(Fraction(2), Fraction(1, 10**6)), (Fraction(1), Fraction(1, 10**4)), (Fraction(1, 2), Fraction(1, 100))]
+    facts = static(people=1000, spent=("3", "2e-6"))
+    cost = JointCost((points[0],), points[0], (), tuple(points[1:]))
+    facts = replace(facts, guarantee=replace(facts.guarantee, joint=cost))
+    given = {"with": {"skew": "240", "recall": "0.1"}}
+    found = of_static("membership_precision_bound", facts, **given)
+    assert found is not None
+    before = 2 * 2, (1 + math.exp(2)) * 1e-6
+    each = [0.1 / (0.1 + 240 * (0.1 - float(d) - before[1]) * math.exp(-float(e) - before[0])) for e, d in points]
+    assert float(found.value) == pytest.approx(min(each)) == pytest.approx(each[2])
 
 
 def test_without_a_sample_everything_counts_twice_and_less_recall_than_delta_promises_nothing() -> None:

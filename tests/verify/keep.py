@@ -1,5 +1,5 @@
-"""Stores one release of every kind in the present manifest format: `python -m tests.verify.keep`, once per format and
-kind.
+"""Stores one release of every kind, and of those whose policy states shares, in the present manifest format: `python -m
+tests.verify.keep`, once per format and kind.
 
 Stored releases are never written again: releases of every published format must stay verifiable.
 """
@@ -16,6 +16,7 @@ from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases import release as job
 from crowdgate.signing import keys
 from tests.kinds.margins import margins_workshop
+from tests.kinds.shares import rows_by_shares, tables_by_shares
 from tests.kinds.synthetic import RICH, synthetic_workshop
 from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop
@@ -25,7 +26,10 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "safe_k_anonymity": margins_workshop,
     "dp_tables": tables_workshop,
     "dp_synthetic": lambda root: synthetic_workshop(root, RICH),
+    "rows_by_shares": rows_by_shares,
+    "tables_by_shares": tables_by_shares,
 }
+BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 
 
 def keep(root: Path = KEPT) -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.kinds import KINDS
 from crowdgate.manifest import FORMAT
 from crowdgate.verification.release import verify
-from tests.verify.keep import KEPT
+from tests.verify.keep import KEPT, KINDS
 
 RELEASES = sorted(path.parent for path in KEPT.glob("*/*/manifest.json"))
 

@@ -1,6 +1,7 @@
 """Bounds on membership attacks that follow from a guarantee."""
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 from crowdgate.accounting.binomial import log_mass
@@ -17,6 +18,11 @@ def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number
     hits, ratio = probability("tpr", tpr, open_low=True), exact("skew", skew, 0, 10**15)
     others = ratio * max(Fraction(0), hits - probability("delta", delta)) / hits  # exact: a difference may be small
     return min(1.0, raised(1 / (1 + down(others) * math.exp(-up(epsilon_of(epsilon))))))
+
+
+def least_precision(points: Iterable[tuple[Fraction, Fraction]], tpr: Number, skew: Number) -> float:
+    """Return the least `greatest_precision` over the points (epsilon, delta) that a release keeps."""
+    return min(greatest_precision(epsilon, min(Fraction(1), delta), tpr, skew) for epsilon, delta in points)
 
 
 def true_positive_lines(

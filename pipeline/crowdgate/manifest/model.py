@@ -5,6 +5,8 @@ computed again. Numbers are exact text of bounded length, so that no number of a
 """
 
 import json
+from collections.abc import Iterable
+from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -185,7 +187,16 @@ class LawFields(ManifestFields):
 
     part: Label
     """The step."""
-    law: Literal["sampled class", "pure", "discrete gaussians", "epsilon and delta"]
+    law: Literal[
+        "sampled class",
+        "pure",
+        "discrete gaussians",
+        "discrete laplace",
+        "sampled pure",
+        "sampled discrete gaussians",
+        "sampled discrete laplace",
+        "epsilon and delta",
+    ]
     """The law of its privacy loss, with the mechanism's numbers."""
 
 
@@ -198,6 +209,8 @@ class JointCostFields(ManifestFields):
     """Points that the release keeps, one of them at the whole epsilon."""
     replaced: PointFields
     """The point that it keeps if one unit is replaced by another."""
+    replacements: Annotated[tuple[PointFields, ...], Field(min_length=1, max_length=20)] | None = None
+    """Further points that it keeps if one unit is replaced by another, at smaller epsilons."""
 
 
 class GuaranteeFields(ManifestFields):
@@ -241,18 +254,26 @@ class GuaranteeFields(ManifestFields):
         stated = self.joint
         joint = None
         if stated is not None:
-            curve = tuple((point.epsilon, point.delta) for point in stated.curve)
+            first, *others = _points((stated.replaced, *(stated.replacements or ())))
             laws = tuple((each.part, each.law) for each in stated.laws)
-            joint = JointCost(curve, (stated.replaced.epsilon, stated.replaced.delta), laws)
+            joint = JointCost(_points(stated.curve), first, laws, tuple(others))
         return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts, joint)
 
 
 def _joint(joint: JointCost | None) -> JointCostFields | None:
     if joint is None:
         return None
-    points = tuple(PointFields(epsilon=epsilon, delta=delta) for epsilon, delta in (*joint.curve, joint.replaced))
     laws = tuple(LawFields.model_validate({"part": part, "law": law}) for part, law in joint.laws)
-    return JointCostFields(laws=laws, curve=points[:-1], replaced=points[-1])
+    curve, (first, *others) = _stated(joint.curve), _stated((joint.replaced, *joint.replacements))
+    return JointCostFields(laws=laws, curve=curve, replaced=first, replacements=tuple(others) or None)
+
+
+def _points(stated: Iterable[PointFields]) -> tuple[tuple[Fraction, Fraction], ...]:
+    return tuple((point.epsilon, point.delta) for point in stated)
+
+
+def _stated(points: Iterable[tuple[Fraction, Fraction]]) -> tuple[PointFields, ...]:
+    return tuple(PointFields(epsilon=epsilon, delta=delta) for epsilon, delta in points)
 
 
 class FileFields(ManifestFields):

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import pso
-from crowdgate.accounting.membership import greatest_precision
+from crowdgate.accounting.membership import least_precision
 from crowdgate.candidate import Cost, Measurement, OutputType, Range, Static
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass
@@ -65,14 +65,17 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
     """Return the upper bound on the precision of membership claims for an attacker who knows the number of people: this
-    release part by part, earlier ones counted twice."""
+    release part by part, or the best point of its joint cost; earlier ones counted twice."""
     form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
+    joint = static.guarantee.joint
+    points = ((form.epsilon, form.delta), *(() if joint is None else joint.replacements))
     rest = Part(
         "earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _release_cost(static), strict=True))
     )
     before = Guarantee.of((rest,), unit=static.guarantee.unit).replace_one_form(None)
     skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
-    return greatest_precision(form.epsilon + before.epsilon, min(Fraction(1), form.delta + before.delta), recall, skew)
+    together = ((epsilon + before.epsilon, delta + before.delta) for epsilon, delta in points)
+    return least_precision(together, recall, skew)
 
 
 def _release_cost(static: Static) -> Cost:

@@ -1,12 +1,19 @@
-"""Checks of a noise budget: the parts of its queries, and the guarantee that it keeps."""
+"""Checks of a noise budget: the parts of its queries, and the guarantee that it keeps, alone or jointly."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 
+from crowdgate.accounting.joint_points import Curve
+from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
 from crowdgate.accounting.noise_sums import width
+from crowdgate.accounting.numbers import down
 from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
+from crowdgate.accounting.zcdp import GREATEST_RHO
+from crowdgate.guarantee import group
 from crowdgate.limits import MOST_NUMBERS
+from crowdgate.manifest import GuaranteeFields, PointFields
 from crowdgate.noisy_counts.manifest_fields import NoiseFields
+from crowdgate.number_text import decimal
 
 NEAR = Fraction(1, 10**9)
 
@@ -54,3 +61,45 @@ def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: 
     spent = stated_guarantee(said.noise_kind, said.spend, inner, beta, again=True)
     if spent[0] > epsilon or spent[1] > delta:
         yield "the noise is too small for the stated epsilon and delta"
+
+
+def stated_noise(said: NoiseFields, rows: int, beta: Fraction = Fraction(1)) -> NoiseLaw | None:
+    """Return the law of a manifest's noise, for units of at most `rows` rows; None if a query states no spend that a
+    plan can have."""
+    spends = [said.spent(query) or Fraction(0) for query in said.queries]
+    if not all(0 < spend <= GREATEST_RHO for spend in spends):
+        return None
+    vectors = (
+        NoisyVector(query.query.sensitivity(rows), spend, query.is_one_sided)
+        for query, spend in zip(said.queries, spends, strict=True)
+    )
+    return NoiseLaw(said.noise_kind, tuple(vectors), rows, beta)
+
+
+def share_problems(said: NoiseFields, rows: int, epsilon: Fraction, delta: Fraction) -> Iterator[str]:
+    """Yield a problem if noise that is a share of a joint cost does not keep its own epsilon and delta, neither by the
+    sum of its costs nor by its law."""
+    noise = stated_noise(said, rows)
+    known = noise is not None and noise.is_known
+    if noise is None or not known or Fraction(noise.joint(()).delta(down(epsilon))) > delta:
+        yield from spend_problems(said, epsilon, delta, Fraction(1))
+
+
+def curve_problems(said: GuaranteeFields, curve: Curve, replaced: Curve) -> Iterator[str]:
+    """Yield the problems of a manifest's joint cost, whose parts have the joint `curve`, and the curve `replaced` for
+    one unit replaced by another: it states a smaller delta, or does not keep its total."""
+    joint = said.joint
+    assert joint is not None, "asked before"
+    if not any(point.epsilon == said.epsilon and point.delta <= said.delta for point in joint.curve):
+        yield "its joint cost does not keep its total"
+        return
+    epsilon, delta = group(said.epsilon, said.delta, 2)
+
+    def of_the_total(point: PointFields) -> bool:
+        return point.epsilon >= epsilon and point.delta >= Fraction(delta)
+
+    others = [point for point in (joint.replaced, *(joint.replacements or ())) if not of_the_total(point)]
+    for own, points in ((curve, joint.curve), (replaced, others)):
+        for point in points:
+            if Fraction(own(down(point.epsilon))) > point.delta:
+                yield f"its parts together have a larger delta at epsilon {decimal(point.epsilon)} than it states"

@@ -64,6 +64,11 @@ class QueryFields(ManifestFields):
         grid."""
         return 1 if self.grid is None else max(1, abs(self.grid.low), abs(self.grid.high))
 
+    @property
+    def is_one_sided(self) -> bool:
+        """True if all rows change the vector in the same direction, as they do counts."""
+        return self.grid is None or self.grid.low >= 0 or self.grid.high <= 0
+
 
 class NoiseFields(ManifestFields):
     """Discrete noise of a budget, `epsilon` or `rho`, on each query. The budget is split equally or for the least

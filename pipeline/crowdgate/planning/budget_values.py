@@ -43,9 +43,12 @@ def share_problems(bundle: Bundle) -> Iterator[Problem]:
     spec = bundle.policy.spec
     if not spec.by_shares:
         return
+    if spec.privacy.accounting == "sum" and "accounting" in spec.privacy.model_fields_set:
+        found, expected = "sum, while parts state shares", "joint, or epsilons in place of shares"
+        yield problem_at(bundle, ("spec", "privacy", "accounting"), found, expected, "joint", Code.CONTRADICTION)
     for place, part in spec.paid_parts.items():
         if "epsilon" in part.model_fields_set:
-            found, expected = "an epsilon, while other parts state shares", "a share of the total for each part"
+            found, expected = "an epsilon, while the total is met jointly", "a share of the total for each part"
             yield problem_at(bundle, ("spec", *place), found, expected, None, Code.MECHANISM)
 
 

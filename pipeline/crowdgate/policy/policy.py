@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_val
 
 from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.field_order import (
+    SHARES,
     Direction,
     KeyField,
     ListField,
@@ -125,6 +126,10 @@ class Privacy(Strict):
     ]
     """The privacy cost delta: the probability, for each person, that the limit by epsilon leaves out. It should be far
     below 1 divided by the number of people.
+    """
+    accounting: Annotated[Literal["sum", "joint"], SHARES] = "sum"
+    """The meaning of the total: the `sum` of all parts, or the `joint` cost of all parts, which permits a smaller k and
+    less noise. Where parts state shares it is always the joint cost.
     """
 
 
@@ -422,8 +427,9 @@ class ReleaseSpec(Strict):
 
     @property
     def by_shares(self) -> bool:
-        """True if a part states a share of the total: the joint cost of all parts then meets it."""
-        return any("share" in part.model_fields_set for part in self.paid_parts.values())
+        """True if the joint cost of all parts meets the total: a part states a share of it, or the total says so."""
+        joint = self.privacy.accounting == "joint"
+        return joint or any("share" in part.model_fields_set for part in self.paid_parts.values())
 
     @model_validator(mode="after")
     def _divided(self) -> "ReleaseSpec":

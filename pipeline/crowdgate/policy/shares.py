@@ -1,7 +1,8 @@
 """Shares: a policy states how its total is divided, in place of an epsilon for each part.
 
 A part with a share has that part of the total as its epsilon. All parts of a policy state shares, or none does. With
-shares the class size follows from the joint cost of all parts, with epsilons only from their sum.
+shares class size and noise follow from the joint cost of all parts, with epsilons only from their sum. `accounting:
+joint` has the same effect for a policy whose mechanism is the only part.
 """
 
 from fractions import Fraction

@@ -55,7 +55,8 @@ def _unused_text(found: PolicyCheck) -> str:
     joint = plan.protection.kind.joint_epsilon(plan.protection.mechanism, plan.guarantee)
     if joint is None or joint >= UNUSED * plan.guarantee.epsilon:
         return ""
-    return f" (only {decimal(joint, 3)} jointly: state shares)"
+    advice = "state shares" if len(plan.guarantee.parts) > 1 else "accounting: joint"
+    return f" (only {decimal(joint, 3)} jointly: {advice})"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:

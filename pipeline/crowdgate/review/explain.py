@@ -75,6 +75,8 @@ READS = {
         " it would reveal something about the data."
     ),
 }
+TOTALS = "These are totals, paid for in parts:"
+JOINTLY = "All parts together keep these totals. Each part is a share of them, and does not keep it by itself:"
 LAW = (
     "No rule here certifies that a release is anonymous in law. That nobody can be singled out is necessary for that"
     " and not sufficient (Cohen and Nissim 2020); linking records and inferring what is secret are questions of their"
@@ -148,7 +150,7 @@ def _guarantee(found: PolicyCheck) -> Iterator[Section]:
     if len(once.parts) > 1:
         rows = ((part.name, decimal(part.epsilon), decimal(part.delta)) for part in once.parts)
         parts = text_listing("", ("for", "epsilon", "delta"), rows)
-        yield Section("", ["These are totals, paid for in parts:"], listings=[parts])
+        yield Section("", [TOTALS if once.joint is None else JOINTLY], listings=[parts])
     yield Section("", [_lifetime_budget(found)])
 
 

@@ -50,7 +50,10 @@ def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
 
 
 def attacked_guarantee(plan: Plan) -> Guarantee:
-    """Return the privacy guarantee of the attacked outputs: the release without the outcomes of charged gates."""
+    """Return the privacy guarantee of the attacked outputs: the release without the outcomes of charged gates; with
+    them if the parts keep their total only jointly."""
+    if plan.guarantee.joint is not None:
+        return plan.guarantee
     return Guarantee.of(plan.protection.parts, plan.guarantee.relation, plan.guarantee.unit)
 
 

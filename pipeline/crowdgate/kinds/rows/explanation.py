@@ -53,8 +53,20 @@ def _class_size(safe: SafeK) -> Lead:
         f"k is {k}.",
         "Sampled rows that are equal in all of these columns form a group. A group of fewer than"
         f" {k} is left out as a whole. {f'Why {k}: with a smaller k,' if k == least else asked} at this sampling rate,"
-        " a group that appears or disappears would reveal more about one person than the part of the guarantee for"
-        f" rows allows ({_cost(safe.part, ', ')}). With {k}, delta comes to {decimal(safe.delta)}.",
+        f" {_too_small(safe)} With {k}, {'delta' if safe.joint is None else 'it'} comes to {decimal(safe.delta)}.",
+    )
+
+
+def _too_small(safe: SafeK) -> str:
+    """Return what a smaller k would do: alone, or with all other parts of a release that states shares."""
+    if safe.joint is None:
+        return (
+            "a group that appears or disappears would reveal more about one person than the part of the guarantee for"
+            f" rows allows ({_cost(safe.part, ', ')})."
+        )
+    return (
+        "all parts of the release together would reveal more about one person than the guarantee allows: their joint"
+        f" delta at epsilon {decimal(safe.joint.epsilon)} would be too large."
     )
 
 
@@ -65,7 +77,8 @@ def _margins(safe: SafeK) -> list[Lead]:
         Lead(
             "Counts beside the rows.",
             "Rows alone say nothing of how many people there are, since rare ones are missing. So counts of the whole"
-            f" table are published with noise, for {_cost(safe.margins.part, ' and ')} of the total, and every row gets"
+            f" table are published with noise, for {'' if safe.joint is None else 'a share of '}"
+            f"{_cost(safe.margins.part, ' and ')} of the total, and every row gets"
             " a weight by them.",
         )
     ]

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting.joint import least_epsilon
 from crowdgate.accounting.numbers import down
-from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
-from crowdgate.number_text import decimal
+from crowdgate.mechanisms.tables.joint_cost import noise_law
+from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
 
 if TYPE_CHECKING:
-    from crowdgate.accounting.tables_plan import NoiseKind
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.kind import Allowance
@@ -88,11 +87,10 @@ def stated_law(said: RowsManifest) -> RowsLaw | None:
     if not joint_rows(mechanism.rows) or not 0 < mechanism.beta < 1 or mechanism.k > LARGEST_K:
         return None
     if mechanism.margins is not None:
-        bought = mechanism.margins
-        spends = [(query.sensitivity, spent) for query in bought.queries if (spent := bought.spent(query))]
-        if MARGINS_PART not in parts or len(spends) < len(bought.queries):
+        noise = stated_noise(mechanism.margins, mechanism.rows)
+        if MARGINS_PART not in parts or noise is None:
             return None
-        margins = _margins(parts[MARGINS_PART], mechanism.rows, bought.noise_kind, spends, choice is not None)
+        margins = MarginsLaw(parts[MARGINS_PART], None if choice is not None else noise)
     gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
     if JOINT_PART in parts:
         return None
@@ -104,18 +102,13 @@ def joint_problems(said: RowsManifest) -> Iterator[str]:
     joint, law = said.guarantee.joint, stated_law(said)
     if joint is None:
         return
-    total = (said.guarantee.epsilon, said.guarantee.delta)
-    if law is None or not any(point.epsilon == total[0] and point.delta <= total[1] for point in joint.curve):
-        yield "its joint cost is none of such a release, or does not keep its total"
+    if law is None:
+        yield "its joint cost is none of such a release"
         return
     if {each.part: each.law for each in joint.laws} != part_names(law, [part.name for part in said.guarantee.parts]):
         yield "the laws of its parts are not the mechanism's"
     k = said.mechanism.k
-    curves = [(law.law(k).delta, joint.curve), (law.replaced(k), (joint.replaced,))]
-    for curve, points in curves:
-        for point in points:
-            if Fraction(curve(down(point.epsilon))) > point.delta:
-                yield f"its parts together have a larger delta at epsilon {decimal(point.epsilon)} than it states"
+    yield from curve_problems(said.guarantee, law.law(k).delta, law.replaced(k))
 
 
 def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:
@@ -124,22 +117,7 @@ def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:
     if choice is not None and choice.on == "sample":
         return None
     if mechanism.margins is not None:
-        tables = mechanism.margins.tables(mechanism.levels)
-        sizes = (linear.query.sensitivity(tables.rows) for linear in tables.queries)
-        spends = list(zip(sizes, tables.spends, strict=True))
-        part, noise = mechanism.margins.part, tables.budget.noise
-        margins = _margins(part, mechanism.rows, noise, spends, choice is not None)
+        noise = None if choice is not None else noise_law(mechanism.margins.tables(mechanism.levels))
+        margins = MarginsLaw(mechanism.margins.part, noise)  # queries may differ by the choice
     on_full = None if choice is None else choice.epsilon
     return RowsLaw(mechanism.beta, mechanism.rows, gates, on_full, margins)
-
-
-def _margins(
-    part: Part, rows: int, noise: NoiseKind, spends: Sequence[tuple[int, Fraction]], chosen: bool
-) -> MarginsLaw:
-    """Return the law of margins by the sensitivity and the spend of each table; if levels are `chosen`, tables may
-    differ by the choice, and only epsilon and delta of the part are known."""
-    if chosen:
-        return MarginsLaw(part)
-    if noise == "laplace":
-        return MarginsLaw(part, rows, epsilons=tuple(spend for _, spend in spends))
-    return MarginsLaw(part, rows, tuple((size, squared_sigma(size, spend)) for size, spend in spends))

@@ -20,7 +20,7 @@ from crowdgate.kinds.rows.weights import bounds, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.tables.workload import ContingencyTable
-from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
+from crowdgate.noisy_counts.guarantee_check import budget_problems, share_problems, spend_problems, width_problems
 from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import COARSER, CoarserLine, ReleasedDomains, domains_of, levels_of, read_coarser
@@ -36,7 +36,10 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
         if said.format == 1 or said.mechanism.inherited is not None:
             yield "the release has margins, which this format or an inherited sample can't have"
         yield from budget_problems(bought)
-        yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
+        if said.guarantee.joint is None:
+            yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
+        else:
+            yield from share_problems(bought, said.mechanism.rows, part.epsilon, part.delta)
         yield from width_problems(bought, said.mechanism.rows, said.format)
         yield from _query_problems(said, bought)
 

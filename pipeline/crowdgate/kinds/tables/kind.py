@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
+    from crowdgate.guarantee import Guarantee
     from crowdgate.kind.explanation import Explanation
     from crowdgate.kind.forecast import Axes, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
@@ -107,6 +108,16 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.release import private
 
         return private(mechanism, candidate, counted)
+
+    @property
+    def joint_costs(self) -> bool:
+        """True: noise can be planned by the joint cost."""
+        return True
+
+    def joint_epsilon(self, mechanism: TablesPlan, guarantee: Guarantee) -> float | None:
+        from crowdgate.kinds.tables.joint_cost import joint_epsilon
+
+        return joint_epsilon(mechanism.mechanism, guarantee)
 
     def notes(self, mechanism: TablesPlan) -> list[str]:
         from crowdgate.kinds.tables.plan import notes

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from crowdgate.candidate import MechanismFigures
 from crowdgate.guarantee import Part
 from crowdgate.kind.kind import Allowance, AnyKind, Planning, Protection
+from crowdgate.kinds.tables.joint_cost import planned_jointly
 from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.mechanisms.tables.spec import DpTablesSpec, column_names
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
@@ -38,8 +39,13 @@ def plan(kind: AnyKind, spec: DpTablesSpec, contract: Contract, allowance: Allow
     found = [*_name_findings(spec), *findings]
     if mechanism is None or found:
         return None, found
+    joint = None
+    if allowance.gates is not None:
+        mechanism, joint, against = planned_jointly(mechanism, allowance)
+        if mechanism is None:
+            return None, against
     figures, planned = MechanismFigures(1, {}, mechanism.beta), TablesPlan(mechanism, spec)
-    return Protection(kind, planned, (mechanism.part,), figures, mechanism.views), ()
+    return Protection(kind, planned, (mechanism.part,), figures, mechanism.views, joint), ()
 
 
 def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:

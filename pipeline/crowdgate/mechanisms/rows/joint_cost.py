@@ -7,7 +7,6 @@ their (epsilon, delta). With a choice on the released sample the joint cost is n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,55 +14,40 @@ from functools import cached_property
 
 from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
-from crowdgate.accounting.dominating_pairs import DominatingPair, composed
-from crowdgate.accounting.joint import MOST_ROWS, JointLaw, least_epsilon, replaced
+from crowdgate.accounting.dominating_pairs import DominatingPair
+from crowdgate.accounting.joint import MOST_ROWS, JointLaw, replaced
+from crowdgate.accounting.joint_points import stated_points, stated_replacements, target_delta
+from crowdgate.accounting.noise_laws import NoiseLaw
 from crowdgate.accounting.numbers import down, up
-from crowdgate.accounting.part_laws import Change
 from crowdgate.accounting.safe_k import least_k
 from crowdgate.guarantee import JointCost, Part, group
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, MARGINS_PART
 
-_POINTS = tuple(Fraction(tenths, 10) for tenths in range(5, 11))
-"""Epsilons of the stated curve, in parts of the total."""
-_STATED = 1 + 1e-6
-"""Factor by which stated deltas are raised, for verification on another machine."""
-_DIGITS = 10**6
-_LEAST_SQUARE = 3
-"""The squared sigma that discrete Gaussian noise must exceed to be bounded by the normal law."""
 LARGEST_K = 10_000
 """The greatest class size for which a joint cost is computed."""
 
 
 @dataclass(frozen=True)
 class MarginsLaw:
-    """The law of margins: `changes`, the largest change and sigma^2 of each table with Gaussian noise, or `epsilons` of
-    each with Laplace noise; neither if only the (epsilon, delta) of `part` is known."""
+    """The law of margins: that of their `noise`, or only the (epsilon, delta) of `part` where that is not known."""
 
     part: Part
-    rows: int = 1
-    changes: tuple[Change, ...] = ()
-    epsilons: tuple[Fraction, ...] = ()
-
-    @property
-    def is_known(self) -> bool:
-        """True if the law is more than an (epsilon, delta): for several rows of a unit, noise must not be too small."""
-        wide = self.rows == 1 or all(squared > _LEAST_SQUARE for _, squared in self.changes)
-        return bool(self.epsilons) or (bool(self.changes) and wide)
+    noise: NoiseLaw | None = None
 
     @property
     def name(self) -> str:
         """The name of the law, as manifests state it."""
-        if not self.is_known:
-            return "epsilon and delta"
-        return "pure" if self.epsilons else "discrete gaussians"
+        return "epsilon and delta" if self._known is None else self._known.name
 
     def pair(self, times: int) -> DominatingPair:
         """Return the pair for one unit (`times` 1), or for one removed and one added (2)."""
-        if not self.is_known:
-            return _opaque(self.part, times)
-        if self.epsilons:
-            return composed([part_laws.pure(up(each)) for each in self.epsilons * times])
-        return part_laws.gaussians(self.changes * times, self.rows)
+        if self._known is None:
+            return part_laws.opaque(*group(self.part.epsilon, self.part.delta, times))
+        return self._known.pair(times)
+
+    @property
+    def _known(self) -> NoiseLaw | None:
+        return self.noise if self.noise is not None and self.noise.is_known else None
 
 
 @dataclass(frozen=True)
@@ -84,20 +68,9 @@ class RowsLaw:
     def cost(self, k: int, epsilon: Fraction, delta: Fraction, parts: Sequence[str]) -> JointCost:
         """Return the joint cost that a release states at class size k: points of its curve for its total, and the laws
         of its parts, by name."""
-        law = self.law(k)
-        points = [(epsilon * part, law.delta(down(epsilon * part))) for part in _POINTS]
-        curve = tuple((at, _raised(found)) for at, found in points if found < float(delta) * 1e6)
-        return JointCost(curve, self._replaced_point(k, epsilon, delta), tuple(part_names(self, parts).items()))
-
-    def _replaced_point(self, k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-        """Return a point for one unit replaced by another: at `delta`, or twice the total where parts of unknown law
-        alone need more."""
-        try:
-            there = least_epsilon(self.replaced(k), down(delta) / _STATED, near=2e-3)
-        except ValueError:
-            doubled, raised = group(epsilon, delta, 2)
-            return Fraction(doubled), _raised(float(raised))
-        return Fraction(math.ceil(there * _DIGITS), _DIGITS), delta
+        curve = stated_points(self.law(k).delta, epsilon, delta)
+        first, *others = stated_replacements(self.replaced(k), delta, group(epsilon, delta, 2))
+        return JointCost(curve, first, tuple(part_names(self, parts).items()), tuple(others))
 
     def replaced(self, k: int) -> Callable[[float], float]:
         """Return the curve of delta at class size k, for a unit that is replaced by another."""
@@ -107,7 +80,7 @@ class RowsLaw:
         """Return the least k whose joint delta at `epsilon` is at most `delta`; `enough` is one that should do. Raises
         ValueError if none up to LARGEST_K is.
         """
-        target, at = down(delta) / _STATED, down(epsilon)
+        target, at = target_delta(delta), down(epsilon)
 
         def holds(k: int) -> bool:
             return self.law(k).delta(at, target) <= target
@@ -148,14 +121,3 @@ def part_names(law: RowsLaw, parts: Sequence[str]) -> dict[str, str]:
 def joint_rows(rows: int) -> bool:
     """Return whether the joint cost of units with this many rows is known."""
     return rows <= MOST_ROWS
-
-
-def _opaque(part: Part, times: int) -> DominatingPair:
-    """Return the pair of a part whose law is not known, for one unit or, by group privacy, for two."""
-    return part_laws.opaque(*group(part.epsilon, part.delta, times))
-
-
-def _raised(delta: float) -> Fraction:
-    """Return a delta rounded up to seven digits."""
-    digits = 7 - math.ceil(math.log10(delta)) if delta > 0 else 0
-    return Fraction(math.ceil(Fraction(delta * _STATED) * 10**digits), 10**digits)

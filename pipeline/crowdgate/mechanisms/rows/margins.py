@@ -2,7 +2,8 @@
 
 They are drawn on the full table, after cleaning and the bound on rows per person and before sampling, with independent
 noise. So both parts compose: epsilons and deltas add up, whatever the margins reveal of people whose rows are
-suppressed. Post-processing of margins and released rows together costs nothing more.
+suppressed. Post-processing of margins and released rows together costs nothing more. Margins of a policy that states
+shares have the greatest budget whose law keeps their own epsilon and delta, instead of its conversion from rho.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from crowdgate.errors import Finding, expected_names, nearest
 from crowdgate.hierarchy import Level
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.joint_cost import with_raised_spend
 from crowdgate.mechanisms.tables.workload import ContingencyTable
 
 if TYPE_CHECKING:
@@ -61,7 +63,13 @@ class PlannedMargins:
             ContingencyTable({name: names[name] for name in chosen})
             for chosen in _tables(self.spec.tables, list(names))
         ]
-        return plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
+        planned, findings = plan_dp_tables(tables, self.contract, self.part, noise=self.spec.noise)
+        if planned is None or self.spec.share is None or not self.part.delta:
+            return planned, findings
+        try:
+            return with_raised_spend(planned, self.part), findings
+        except ValueError:  # the law of noise so small is not known: it stays planned by its sum
+            return planned, findings
 
     def _levels(self, released: Levels) -> dict[str, Level]:
         """Return the level of each attribute in the margins: the released one, or the coarser one of the policy.
