@@ -15,6 +15,7 @@ function is summed from the largest class on, F(k - 1; n) = F(k - 1; n + 1) + be
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,6 +81,29 @@ class SampledClass:
     def _unsuppressed(self, n: int, others: DominatingPair, epsilon: float, add: bool) -> float:
         free = SampledClass(0, self.beta, self.rows)
         return float(free.deltas(n, 1, others, epsilon, add=add)[0])
+
+    def renyi(self, orders: Sequence[int], limit: float, *, add: bool) -> Floats:
+        """Return at each order an upper bound on the Renyi divergence, over all sizes, of the class with losses above
+        `limit` cut to it: P(J = j) at most e^limit times the probability in the other law."""
+        best: Floats = np.zeros(len(orders))
+        first, many = max(self.k, self.rows), _FIRST_SIZES
+        free = SampledClass(0, self.beta, self.rows)
+        while True:
+            best = np.maximum(best, self._renyi(first, many, orders, limit, add))
+            first += many
+            rest = free._renyi(first, 1, orders, limit, add)
+            if np.all(rest <= best) or first > _LARGEST:
+                return np.asarray(np.maximum(best, rest))
+            many = min(2 * many, _MOST_SIZES)
+
+    def _renyi(self, first: int, many: int, orders: Sequence[int], limit: float, add: bool) -> Floats:
+        """Return the largest bound at each order over `many` sizes from `first` on."""
+        place, losses, masses, _ = self._outcomes(first, many, add)
+        with np.errstate(divide="ignore"):
+            logs = np.log(masses)
+        cut, slack = np.minimum(losses, limit), self.slack(first + many)
+        terms = ((a, _largest_log(place, logs + a * cut - losses, many)) for a in orders)
+        return np.array([max(0.0, log + slack + 4e-15 * (a + 1) * (limit + 2)) / (a - 1) for a, log in terms])
 
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a
@@ -177,3 +201,10 @@ class SampledClass:
 def _outcomes(sampled: SampledClass, first: int, many: int, add: bool) -> Outcomes:
     """Return the outcomes of classes of `many` sizes from `first` on: the same for each epsilon."""
     return sampled._all_outcomes(np.arange(first, first + many), add)
+
+
+def _largest_log(place: Integers, logs: Floats, many: int) -> float:
+    """Return ln of the largest sum, over places, of the terms with these logarithms."""
+    top = float(logs.max())
+    sums = np.bincount(place, np.exp(logs - top), many)
+    return top + math.log(float(sums.max()))
