@@ -1,0 +1,87 @@
+"""Replay rules of filters: a filter keeps the registered budget, and its total follows from the charges.
+
+A filter is opened with the registration of its population, or in place of an additive budget. An additive budget that
+was charged is closed and stays spent: the total of the population is then its cap and that of the filter together.
+A raise keeps orders, shares and the closed budget. So every charge before and after it was made within the raised caps,
+which is all that the promise of a filter needs.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from crowdgate.accounting.lifetime import Lifetime
+from crowdgate.ledger.filters import filter_row, parse_lifetime, parse_vector, vector_text, zero
+from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, FILTERS
+from crowdgate.ledger.values import ZERO, Spend
+
+Row = tuple[str, tuple[Any, ...]]
+_SLACK = 1 + Fraction(1, 10**9)
+"""Factor by which the curve of recorded caps may be above delta: logarithms of another machine may differ in the last
+digit."""
+
+
+def is_opened(cap: Spend, rows: Sequence[Row], population: str) -> bool:
+    """Return whether `rows` open a filter that keeps `cap`, with nothing spent and no closed budget."""
+    opened = _lifetime(rows)
+    return opened.closed == _pair(ZERO) and _keeps(opened, cap) and _is_row(rows, population, opened, None)
+
+
+def is_converted(old: Spend, new: Spend, charged: bool, rows: Sequence[Row], population: str) -> bool:
+    """Return whether `rows` open a filter for a population with an additive budget `old`: for the same budget if
+    nothing is `charged` to it; otherwise for what `new` has above `old`, which is closed."""
+    opened = _lifetime(rows)
+    closed = old if charged else ZERO
+    more = new.epsilon > old.epsilon and new.delta > old.delta if charged else new == old
+    kept = opened.closed == _pair(closed) and _keeps(opened, new)
+    return more and kept and _is_row(rows, population, opened, None)
+
+
+def is_raised(cap: Spend, before: tuple[Any, ...] | None, rows: Sequence[Row], population: str) -> bool:
+    """Return whether `rows` raise the filter of a population, whose row was `before`, to one that keeps `cap`; no rows
+    without a filter."""
+    if before is None:
+        return not rows
+    old, new = parse_lifetime(before[1]), _lifetime(rows)
+    same = (old.closed, old.filter.orders, old.filter.shares) == (new.closed, new.filter.orders, new.filter.shares)
+    caps = zip((*old.filter.caps, old.filter.cut_cap), (*new.filter.caps, new.filter.cut_cap), strict=True)
+    larger = all(one <= other for one, other in caps)
+    return same and larger and _keeps(new, cap) and _is_row(rows, population, new, before[2])
+
+
+def charge_rows(number: int, before: tuple[Any, ...], amounts: str, *, within: bool) -> list[Row]:
+    """Return the rows that count the charge `number` with the vector `amounts` in a filter whose row is `before`.
+
+    Raises ValueError for a vector of other orders, and, with `within`, for a charge that the filter refuses.
+    """
+    population, caps, spent = before
+    kept, total, more = parse_lifetime(caps).filter, parse_vector(spent), parse_vector(amounts)
+    if len(more.amounts) != len(kept.orders) or (within and not kept.allows(total, more)):
+        raise ValueError("a charge that the filter refuses")
+    return [(DIVERGENCES, (number, amounts)), (FILTERS, (population, caps, vector_text(total + more)))]
+
+
+def rows_given_back(before: tuple[Any, ...], amounts: str) -> list[Row]:
+    """Return the row of a filter without a charge of the vector `amounts`; its row is `before`."""
+    population, caps, spent = before
+    rest = parse_vector(spent) - parse_vector(amounts)
+    return [(FILTERS, (population, caps, vector_text(rest)))]
+
+
+def _keeps(lifetime: Lifetime, cap: Spend) -> bool:
+    return lifetime.delta(cap.epsilon) <= cap.delta * _SLACK
+
+
+def _lifetime(rows: Sequence[Row]) -> Lifetime:
+    ((_, (_, caps, _)),) = rows
+    return parse_lifetime(caps)
+
+
+def _is_row(rows: Sequence[Row], population: str, lifetime: Lifetime, spent: str | None) -> bool:
+    total = zero(lifetime) if spent is None else parse_vector(spent)
+    row = filter_row(population, lifetime, total)
+    return list(rows) == [(FILTERS, tuple(row[name] for name in COLUMNS[FILTERS]))]
+
+
+def _pair(spend: Spend) -> tuple[Fraction, Fraction]:
+    return spend.epsilon, spend.delta
