@@ -55,7 +55,7 @@ def test_no_more_is_given_back_than_was_spent() -> None:
 
 
 def test_stated_numbers_are_on_their_grids_and_above() -> None:
-    cost = Divergences.stated([0.1, 1 / 3], 1e-13)
+    cost = Divergences.rounded([0.1, 1 / 3], 1e-13)
     assert all((amount * AMOUNT_GRID).denominator == 1 for amount in cost.amounts)
     assert [float(amount) for amount in cost.amounts] == pytest.approx([0.1, 1 / 3], rel=2e-9)
     assert cost.amounts[1] > Fraction(1 / 3)

@@ -24,7 +24,7 @@ def test_the_default_orders_and_the_promise_of_a_budget() -> None:
 
 def bundled(k: int, beta: float) -> Divergences:
     """Return the cost of rows with margins of epsilon .3 and a gate of .05."""
-    rows = class_cost(SampledClass(k, beta), BUDGET.orders, BUDGET.cut_cap)
+    rows = class_cost(SampledClass(k, beta), BUDGET)
     return rows + zcdp_cost(MARGINS, BUDGET.orders) + pair_cost(part_laws.pure(0.05), BUDGET.orders)
 
 

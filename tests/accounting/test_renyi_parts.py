@@ -5,7 +5,6 @@ import pytest
 
 from crowdgate.accounting.part_laws import pure
 from crowdgate.accounting.renyi_parts import pair_cost
-from tests.accounting.truth import real
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0])

@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from crowdgate.accounting.binomial import log_masses
-from crowdgate.accounting.dominating_pairs import DominatingPair, from_curve
+from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, from_curve
 from crowdgate.arrays import Floats, Integers
 
 _FEW = 500
@@ -33,6 +33,8 @@ _FIRST_SIZES = 48
 _MOST_SIZES = 2048
 _TOLERANCE = 1e-11
 _NEGLIGIBLE = 1e-38
+_LITTLE, _LITTLE_MASS = 1e-9, 1e-25
+"""A divergence and a cut mass that are small beside those of any release: they end a search."""
 _LARGEST = 400_000
 """Largest class evaluated; larger ones are bounded by the unsuppressed class of this size."""
 _FINE, _STEP, _FAR = 1.0, 0.01, 24
@@ -82,21 +84,22 @@ class SampledClass:
         free = SampledClass(0, self.beta, self.rows)
         return float(free.deltas(n, 1, others, epsilon, add=add)[0])
 
-    def renyi(self, orders: Sequence[int], limit: float, *, add: bool) -> Floats:
-        """Return at each order an upper bound on the Renyi divergence, over all sizes, of the class with losses above
-        `limit` cut to it: P(J = j) at most e^limit times the probability in the other law."""
-        best: Floats = np.zeros(len(orders))
+    def renyi(self, orders: Sequence[int], limit: float, *, add: bool) -> tuple[Floats, float]:
+        """Return bounds for the class at all sizes: on its Renyi divergence at each order if its mass at losses above
+        `limit` is cut to that of this loss, and on the mass that is cut."""
+        best, cut = np.zeros(len(orders)), 0.0
         first, many = max(self.k, self.rows), _FIRST_SIZES
         free = SampledClass(0, self.beta, self.rows)
         while True:
-            best = np.maximum(best, self._renyi(first, many, orders, limit, add))
+            best = np.maximum(best, self._divergences(first, many, orders, limit, add))
+            cut = max(cut, self._cut(first, many, limit, add))
             first += many
-            rest = free._renyi(first, 1, orders, limit, add)
-            if np.all(rest <= best) or first > _LARGEST:
-                return np.asarray(np.maximum(best, rest))
+            rest, beyond = free._divergences(first, 1, orders, limit, add), free._cut(first, 1, limit, add)
+            if (np.all(rest <= best + _LITTLE) and beyond <= cut + _LITTLE_MASS) or first > _LARGEST:
+                return np.maximum(best, rest), max(cut, beyond)
             many = min(2 * many, _MOST_SIZES)
 
-    def _renyi(self, first: int, many: int, orders: Sequence[int], limit: float, add: bool) -> Floats:
+    def _divergences(self, first: int, many: int, orders: Sequence[int], limit: float, add: bool) -> Floats:
         """Return the largest bound at each order over `many` sizes from `first` on."""
         place, losses, masses, _ = self._outcomes(first, many, add)
         with np.errstate(divide="ignore"):
@@ -104,6 +107,10 @@ class SampledClass:
         cut, slack = np.minimum(losses, limit), self.slack(first + many)
         terms = ((a, _largest_log(place, logs + a * cut - losses, many)) for a in orders)
         return np.array([max(0.0, log + slack + 4e-15 * (a + 1) * (limit + 2)) / (a - 1) for a, log in terms])
+
+    def _cut(self, first: int, many: int, limit: float, add: bool) -> float:
+        """Return the largest mass above the loss `limit`, over `many` sizes from `first` on."""
+        return float(self.deltas(first, many, NOTHING, limit, add=add).max())
 
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a

@@ -19,7 +19,7 @@ short in a ledger however many are added.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,8 +28,6 @@ from crowdgate.accounting.numbers import exp_up
 AMOUNT_GRID = 10**12
 CUT_GRID = 10**24
 """Divergences are multiples of 1 / AMOUNT_GRID, cut masses of 1 / CUT_GRID."""
-_STATED = Fraction(10**9 + 1, 10**9)
-"""Factor by which stated numbers are raised, for verification on another machine."""
 _ROUNDING = 1e-14
 """Relative slack above the rounding error of a sum of few logarithms and products, in parts of its absolute terms."""
 
@@ -52,8 +50,8 @@ class Divergences:
         return cls((Fraction(0),) * orders)
 
     @classmethod
-    def stated(cls, amounts: Sequence[float], cut: float) -> "Divergences":
-        """Return upper bounds as stated numbers: raised by a part in 10^9, then rounded up to their grids."""
+    def rounded(cls, amounts: Iterable[float | Fraction], cut: float | Fraction = 0) -> "Divergences":
+        """Return upper bounds, rounded up to their grids."""
         return cls(tuple(_on_grid(amount, AMOUNT_GRID) for amount in amounts), _on_grid(cut, CUT_GRID))
 
     def __add__(self, other: "Divergences") -> "Divergences":
@@ -98,5 +96,5 @@ def greatest_amount(order: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(max(0, steps), AMOUNT_GRID)
 
 
-def _on_grid(value: float, grid: int) -> Fraction:
-    return Fraction(math.ceil(Fraction(value) * _STATED * grid), grid)
+def _on_grid(value: float | Fraction, grid: int) -> Fraction:
+    return Fraction(math.ceil(Fraction(value) * grid), grid)

@@ -85,6 +85,11 @@ class Filter:
         total = self.cut_cap + sum(Fraction(part) for part in parts if part < 1)
         return 1.0 if any(part >= 1 for part in parts) else min(1.0, up(total))
 
+    def part(self, one: Divergences) -> Fraction:
+        """Return the least part of a cap that the divergences of `one` take; 0 if no cap is above 0."""
+        pairs = zip(one.amounts, self.caps, strict=True)
+        return min((amount / cap for amount, cap in pairs if cap), default=Fraction(0))
+
     def left(self, spent: Divergences, one: Divergences) -> int:
         """Return how many releases that cost `one` the filter still allows after `spent`; GREATEST_COUNT if they cost
         nothing."""
@@ -98,8 +103,8 @@ def default_orders(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     = 1 + sqrt(l) / (sqrt(l + epsilon) - sqrt(l)) with l = -ln delta: 8, 10 and 14 at (4, 1e-8)."""
     log = -math.log(delta)
     best = 1 + math.sqrt(log) * (math.sqrt(log + epsilon) + math.sqrt(log)) / max(float(epsilon), 1e-9)
-    middle = min(max(3, math.floor(best)), GREATEST_ORDER * 5 // 7)
-    return max(2, middle * 4 // 5), middle, max(middle + 1, middle * 7 // 5)
+    best = min(max(3.0, best), GREATEST_ORDER / 1.4)
+    return math.floor(0.8 * best), math.floor(best), math.floor(1.4 * best)
 
 
 def _times(room: Fraction, one: Fraction) -> int:

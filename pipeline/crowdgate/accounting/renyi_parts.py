@@ -19,24 +19,26 @@ only, by `greatest_loss`; it may be chosen for each release, as long as it is be
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from crowdgate.accounting.class_laws import SampledClass
-from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair
+from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw, partitions
-from crowdgate.accounting.numbers import up
+from crowdgate.accounting.numbers import raised, up
 from crowdgate.accounting.part_laws import pure
-from crowdgate.accounting.renyi import CUT_GRID, Divergences, largest
+from crowdgate.accounting.renyi import Divergences, largest
+from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.arrays import Floats
 
-LOSSES = tuple(quarters / 4 for quarters in range(1, 65))
+LOSSES = tuple(sixteenths / 16 for sixteenths in range(1, 257))
 """Greatest losses among which a class's is chosen."""
-PLANNED_RELEASES = 256
-"""Releases for which cut masses must suffice."""
+_NEAR_LEAST = Fraction(9, 8)
 
 
 def pair_cost(pair: DominatingPair, orders: Sequence[int]) -> Divergences:
@@ -46,55 +48,63 @@ def pair_cost(pair: DominatingPair, orders: Sequence[int]) -> Divergences:
 
 def zcdp_cost(rho: Fraction, orders: Sequence[int]) -> Divergences:
     """Return the cost of a step that is rho-zCDP."""
-    return Divergences.stated([math.nextafter(float(order * rho), math.inf) if rho else 0.0 for order in orders], 0.0)
+    return Divergences.rounded([order * rho for order in orders])
 
 
 def opaque_cost(epsilon: Fraction, delta: Fraction, orders: Sequence[int]) -> Divergences:
     """Return the cost of an (epsilon, delta)-private step whose law is not known: delta is its cut mass."""
     known = pair_cost(pure(up(epsilon)), orders)
-    return Divergences(known.amounts, Fraction(math.ceil(delta * CUT_GRID), CUT_GRID))
+    return known + Divergences.rounded([0] * len(orders), delta)
 
 
-def law_cost(law: JointLaw, orders: Sequence[int], cut_cap: Fraction) -> Divergences:
+def law_cost(law: JointLaw, budget: Filter) -> Divergences:
     """Return the cost of a release with this law: of its classes, its choice and its other steps."""
-    steps = [pair_cost(pair, orders) for pair in (*law.others, *([] if law.choice is None else [law.choice]))]
-    classes = [] if law.sampled is None else [class_cost(law.sampled, orders, cut_cap)]
-    return sum((*classes, *steps), Divergences.zero(len(orders)))
+    steps = [*law.others, *([] if law.choice is None else [law.choice])]
+    costs = [pair_cost(pair, budget.orders) for pair in steps]
+    if law.sampled is not None:
+        costs.append(class_cost(law.sampled, budget))
+    return sum(costs, Divergences.zero(len(budget.orders)))
 
 
-def class_cost(sampled: SampledClass, orders: Sequence[int], cut_cap: Fraction) -> Divergences:
-    """Return the cost of sampling and suppression for a person of any rows up to `sampled.rows`, in any classes, with
-    losses cut for a lifetime's cap of cut masses (`greatest_loss`)."""
-    limit = greatest_loss(sampled, cut_cap)
-    one = {m: _class_cost(sampled, m, tuple(orders), limit) for m in range(1, sampled.rows + 1)}
+def class_cost(sampled: SampledClass, budget: Filter) -> Divergences:
+    """Return the cost of sampling and suppression for a person of at most `sampled.rows` rows, in any classes, with
+    losses cut at `greatest_loss`."""
+    return cut_class_cost(sampled, budget.orders, greatest_loss(sampled, budget))
+
+
+def greatest_loss(sampled: SampledClass, budget: Filter) -> float:
+    """Return the least of `LOSSES` at which the cut mass takes no larger part of its cap than the divergences of
+    theirs, or is near the least there is."""
+
+    def lasts(limit: float) -> bool:
+        cost = cut_class_cost(sampled, budget.orders, limit)
+        if cost.cut <= budget.cut_cap * budget.part(cost):
+            return True
+        return cost.cut <= _NEAR_LEAST * cut_class_cost(sampled, budget.orders, LOSSES[-1]).cut
+
+    high = 1
+    while high < len(LOSSES) and not lasts(LOSSES[high - 1]):
+        high *= 2
+    return LOSSES[bisect_left(LOSSES, True, high // 2, high - 1, key=lasts)]
+
+
+def cut_class_cost(sampled: SampledClass, orders: Sequence[int], limit: float) -> Divergences:
+    """Return the cost of sampling and suppression with losses cut at `limit`."""
+    one = {m: _one_class_cost(replace(sampled, rows=m), tuple(orders), limit) for m in range(1, sampled.rows + 1)}
     nothing = Divergences.zero(len(orders))
     return largest([sum((one[m] for m in rows), nothing) for rows in partitions(sampled.rows)])
 
 
-def greatest_loss(sampled: SampledClass, cut_cap: Fraction) -> float:
-    """Return the least of `LOSSES` at which the class's cut mass leaves cut_cap for PLANNED_RELEASES releases; the
-    greatest if none does."""
-    target = float(cut_cap / PLANNED_RELEASES)
-    return next((limit for limit in LOSSES if _cut(sampled, limit, target) <= target), LOSSES[-1])
-
-
-def _cut(sampled: SampledClass, limit: float, enough: float = math.inf) -> float:
-    """Return the mass above the loss `limit` of the class at its worst n, removed or added."""
-    return max(sampled.supremum(NOTHING, limit, add=add, enough=enough) for add in (False, True))
-
-
-@lru_cache(maxsize=256)
-def _class_cost(sampled: SampledClass, rows: int, orders: tuple[int, ...], limit: float) -> Divergences:
-    own = SampledClass(sampled.k, sampled.beta, rows)
-    removed, added = (own.renyi(orders, limit, add=add) for add in (False, True))
-    return Divergences.stated(np.maximum(removed, added).tolist(), _cut(own, limit))
+@lru_cache(maxsize=1024)
+def _one_class_cost(sampled: SampledClass, orders: tuple[int, ...], limit: float) -> Divergences:
+    return largest([Divergences.rounded(*sampled.renyi(orders, limit, add=add)) for add in (False, True)])
 
 
 def _pair_cost(pair: DominatingPair, orders: Sequence[int]) -> Divergences:
     powers = np.array(orders, dtype=float)
     logs = np.array([_log_moment(pair, order) for order in orders])
     amounts = logs / (powers - 1) + powers * pair.variance / 2 + (2 * powers - 1) / (powers - 1) * pair.looseness
-    return Divergences.stated((np.maximum(amounts, 0.0) * (1 + 1e-14)).tolist(), pair.only_p * math.exp(pair.looseness))
+    return Divergences.rounded(np.maximum(amounts, 0.0) * (1 + 1e-14), raised(pair.only_p * math.exp(pair.looseness)))
 
 
 def _log_moment(pair: DominatingPair, order: int) -> float:
