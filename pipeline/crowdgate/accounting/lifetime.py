@@ -8,11 +8,13 @@ here depends on what was spent so far, which would be no promise where the next 
 from dataclasses import dataclass
 from fractions import Fraction
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.accounting.renyi_filter import Filter
 
 Point = tuple[Fraction, Fraction]
 """(epsilon, delta)."""
 _NONE: Point = (Fraction(0), Fraction(0))
+_RECORDED = 1 + Fraction(1, 10**9)
 _STEPS = range(10, 31)
 """Epsilons of the stated curve, in twentieths of the total."""
 
@@ -29,12 +31,23 @@ class Lifetime:
         """Return the lifetime of total (epsilon, delta) with a new filter for all but the `closed` budget."""
         return cls(Filter.planned(epsilon - closed[0], delta - closed[1]), closed)
 
+    def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Return whether all releases together keep (epsilon, delta), as recorded on any machine: the logarithms of
+        another one may differ in their last digit."""
+        return self.delta(epsilon) <= delta * _RECORDED
+
     def delta(self, epsilon: Fraction) -> Fraction:
         """Return the delta that all releases together keep at `epsilon`: at least that of the closed budget; 1 at an
         epsilon below that of the closed budget."""
         if epsilon < self.closed[0]:
             return Fraction(1)
         return min(Fraction(1), self.closed[1] + Fraction(self.filter.delta(epsilon - self.closed[0])))
+
+    def used(self, spent: Divergences) -> Fraction:
+        """Return the part of the filter that `spent` uses: at the order that has most left, or of cut mass if that is
+        larger. Above 1 only after a restoration."""
+        cut = spent.cut / self.filter.cut_cap if self.filter.cut_cap else Fraction(0)
+        return max(self.filter.part(spent), cut)
 
     def points(self, epsilon: Fraction) -> tuple[Point, ...]:
         """Return points (epsilon, delta) that all releases together keep, around the total `epsilon`, without those at

@@ -16,15 +16,12 @@ from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, FILTERS
 from crowdgate.ledger.values import ZERO, Spend
 
 Row = tuple[str, tuple[Any, ...]]
-_SLACK = 1 + Fraction(1, 10**9)
-"""Factor by which the curve of recorded caps may be above delta: logarithms of another machine may differ in the last
-digit."""
 
 
 def is_opened(cap: Spend, rows: Sequence[Row], population: str) -> bool:
     """Return whether `rows` open a filter that keeps `cap`, with nothing spent and no closed budget."""
     opened = _lifetime(rows)
-    return opened.closed == _pair(ZERO) and _keeps(opened, cap) and _is_row(rows, population, opened, None)
+    return opened.closed == _pair(ZERO) and opened.keeps(*_pair(cap)) and _is_row(rows, population, opened, None)
 
 
 def is_converted(old: Spend, new: Spend, charged: bool, rows: Sequence[Row], population: str) -> bool:
@@ -33,7 +30,7 @@ def is_converted(old: Spend, new: Spend, charged: bool, rows: Sequence[Row], pop
     opened = _lifetime(rows)
     closed = old if charged else ZERO
     more = new.epsilon > old.epsilon and new.delta > old.delta if charged else new == old
-    kept = opened.closed == _pair(closed) and _keeps(opened, new)
+    kept = opened.closed == _pair(closed) and opened.keeps(*_pair(new))
     return more and kept and _is_row(rows, population, opened, None)
 
 
@@ -46,7 +43,7 @@ def is_raised(cap: Spend, before: tuple[Any, ...] | None, rows: Sequence[Row], p
     same = (old.closed, old.filter.orders, old.filter.shares) == (new.closed, new.filter.orders, new.filter.shares)
     caps = zip((*old.filter.caps, old.filter.cut_cap), (*new.filter.caps, new.filter.cut_cap), strict=True)
     larger = all(one <= other for one, other in caps)
-    return same and larger and _keeps(new, cap) and _is_row(rows, population, new, before[2])
+    return same and larger and new.keeps(*_pair(cap)) and _is_row(rows, population, new, before[2])
 
 
 def charge_rows(number: int, before: tuple[Any, ...], amounts: str, *, within: bool) -> list[Row]:
@@ -66,10 +63,6 @@ def rows_given_back(before: tuple[Any, ...], amounts: str) -> list[Row]:
     population, caps, spent = before
     rest = parse_vector(spent) - parse_vector(amounts)
     return [(FILTERS, (population, caps, vector_text(rest)))]
-
-
-def _keeps(lifetime: Lifetime, cap: Spend) -> bool:
-    return lifetime.delta(cap.epsilon) <= cap.delta * _SLACK
 
 
 def _lifetime(rows: Sequence[Row]) -> Lifetime:

@@ -282,6 +282,11 @@ class Ledger:
         with self._state() as held:
             return contents.divergences(held, population)
 
+    def counted(self, entry: Entry) -> Divergences | None:
+        """Return the Renyi divergences of a charge; None for one that no filter counts."""
+        with self._state() as held:
+            return contents.divergences_of(held, entry.number)
+
     def frozen(self, population: str) -> bool:
         """Return whether the population is frozen: nothing may be charged to it or read of it."""
         with self._state() as held:

@@ -7,7 +7,6 @@ never used again, so a run whose lease was given back can't begin, nor write any
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -308,12 +307,10 @@ def _refuse_larger(asked: ChargeRequest, cap: Spend) -> None:
 
 def _refuse_divergences(asked: ChargeRequest, budget: Budget, before: Divergences) -> None:
     assert budget.lifetime is not None
-    kept = budget.lifetime.filter
-    shares = (one / cap for one, cap in zip(before.amounts, kept.caps, strict=True) if cap)
-    used = max(min(shares, default=Fraction(1)), before.cut / kept.cut_cap if kept.cut_cap else Fraction(0))
     raise LedgerRefused(
         f"the budget of the population {budget.population}, {budget.cap}, is too small for {asked.release_id}. "
-        f"It is counted in Renyi divergences, and {ceil(100 * used)} % of it is used. No data was read"
+        f"It is counted in Renyi divergences, and {ceil(100 * budget.lifetime.used(before))} % of it is used. "
+        "No data was read"
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import report
-from crowdgate.forecast.outlook import MOST_BOUNDS, people_times_delta, pso_bound
+from crowdgate.forecast.outlook import people_times_delta, pso_bounds
 from crowdgate.gate import gate_text, limit_text
 from crowdgate.guarantee import group
 from crowdgate.measures.options import DEFAULTS
@@ -109,12 +109,12 @@ def _group(once: Guarantee) -> dict[str, object]:
 
 def _lifetime_budget(plan: Plan) -> dict[str, object]:
     releases = releases_in_budget(plan)
-    counts = range(1, min(releases, MOST_BOUNDS) + 1)
     return {
         "budget": _spent(plan.bundle.budget.spec),
+        "counted": plan.bundle.budget.spec.accounting == "renyi",
         "releases": releases,
         "fitting": whole(100 * plan.first_release_facts().most_rows),
-        "bounds": [decimal(pso_bound(plan, count), 4) for count in counts],
+        "bounds": [decimal(each, 4) for each in pso_bounds(plan, releases)],
     }
 
 
