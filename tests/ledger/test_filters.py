@@ -342,7 +342,7 @@ def raised(new: Lifetime, epsilon: str, spent: Divergences) -> list[tuple[str, d
         "population": RENYI.population, "epsilon": epsilon, "delta": "1/100000000", "people": 300_000, "unit": "row",
         "relation": "add-remove",
     }  # fmt: skip
-    caps = {"population": RENYI.population, "caps": lifetime_text(new), "spent": vector_text(spent)}
+    caps: dict[str, object] = {"population": RENYI.population, "caps": lifetime_text(new), "spent": vector_text(spent)}
     return [(POPULATIONS, budget), (FILTERS, caps)]
 
 
