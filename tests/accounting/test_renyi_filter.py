@@ -266,5 +266,5 @@ def above_exact(history: list[int]) -> float:
     ("count", "seed"), [(30, 1), pytest.param(1000, 35, marks=pytest.mark.thorough)], ids=["few", "thousand"]
 )
 def test_no_conversion_is_below_the_exact_composition_of_a_history(count: int, seed: int) -> None:
-    """Of histories fixed in advance: even the best order alone, with all of delta."""
+    """Histories are fixed in advance, so the best order alone with all of delta is a bound too."""
     assert min(above_exact(history) for history in histories(count, seed)) >= 1 - 1e-9  # exact is rounded up
