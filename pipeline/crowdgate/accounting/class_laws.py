@@ -22,7 +22,7 @@ from functools import lru_cache
 import numpy as np
 
 from crowdgate.accounting.binomial import log_masses
-from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, from_curve
+from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, both_sides
 from crowdgate.arrays import Floats, Integers
 
 _FEW = 500
@@ -115,15 +115,12 @@ class SampledClass:
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a
         person that is removed, or added."""
-        knots = self._knots()
+        knots = self.knots()
         ahead, back = (self._suprema(knots, each) for each in (add, not add))
-        # H_a(P, Q) = 1 - a + a H_(1/a)(Q, P): the supremum below epsilon 0 is that of the opposite direction
-        below = np.exp(-knots[:0:-1])
-        return from_curve(
-            np.concatenate([-knots[:0:-1], knots]), np.concatenate([1 - below + below * back[:0:-1], ahead])
-        )
+        return both_sides(knots, ahead, back)
 
-    def _knots(self) -> Floats:
+    def knots(self) -> Floats:
+        """Return the epsilons, from 0 on, at which curves of this class are evaluated to be held as a pair."""
         last = max(1.2, self.rows * math.log(4 * (self.k + self.rows) / max(self.beta, 1e-9)))
         return np.concatenate([np.arange(0, _FINE, _STEP), np.geomspace(_FINE, last, _FAR)])
 

@@ -14,10 +14,10 @@ The proof, its sources, and why simpler rules fail: README.md, "A lifetime: the 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import GREATEST_COUNT, Number, epsilon_of, probability, up, whole
+from crowdgate.accounting.numbers import GREATEST_COUNT, Number, epsilon_of, probability, raised, up, whole
 from crowdgate.accounting.renyi import Divergences, delta_at, greatest_amount
 
 SHARES = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
@@ -30,7 +30,7 @@ GREATEST_ORDER = 1000
 @dataclass(frozen=True)
 class Filter:
     """Caps that hold for a lifetime: `caps`, a Renyi divergence for each of the `orders`, planned from its share of
-    delta, and `cut_cap`, a mass."""
+    delta, and `cut_cap`, a mass. An order with a cap of 0 allows nothing and costs nothing."""
 
     orders: tuple[int, ...]
     shares: tuple[Fraction, ...]
@@ -63,27 +63,25 @@ class Filter:
         `default_orders`. epsilon above 0, delta in (0, 1).
         """
         limit, total = epsilon_of(epsilon), probability("delta", delta, open_low=True, open_high=True)
-        cut_cap = total * CUT_SHARE
         chosen = default_orders(limit, total) if orders is None else orders
-        if len(chosen) != len(shares):
-            raise ValueError(f"shares must be {len(chosen)} numbers, one for each order")
-        parts = [(total - cut_cap) * share for share in shares]
-        caps = [greatest_amount(order, limit, part) for order, part in zip(chosen, parts, strict=True)]
-        return cls(chosen, shares, cut_cap, tuple(caps))
+        closed = cls(chosen, shares, total * CUT_SHARE, (Fraction(0),) * len(chosen))
+        parts = zip(chosen, shares, strict=True)
+        return replace(
+            closed, caps=tuple(greatest_amount(order, limit, (1 - CUT_SHARE) * total * share) for order, share in parts)
+        )
 
     def allows(self, spent: Divergences, more: Divergences) -> bool:
         """Return whether a release that costs `more` may start after releases that cost `spent`."""
         total = spent + more
-        return total.cut <= self.cut_cap and any(
-            amount <= cap for amount, cap in zip(total.amounts, self.caps, strict=True)
-        )
+        orders = zip(total.amounts, self.caps, strict=True)
+        return total.cut <= self.cut_cap and any(amount <= cap for amount, cap in orders if cap)
 
     def delta(self, epsilon: Number) -> float:
         """Return the delta at `epsilon` of all releases that the filter allows in a lifetime, at most 1, rounded up."""
         limit = epsilon_of(epsilon)
-        parts = (delta_at(order, cap, limit) for order, cap in zip(self.orders, self.caps, strict=True))
-        total = self.cut_cap + sum(Fraction(part) for part in parts if part < 1)
-        return 1.0 if any(part >= 1 for part in parts) else min(1.0, up(total))
+        orders = zip(self.orders, self.caps, strict=True)
+        parts = [delta_at(order, cap, limit) for order, cap in orders if cap]
+        return min(1.0, raised(math.fsum([up(self.cut_cap), *parts])))
 
     def part(self, one: Divergences) -> Fraction:
         """Return the least part of a cap that the divergences of `one` take; 0 if no cap is above 0."""
@@ -95,7 +93,7 @@ class Filter:
         nothing."""
         room = _times(self.cut_cap - spent.cut, one.cut)
         orders = zip(self.caps, spent.amounts, one.amounts, strict=True)
-        return max(0, min(room, max(_times(cap - amount, each) for cap, amount, each in orders)))
+        return max(0, min(room, max((_times(cap - amount, each) for cap, amount, each in orders if cap), default=0)))
 
 
 def default_orders(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
