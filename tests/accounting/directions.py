@@ -706,6 +706,8 @@ ELSEWHERE = {
     "accounting.joint.least_epsilon": "tests/accounting/test_joint_digits.py, in 60 digits; test_joint.py",
     "accounting.joint.replaced": "tests/accounting/test_joint_digits.py, in 60 digits; test_joint.py",
     "accounting.lifetime.Lifetime.delta": "tests/accounting/test_lifetime.py",
+    "accounting.lifetime.Lifetime.keeps": "tests/accounting/test_lifetime.py",
+    "accounting.lifetime.Lifetime.used": "tests/accounting/test_lifetime.py",
     "accounting.lifetime.Lifetime.planned": "tests/accounting/test_lifetime.py",
     "accounting.lifetime.Lifetime.points": "tests/accounting/test_lifetime.py",
     "accounting.joint.partitions": "tests/accounting/test_joint.py",

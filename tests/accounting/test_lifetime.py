@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.accounting.lifetime import Lifetime
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.accounting.renyi_filter import Filter
 
 EPSILONS = st.fractions(Fraction(1, 10), 20, max_denominator=1000)
@@ -35,3 +36,13 @@ def test_stated_points_are_those_of_the_curve() -> None:
     assert [lifetime.delta(epsilon) for epsilon, _ in points] == [delta for _, delta in points]
     assert dict(points)[Fraction(4)] <= Fraction("1e-8")
     assert all(one >= other for (_, one), (_, other) in pairwise(points))
+
+
+def test_what_is_used_is_read_at_the_order_that_has_most_left_or_off_the_cut_mass() -> None:
+    lifetime = Lifetime.planned(Fraction(4), Fraction("1e-8"))
+    caps, cut = lifetime.filter.caps, lifetime.filter.cut_cap
+    half = Divergences((caps[0], caps[1] / 2, caps[2] * 2))
+    assert lifetime.used(half) == Fraction(1, 2)
+    assert lifetime.used(Divergences(half.amounts, cut * 3 / 4)) == Fraction(3, 4)
+    assert lifetime.keeps(Fraction(4), Fraction("1e-8"))
+    assert not lifetime.keeps(Fraction(4), Fraction("0.99e-8"))

@@ -17,7 +17,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import CrowdgateError, EnvironmentFault
-from crowdgate.ledger.filters import MOST_ORDERS, OrderedCost, parse_lifetime
+from crowdgate.ledger.filters import MOST_ORDERS, OrderedCost, parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.schema import ENTRIES, FILTERS, FREEZES, TOTALS
 from crowdgate.ledger.transitions import ChargeRow
@@ -133,7 +133,9 @@ def _filter_total(held: JournalState, population: str) -> FilterTotal | None:
     row = held.rows[FILTERS].get(population)
     if row is None:
         return None
-    return FilterTotal(orders=parse_lifetime(row[1]).filter.orders, amounts=tuple(row[2].split(" ")))
+    total = parse_vector(row[2])
+    amounts = (f"{each.numerator}/{each.denominator}" for each in (*total.amounts, total.cut))
+    return FilterTotal(orders=parse_lifetime(row[1]).filter.orders, amounts=tuple(amounts))
 
 
 def _open_charges(held: JournalState) -> Iterator[OpenCharge]:

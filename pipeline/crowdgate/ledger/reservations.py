@@ -14,7 +14,7 @@ from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
-from crowdgate.ledger.filters import filter_row, vector_text, zero
+from crowdgate.ledger.filters import filter_row, on_grid, vector_text, zero
 from crowdgate.ledger.journal import JournalLine, Row, last_of
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
@@ -77,7 +77,7 @@ class ChargeRequest:
             return unknown_law(self.spend, lifetime)
         if stated is None or stated.filter.orders != orders:
             raise LedgerRefused(f"{self.release_id} states divergences at other orders than its ledger. Run it again")
-        return self.divergences
+        return on_grid(self.divergences)
 
     def row(self, number: int, at: str) -> dict[str, Any]:
         """Return the row of the table `entries` for this charge, with the `number` that identifies the charge and the

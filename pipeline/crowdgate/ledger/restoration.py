@@ -15,7 +15,7 @@ from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
-from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, vector_text, zero
+from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, on_grid, vector_text, zero
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
 from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.journal_writer import JournalWriter
@@ -209,7 +209,7 @@ def _vector(pen: JournalWriter, each: FoundCharge) -> Divergences | None:
     if budget is None or budget.lifetime is None:
         return None
     known = None if each.counted is None else each.counted.at(budget.lifetime.filter.orders)
-    return unknown_law(each.spend, budget.lifetime) if known is None else known
+    return unknown_law(each.spend, budget.lifetime) if known is None else on_grid(known)
 
 
 def _why(each: FoundCharge) -> str:
