@@ -1,6 +1,7 @@
 """Commands on the ledger."""
 
 from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
+from crowdgate.number_text import decimal
 from crowdgate.planning.budgets import budget_left_text, budgets_json, convert_budget, raise_budget
 from crowdgate.planning.open_ledger import free_reservation as free_reservation
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
@@ -177,9 +179,10 @@ def budget(
         for name in ("registered",) if "used" in entry else ("registered", "spent", "left"):
             typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
         for each in entry.get("divergences", ()):
-            typer.echo(f"  order {each['order']:<4} {each['spent']} of {each['cap']}")
+            typer.echo(f"  order {each['order']:<4} {_short(each['spent'])} of {_short(each['cap'])}")
         if "cut_mass" in entry:
-            typer.echo(f"  cut mass   {entry['cut_mass']['spent']} of {entry['cut_mass']['cap']}")
+            cut = entry["cut_mass"]
+            typer.echo(f"  cut mass   {_short(cut['spent'])} of {_short(cut['cap'])}")
 
 
 @app.command()
@@ -207,6 +210,10 @@ def convert(
     typer.echo(budget_left_text(found))
     numbers = ", ".join(f"{name}: {found['registered'][name]}" for name in ("epsilon", "delta"))
     typer.echo(f"Write `{numbers}, accounting: renyi` into its budget file, and raise the policies' versions")
+
+
+def _short(amount: str) -> str:
+    return decimal(Fraction(amount))
 
 
 def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:

@@ -176,8 +176,8 @@ def _refuse_other_accounting(registered: Budget, stated: Budget) -> None:
         raise LedgerRefused(f"{said}. Write `accounting: {there}`{convert}")
     if there == "renyi" and stated.cap != registered.cap:
         said = f"the population {population} is registered with {registered.cap}, and its file states {stated.cap}"
-        caps = "The caps of its divergences are fixed, so the file must state the same"
-        raise LedgerRefused(f"{said}. {caps}; to raise both, run `crowdgate ledger budget {population} --raise`")
+        caps = "The caps of its divergences are fixed: write the registered amounts into the file"
+        raise LedgerRefused(f"{said}. {caps}. To raise them, run `crowdgate ledger budget {population} --raise`")
 
 
 def unknown_law(spend: Spend, lifetime: Lifetime) -> Divergences:
