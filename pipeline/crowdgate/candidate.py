@@ -14,6 +14,7 @@ from crowdgate.arrays import Bools, Floats
 from crowdgate.contracts.contract import Attribute, Role
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.lifetime import Lifetime
     from crowdgate.guarantee import Guarantee
     from crowdgate.hierarchy import Level
     from crowdgate.histogram import Histogram
@@ -123,7 +124,8 @@ class Static:
 
     `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
-    is the sampling rate. `audits` are the recorded audits that gates read.
+    is the sampling rate. `audits` are the recorded audits that gates read. With a `lifetime` that is counted in Renyi
+    divergences, `spent` is the whole budget.
     """
 
     guarantee: Guarantee
@@ -137,6 +139,7 @@ class Static:
     beta: Fraction = Fraction(1)
     audits: Audits = field(default_factory=dict)
     joint: tuple[Histogram, ...] = ()
+    lifetime: Lifetime | None = None
 
     @property
     def sampled_rate(self) -> Fraction:

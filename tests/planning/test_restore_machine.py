@@ -4,6 +4,7 @@ import hashlib
 import json
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -13,6 +14,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
+from crowdgate.accounting.lifetime import Lifetime
+from crowdgate.accounting.renyi_parts import opaque_cost
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.ledger import restoration, schema
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State, create
@@ -61,13 +64,14 @@ def manifest_of(ledger: Ledger, release_id: str, number: int) -> bytes:
 class Histories(RuleBasedStateMachine):
     """A working copy, the releases whose reading began (`read`), and copies of its ledger from earlier."""
 
+    budget = BUDGET
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.workshop = make_workshop(Path(self.folder.name) / "own")
-        ledger_id = ledger_of_format_2(self.workshop)
-        stated = BUDGET_FILE.replace("LEDGER", ledger_id).replace(
-            "epsilon: 6, delta: 0.03", "epsilon: 1000, delta: 0.9"
+        stated = BUDGET_FILE.replace("LEDGER", self.make_ledger()).replace(
+            "epsilon: 6, delta: 0.03", f"epsilon: 1000, delta: 0.9, accounting: {self.budget.accounting}"
         )
         self.workshop.budget.write_text(stated)
         self.root = self.workshop.root / "releases"
@@ -75,6 +79,9 @@ class Histories(RuleBasedStateMachine):
         self.processes = [ledger_at(self.workshop.root, None) for _ in range(2)]
         self.read: set[str] = set()
         self.copies = [self.file.read_bytes()]
+
+    def make_ledger(self) -> str:
+        return ledger_of_format_2(self.workshop)
 
     @property
     def file(self) -> Path:
@@ -100,7 +107,7 @@ class Histories(RuleBasedStateMachine):
     def _run(self, ledger: Ledger, slot: str, holder: str, steps: int) -> None:
         ledger.admit()
         claim(self.root, slot, ledger.id)
-        number = ledger.reserve(ChargeRequest(slot, "d", "clinic", BUDGET, COST, holder=holder)).number
+        number = ledger.reserve(ChargeRequest(slot, "d", "clinic", self.budget, COST, holder=holder)).number
         if steps >= 1:
             ledger.begin_reading(slot, number)
             assert slot not in self.read, "one id is drawn once"
@@ -180,10 +187,30 @@ class Histories(RuleBasedStateMachine):
             assert entry.reading
 
 
-def run(histories: int, steps: int) -> None:
+class RenyiHistories(Histories):
+    """Histories of a budget in Renyi divergences: a vector that was spent never falls either."""
+
+    budget = replace(BUDGET, lifetime=Lifetime.planned(CAP.epsilon, CAP.delta))
+
+    def make_ledger(self) -> str:
+        (self.workshop.root / "ledger" / "ledger.db").unlink()
+        return create(self.workshop.ledger, "clinic")
+
+    def assert_spent(self) -> None:
+        super().assert_spent()
+        spent = ledger_at(self.workshop.root, None).divergences(BUDGET.population)
+        assert self.budget.lifetime is not None
+        once = opaque_cost(COST.epsilon, COST.delta, self.budget.lifetime.filter.orders)
+        if self.read:
+            assert spent is not None
+            pairs = zip((*spent.amounts, spent.cut), (*once.amounts, once.cut), strict=True)
+            assert all(amount >= len(self.read) * each for amount, each in pairs)
+
+
+def run(histories: int, steps: int, machine: type[Histories] = Histories) -> None:
     slow = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     run_state_machine_as_test(
-        Histories,
+        machine,
         settings=settings(
             max_examples=histories,
             stateful_step_count=steps,
@@ -195,13 +222,15 @@ def run(histories: int, steps: int) -> None:
     )
 
 
-def test_at_least_the_truth_is_spent_after_any_history() -> None:
-    run(examples(40), 10)
+@pytest.mark.parametrize("machine", [Histories, RenyiHistories])
+def test_at_least_the_truth_is_spent_after_any_history(machine: type[Histories]) -> None:
+    run(examples(20), 10, machine)
 
 
 @pytest.mark.thorough
-def test_at_least_the_truth_is_spent_after_300_histories() -> None:
-    run(300, 20)
+@pytest.mark.parametrize("machine", [Histories, RenyiHistories])
+def test_at_least_the_truth_is_spent_after_300_histories(machine: type[Histories]) -> None:
+    run(150, 20, machine)
 
 
 @pytest.mark.soak

@@ -15,13 +15,14 @@ function is summed from the largest class on, F(k - 1; n) = F(k - 1; n + 1) + be
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from crowdgate.accounting.binomial import log_masses
-from crowdgate.accounting.dominating_pairs import DominatingPair, from_curve
+from crowdgate.accounting.dominating_pairs import NOTHING, DominatingPair, both_sides
 from crowdgate.arrays import Floats, Integers
 
 _FEW = 500
@@ -32,6 +33,8 @@ _FIRST_SIZES = 48
 _MOST_SIZES = 2048
 _TOLERANCE = 1e-11
 _NEGLIGIBLE = 1e-38
+_LITTLE, _LITTLE_MASS = 1e-9, 1e-25
+"""A divergence and a cut mass that are small beside those of any release: they end a search."""
 _LARGEST = 400_000
 """Largest class evaluated; larger ones are bounded by the unsuppressed class of this size."""
 _FINE, _STEP, _FAR = 1.0, 0.01, 24
@@ -81,18 +84,43 @@ class SampledClass:
         free = SampledClass(0, self.beta, self.rows)
         return float(free.deltas(n, 1, others, epsilon, add=add)[0])
 
+    def renyi(self, orders: Sequence[int], limit: float, *, add: bool) -> tuple[Floats, float]:
+        """Return bounds for the class at all sizes: on its Renyi divergence at each order if its mass at losses above
+        `limit` is cut to that of this loss, and on the mass that is cut."""
+        best, cut = np.zeros(len(orders)), 0.0
+        first, many = max(self.k, self.rows), _FIRST_SIZES
+        free = SampledClass(0, self.beta, self.rows)
+        while True:
+            best = np.maximum(best, self._divergences(first, many, orders, limit, add))
+            cut = max(cut, self._cut(first, many, limit, add))
+            first += many
+            rest, beyond = free._divergences(first, 1, orders, limit, add), free._cut(first, 1, limit, add)
+            if (np.all(rest <= best + _LITTLE) and beyond <= cut + _LITTLE_MASS) or first > _LARGEST:
+                return np.maximum(best, rest), max(cut, beyond)
+            many = min(2 * many, _MOST_SIZES)
+
+    def _divergences(self, first: int, many: int, orders: Sequence[int], limit: float, add: bool) -> Floats:
+        """Return the largest bound at each order over `many` sizes from `first` on."""
+        place, losses, masses, _ = self._outcomes(first, many, add)
+        with np.errstate(divide="ignore"):
+            logs = np.log(masses)
+        cut, slack = np.minimum(losses, limit), self.slack(first + many)
+        terms = ((a, _largest_log(place, logs + a * cut - losses, many)) for a in orders)
+        return np.array([max(0.0, log + slack + 4e-15 * (a + 1) * (limit + 2)) / (a - 1) for a, log in terms])
+
+    def _cut(self, first: int, many: int, limit: float, add: bool) -> float:
+        """Return the largest mass above the loss `limit`, over `many` sizes from `first` on."""
+        return float(self.deltas(first, many, NOTHING, limit, add=add).max())
+
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a
         person that is removed, or added."""
-        knots = self._knots()
+        knots = self.knots()
         ahead, back = (self._suprema(knots, each) for each in (add, not add))
-        # H_a(P, Q) = 1 - a + a H_(1/a)(Q, P): the supremum below epsilon 0 is that of the opposite direction
-        below = np.exp(-knots[:0:-1])
-        return from_curve(
-            np.concatenate([-knots[:0:-1], knots]), np.concatenate([1 - below + below * back[:0:-1], ahead])
-        )
+        return both_sides(knots, ahead, back)
 
-    def _knots(self) -> Floats:
+    def knots(self) -> Floats:
+        """Return the epsilons, from 0 on, at which curves of this class are evaluated to be held as a pair."""
         last = max(1.2, self.rows * math.log(4 * (self.k + self.rows) / max(self.beta, 1e-9)))
         return np.concatenate([np.arange(0, _FINE, _STEP), np.geomspace(_FINE, last, _FAR)])
 
@@ -177,3 +205,10 @@ class SampledClass:
 def _outcomes(sampled: SampledClass, first: int, many: int, add: bool) -> Outcomes:
     """Return the outcomes of classes of `many` sizes from `first` on: the same for each epsilon."""
     return sampled._all_outcomes(np.arange(first, first + many), add)
+
+
+def _largest_log(place: Integers, logs: Floats, many: int) -> float:
+    """Return ln of the largest sum, over places, of the terms with these logarithms."""
+    top = float(logs.max())
+    sums = np.bincount(place, np.exp(logs - top), many)
+    return top + math.log(float(sums.max()))

@@ -165,6 +165,13 @@ def from_curve(epsilons: Floats, deltas: Floats) -> DominatingPair:
     return DominatingPair(np.log(x[1:]), others * x[1:], float(y[-1]), max(0.0, 1 - float(above[0])))
 
 
+def both_sides(knots: Floats, ahead: Floats, back: Floats) -> DominatingPair:
+    """Return the pair (`from_curve`) of a step with the divergences `ahead` at the epsilons `knots`, which rise from 0,
+    and `back` in the opposite direction: H_a(P, Q) = 1 - a + a H_(1/a)(Q, P)."""
+    below = np.exp(-knots[:0:-1])
+    return from_curve(np.concatenate([-knots[:0:-1], knots]), np.concatenate([1 - below + below * back[:0:-1], ahead]))
+
+
 def _hull(x: list[float], y: list[float]) -> list[int]:
     """Return the places of the points on the lower convex hull, for rising x."""
     kept: list[int] = []

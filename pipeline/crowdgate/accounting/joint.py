@@ -111,16 +111,16 @@ def _in_classes(
 ) -> Iterator[tuple[SampledClass, DominatingPair]]:
     classes = {m: SampledClass(sampled.k, sampled.beta, m) for m in range(1, sampled.rows + 1)}
     worst = {m: each.worst_pair(add=add) for m, each in classes.items() if m <= sampled.rows // 2}
-    for largest, *rest in _partitions(sampled.rows):
+    for largest, *rest in partitions(sampled.rows):
         yield classes[largest], composed([*(worst[m] for m in rest), others])
 
 
-def _partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+def partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
     """Yield the ways to write `total` as a sum of positive whole numbers, the largest first."""
     if total == 0:
         yield ()
     for first in range(min(total, most or total), 0, -1):
-        for others in _partitions(total - first, first):
+        for others in partitions(total - first, first):
             yield (first, *others)
 
 
@@ -130,7 +130,7 @@ def replaced(law: JointLaw) -> Callable[[float], float]:
     sampled = law.sampled
     if sampled is None:
         return law.delta
-    added = ([SampledClass(sampled.k, sampled.beta, m) for m in each] for each in _partitions(sampled.rows))
+    added = ([SampledClass(sampled.k, sampled.beta, m) for m in each] for each in partitions(sampled.rows))
     laws = [replace(law, others=(*law.others, *(each.worst_pair(add=True) for each in classes))) for classes in added]
     return lambda epsilon: _direction(laws, epsilon, math.inf, add=False)
 

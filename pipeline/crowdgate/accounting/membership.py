@@ -20,9 +20,9 @@ def greatest_precision(epsilon: Number, delta: Number, tpr: Number, skew: Number
     return min(1.0, raised(1 / (1 + down(others) * math.exp(-up(epsilon_of(epsilon))))))
 
 
-def least_precision(points: Iterable[tuple[Fraction, Fraction]], tpr: Number, skew: Number) -> float:
+def least_precision(points: Iterable[tuple[Number, Number]], tpr: Number, skew: Number) -> float:
     """Return the least `greatest_precision` over the points (epsilon, delta) that a release keeps."""
-    return min(greatest_precision(epsilon, min(Fraction(1), delta), tpr, skew) for epsilon, delta in points)
+    return min(greatest_precision(epsilon, min(1, delta), tpr, skew) for epsilon, delta in points)
 
 
 def true_positive_lines(

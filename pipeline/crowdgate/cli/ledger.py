@@ -1,6 +1,7 @@
 """Commands on the ledger."""
 
 from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,8 @@ from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
-from crowdgate.planning.budgets import budget_left_text, budgets_json, raise_budget
+from crowdgate.number_text import decimal
+from crowdgate.planning.budgets import budget_left_text, budgets_json, convert_budget, raise_budget
 from crowdgate.planning.open_ledger import free_reservation as free_reservation
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
 from crowdgate.planning.restore import restore as restored
@@ -174,8 +176,44 @@ def budget(
         typer.echo(f"{population} is not registered yet; its first release registers it")
     for entry in [] if as_json else found:
         typer.echo(budget_left_text(entry))
-        for name in ("registered", "spent", "left"):
+        for name in ("registered",) if "used" in entry else ("registered", "spent", "left"):
             typer.echo(f"  {name:<10} epsilon {entry[name]['epsilon']}, delta {entry[name]['delta']}")
+        for each in entry.get("divergences", ()):
+            typer.echo(f"  order {each['order']:<4} {_short(each['spent'])} of {_short(each['cap'])}")
+        if "cut_mass" in entry:
+            cut = entry["cut_mass"]
+            typer.echo(f"  cut mass   {_short(cut['spent'])} of {_short(cut['cap'])}")
+
+
+@app.command()
+def convert(
+    population: Population,
+    reason: Reason,
+    epsilon: Annotated[str | None, typer.Option(help="Epsilon of a second budget, after the first release.")] = None,
+    delta: Annotated[str | None, typer.Option(help="Delta of a second budget, after the first release.")] = None,
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count all further releases in Renyi divergences. Before the first release the registered budget is converted.
+    Later it stays spent as a whole, and a second budget is opened beside it: both are added up."""
+    opened = ledger_at(Path.cwd(), ledger)
+    try:
+        convert_budget(opened, population, epsilon, delta, reason)
+    except ValueError as error:
+        raise ConfigurationError(
+            Problem("command line", None, "--epsilon, --delta or --reason", "not usable", str(error))
+        ) from None
+    found = next(entry for entry in budgets_json(opened) if entry["population"] == population)
+    if as_json:
+        print_json({"outcome": "converted", "budgets": [found]})
+        return
+    typer.echo(budget_left_text(found))
+    numbers = ", ".join(f"{name}: {found['registered'][name]}" for name in ("epsilon", "delta"))
+    typer.echo(f"Write `{numbers}, accounting: renyi` into its budget file, and raise the policies' versions")
+
+
+def _short(amount: str) -> str:
+    return decimal(Fraction(amount))
 
 
 def _freeze(population: str, frozen: bool, reason: str, ledger: str | None, as_json: bool) -> None:

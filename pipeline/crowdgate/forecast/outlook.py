@@ -20,6 +20,7 @@ from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.forecast.stored_figures import StoredFigures, stored_figures
 from crowdgate.kind.forecast import Forecast, PassProbability
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.measures.guarantees import kept_costs
 from crowdgate.number_text import BOUND, Value
 from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today
 from crowdgate.planning.charges import charges
@@ -28,7 +29,7 @@ from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_pri
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
-    from crowdgate.candidate import Static
+    from crowdgate.candidate import Cost, Static
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
@@ -89,11 +90,16 @@ class Outlook:
         singling out is empty."""
         return people_times_delta(self.plan)
 
+    @property
+    def first_count(self) -> int:
+        """The number of releases after which the first of `pso_bounds` holds: in Renyi divergences all of them."""
+        return _counts(self.plan, self.releases)[0]
+
     @cached_property
     def pso_curve(self) -> Listing:
         """Listing of the bound on the success of predicate singling out by predicate weight, after the first such
         release and after all that the budget allows."""
-        counts = sorted({1, max(1, self.releases)})
+        counts = _counts(self.plan, self.releases)
         note = "at most, by predicates up to a weight; no one weight is the right one"
         rows = tuple(row for count in counts for row in _curve(self.plan, count))
         return Listing("pso_curve", "success of predicate singling out", CURVE, rows, note)
@@ -107,9 +113,9 @@ class Outlook:
     def singling_out(self) -> Picture:
         """Picture of the bound on the success of predicate singling out by predicate weight, with the limits of the
         policy's gates."""
-        once, counts = self.plan.guarantee, sorted({1, max(1, self.releases)})
-        spent = {f"after {count} of them, at most": (count * once.epsilon, count * once.delta) for count in counts}
-        return singling_out(self.plan.first_release_facts().most_rows, spent, [rule for rule, _ in self.plan.gates])
+        static, counts = self.plan.first_release_facts(), _counts(self.plan, self.releases)
+        spent = {f"after {count} of them, at most": _cost(self.plan, count) for count in counts}
+        return singling_out(static.most_rows, spent, [rule for rule, _ in self.plan.gates])
 
     def to_json(self) -> dict[str, Any]:
         """Return the outlook as an object of JSON."""
@@ -139,7 +145,7 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     plan = plan_policy(policy)
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
-    bounds = tuple(pso_bound(plan, count) for count in range(1, min(releases, MOST_BOUNDS) + 1))
+    bounds = tuple(pso_bounds(plan, releases))
     day, opened = today(), ledger_of(plan)
     stored = stored_figures(plan, opened, public=source is None)
     expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
@@ -162,18 +168,37 @@ def people_times_delta(plan: Plan) -> Fraction:
 
 
 def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
-    static, once = plan.first_release_facts(), plan.guarantee
-    for point in curve(static.most_rows, count * once.epsilon, count * once.delta, static.sampled_rate):
+    static = plan.first_release_facts()
+    for point in curve(static.most_rows, *_cost(plan, count), static.sampled_rate):
         yield {
             "releases": count, "weight": point.weight, "baseline": point.baseline, "bound": point.bound,
             "in_sample": point.in_sample, "ratio": point.ratio, "excess": point.excess,
         }  # fmt: skip
 
 
+def _counts(plan: Plan, releases: int) -> list[int]:
+    """Return the numbers of releases after which singling out is shown: one, and all that the budget allows. In Renyi
+    divergences the promise is about all of them."""
+    whole = max(1, releases)
+    return sorted({1, whole}) if plan.bundle.budget.spec.lifetime is None else [whole]
+
+
+def _cost(plan: Plan, count: int) -> Cost:
+    """Return the epsilon and delta of `count` such releases, or of all that a budget in Renyi divergences allows."""
+    once, budget = plan.guarantee, plan.bundle.budget.spec
+    if budget.lifetime is not None:
+        return budget.epsilon, budget.delta
+    return count * once.epsilon, count * once.delta
+
+
 def pso_bound(plan: Plan, count: int) -> float:
     """Return the bound on the success probability of predicate singling out, at the predicate weight 1/(100 n) for at
-    most n rows, after `count` such releases."""
-    once = plan.guarantee
-    cost = ((count - 1) * once.epsilon, (count - 1) * once.delta)
-    kept = tuple((cost[0] + epsilon, cost[1] + delta) for epsilon, delta in once.points)
-    return stated_bounds(plan.first_release_facts().most_rows, kept)[1].bound
+    most n rows, after `count` such releases, or after all that a budget in Renyi divergences allows."""
+    static = plan.first_release_facts()
+    return stated_bounds(static.most_rows, kept_costs(static, _cost(plan, count)))[1].bound
+
+
+def pso_bounds(plan: Plan, releases: int) -> list[float]:
+    """Return `pso_bound` after each of the first of `releases` releases; in Renyi divergences one, which is of all."""
+    most = MOST_BOUNDS if plan.bundle.budget.spec.lifetime is None else 1
+    return [pso_bound(plan, count) for count in range(1, min(releases, most) + 1)]

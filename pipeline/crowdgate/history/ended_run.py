@@ -82,7 +82,8 @@ def _summary(said: Manifest) -> str:
         return (said.guarantee.plain or said.guarantee.words)[0]
     spent = said.facts.spent.epsilon, said.facts.spent.delta
     kept = kept_costs(static_before_data(said), spent)
-    return manifest.guarantee_summary(said.facts.people, said.facts.rows_per_unit, spent, kept)
+    lifetime = said.facts.lifetime is not None
+    return manifest.guarantee_summary(said.facts.people, said.facts.rows_per_unit, spent, kept, lifetime=lifetime)
 
 
 def of_result(result: Result) -> EndedRun:

@@ -5,19 +5,26 @@ Each item names its line of the journal, with time and author.
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import floor
 from typing import Any
 
 from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_DELETED, RECORD_OPENED, TABLE_AUDITED, accesses
 from crowdgate.ledger.audits import audits
+from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.journal_rules import RESTORED
+from crowdgate.ledger.journal_rules import CONVERTED, RESTORED
 from crowdgate.ledger.ledger import Entry, Ledger
-from crowdgate.ledger.schema import ENTRIES, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import ENTRIES, FILTERS, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import WITHDRAWN
 from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
-REASONED = {"budget.raised": "raised", "population.frozen": "frozen", "population.thawed": "thawed"}
+REASONED = {
+    "budget.raised": "raised",
+    CONVERTED: "converted to Renyi divergences",
+    "population.frozen": "frozen",
+    "population.thawed": "thawed",
+}
 CHARGES = {"entry.reserved": "charged", "entry.void": "given back", RESTORED: "restored"}
 
 
@@ -80,8 +87,10 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
 
 def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
     cap, spent = (Fraction(of["epsilon"]) for of in (budget["registered"], each["spent"]))
-    left = f"{rounded(cap - spent, 6)} of {rounded(cap, 6)}"
-    return f"    epsilon {left} left after {each['release_id']} was {each['change']} ({_written_by(each)})"
+    left = f"epsilon {rounded(cap - spent, 6)} of {rounded(cap, 6)}"
+    if "used" in each:
+        left = f"{floor(100 * max(Fraction(0), 1 - Fraction(each['used'])))} %"
+    return f"    {left} left after {each['release_id']} was {each['change']} ({_written_by(each)})"
 
 
 def _written_by(each: dict[str, Any]) -> str:
@@ -112,13 +121,20 @@ def _charge(line: JournalLine) -> dict[str, Any]:
         "change": CHARGES[line.event],
         "cost": {name: exact_text(Fraction(charged[name])) for name in ("epsilon", "delta")},
         "spent": {name: exact_text(Fraction(spent[name])) for name in ("epsilon", "delta")},
+        **({"used": exact_text(used)} if (used := used_part(line)) is not None else {}),
     }
+
+
+def used_part(line: JournalLine) -> Fraction | None:
+    """Return the part of a filter that is used after a line of the journal; None if the line counts nothing in one."""
+    row = next((row for name, row in line.rows() if name == FILTERS), None)
+    return None if row is None else parse_lifetime(row["caps"]).used(parse_vector(row["spent"]))
 
 
 def _change(line: JournalLine) -> dict[str, Any]:
     said = line.detail_values
     found = {**_line_origin(line), "population": line.subject, "change": REASONED[line.event], "reason": said["reason"]}
-    if line.event == "budget.raised":
+    if line.event in ("budget.raised", CONVERTED):
         row = line.row(POPULATIONS)
         found |= {name: exact_text(Fraction(row[name])) for name in ("epsilon", "delta")} | {"people": row["people"]}
     return found

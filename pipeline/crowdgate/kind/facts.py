@@ -25,6 +25,7 @@ def static_of(
     return Static(
         guarantee=said.guarantee.guarantee, spent=spent, budget=budget, people=stated.people, least_class=least_class,
         levels=levels, facts=facts, rows_per_unit=stated.rows_per_unit, beta=said.mechanism.beta,
+        lifetime=None if stated.lifetime is None else stated.lifetime.lifetime,
     )  # fmt: skip
 
 

@@ -24,6 +24,8 @@ from crowdgate.histogram import Histogram, View
 from crowdgate.policy.policy import MechanismSpec
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.renyi import Divergences
+    from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee, JointCost, Part
@@ -215,6 +217,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def joint_epsilon(self, mechanism: M, guarantee: Guarantee) -> float | None:  # noqa: ARG002
         """Return the epsilon that all parts of a release spend together at its delta; None if it is not known, or if
         the policy states shares."""
+        return None
+
+    def divergences(self, mechanism: M, budget: Filter) -> Divergences | None:  # noqa: ARG002
+        """Return the Renyi divergences of the mechanism, by the laws of its steps, for a lifetime with this filter;
+        None if a law is not known. Charged gates are not counted."""
         return None
 
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:

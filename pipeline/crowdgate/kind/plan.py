@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.candidate import ColumnFacts, Cost, OutputType, Static
 from crowdgate.manifest import guarantee_summary, plain_guarantee
 from crowdgate.measures.guarantees import kept_costs
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.lifetime import Lifetime
+    from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
     from crowdgate.guarantee import Guarantee
     from crowdgate.kind.kind import Protection
@@ -39,18 +43,36 @@ class Plan:
         asked = (rule.of for rule, measure in self.gates if measure.shape is OutputType.INPUT)
         return tuple(sorted({name for name in asked if name is not None}))
 
+    def divergences(self, budget: Filter) -> Divergences:
+        """Return the Renyi divergences of one release, for a lifetime with this filter. No data are read.
+
+        They are those of the mechanism and of each charged gate, or those of any release with this guarantee, whichever
+        allows more such releases.
+        """
+        from crowdgate.accounting.renyi_parts import opaque_cost
+
+        nothing, own = Divergences.zero(len(budget.orders)), self.protection.kind.divergences
+        gates = [rule.charge.epsilon for rule, _ in self.gates if rule.charge]
+        found = [opaque_cost(self.guarantee.epsilon, self.guarantee.delta, budget.orders)]
+        known = own(self.protection.mechanism, budget)
+        if known is not None:
+            found.append(sum((opaque_cost(each, Fraction(0), budget.orders) for each in gates), known))
+        return max(found, key=lambda one: budget.left(nothing, one))
+
     def expected_of(self, released: Collection[str]) -> set[str]:
         """Return the attributes for which gates need an expectation from public figures."""
         return {name for rule, measure in self.gates if measure.over for name in rule.over or released}
 
-    def static(self, people: int, budget: Cost, spent: Cost) -> Static:
-        """Return the public facts that static measures read."""
+    def static(self, people: int, budget: Cost, spent: Cost, lifetime: Lifetime | None = None) -> Static:
+        """Return the public facts that static measures read. With a `lifetime` that is counted in Renyi divergences the
+        whole `budget` counts as spent, as all that it allows keeps its caps together."""
         figures = self.protection.figures
         return Static(
             guarantee=self.guarantee,
-            spent=spent,
+            spent=spent if lifetime is None else budget,
             budget=budget,
             people=people,
+            lifetime=lifetime,
             least_class=figures.least_class,
             levels=figures.levels,
             facts={name: ColumnFacts.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
@@ -63,7 +85,7 @@ class Plan:
         """Return the public facts without reading the ledger: this release is taken as the population's first."""
         budget = self.bundle.budget.spec
         this = (self.guarantee.epsilon, self.guarantee.delta)
-        return self.static(budget.people, (budget.epsilon, budget.delta), this)
+        return self.static(budget.people, (budget.epsilon, budget.delta), this, budget.lifetime)
 
     def guarantee_text(self) -> list[str]:
         """Return the guarantee in words: total, parts, and the form for users who take the number of people as
@@ -73,12 +95,16 @@ class Plan:
     def plain(self, static: Static, *, first: bool = False) -> tuple[str, ...]:
         """Return the guarantee for people in sentences: cost, bounds on singling out, assumptions."""
         kept = kept_costs(static, static.spent)
-        return plain_guarantee(static.people, static.rows_per_unit, static.spent, kept, first=first)
+        lifetime = static.lifetime is not None
+        return plain_guarantee(static.people, static.rows_per_unit, static.spent, kept, first=first, lifetime=lifetime)
 
     def summary(self, static: Static, *, first: bool = False) -> str:
         """Return the guarantee for people in two sentences: cost, and one bound on singling out."""
         kept = kept_costs(static, static.spent)
-        return guarantee_summary(static.people, static.rows_per_unit, static.spent, kept, first=first)
+        lifetime = static.lifetime is not None
+        return guarantee_summary(
+            static.people, static.rows_per_unit, static.spent, kept, first=first, lifetime=lifetime
+        )
 
 
 def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:

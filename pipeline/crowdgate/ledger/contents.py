@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from itertools import islice
 
+from crowdgate.accounting.renyi import Divergences
+from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import Cells, JournalState
-from crowdgate.ledger.schema import CONTRACTS, ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, FREEZES, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 
@@ -12,12 +14,12 @@ from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 def budget(held: JournalState, population: str) -> Budget | None:
     """Return the registered budget of a population; None if none is registered."""
     row = held.rows[POPULATIONS].get(population)
-    return None if row is None else _budget(row)
+    return None if row is None else _budget(held, row)
 
 
 def budgets(held: JournalState) -> list[Budget]:
     """Return the registered budgets of all populations, sorted by population."""
-    return [_budget(row) for _, row in sorted(held.rows[POPULATIONS].items(), key=lambda item: str(item[0]))]
+    return [_budget(held, row) for _, row in sorted(held.rows[POPULATIONS].items(), key=lambda item: str(item[0]))]
 
 
 def population_of(held: JournalState, contract: str) -> str | None:
@@ -33,6 +35,18 @@ def spent(held: JournalState, population: str) -> Spend:
         return ZERO
     _, epsilon, delta = row
     return Spend(amount(epsilon), amount(delta))
+
+
+def divergences(held: JournalState, population: str) -> Divergences | None:
+    """Return the total of a population in Renyi divergences; None if it has no filter."""
+    row = held.rows[FILTERS].get(population)
+    return None if row is None else parse_vector(row[2])
+
+
+def divergences_of(held: JournalState, number: int) -> Divergences | None:
+    """Return the Renyi divergences of a charge; None for a charge that no filter counts."""
+    row = held.rows[DIVERGENCES].get(number)
+    return None if row is None else parse_vector(row[1])
 
 
 def is_frozen(held: JournalState, population: str) -> bool:
@@ -70,9 +84,11 @@ def last_entries(held: JournalState, name: str | None, most: int, accept: Callab
     return list(islice(filter(accept, own), most))[::-1]
 
 
-def _budget(row: Cells) -> Budget:
+def _budget(held: JournalState, row: Cells) -> Budget:
     population, epsilon, delta, people, unit, relation = row
-    return Budget(population, Spend(amount(epsilon), amount(delta)), people, unit, relation)
+    kept = held.rows[FILTERS].get(population)
+    lifetime = None if kept is None else parse_lifetime(kept[1])
+    return Budget(population, Spend(amount(epsilon), amount(delta)), people, unit, relation, lifetime)
 
 
 def _entry(row: Cells) -> Entry:

@@ -11,13 +11,15 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import CrowdgateError, EnvironmentFault
+from crowdgate.ledger.filters import MOST_ORDERS, OrderedCost, parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import JournalState
-from crowdgate.ledger.schema import ENTRIES, FREEZES, TOTALS
+from crowdgate.ledger.schema import ENTRIES, FILTERS, FREEZES, TOTALS
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Spend, State, amount
 from crowdgate.limits import LARGEST_ENVELOPE
@@ -37,13 +39,33 @@ _Text = Annotated[str, Field(min_length=1, max_length=300)]
 _Amount = Annotated[str, Field(pattern=r"^[0-9]{1,300}/[1-9][0-9]{0,299}$")]
 
 
+class FilterTotal(SignedModel):
+    """The total of a population's filter: Renyi divergences at its orders, and then the cut mass."""
+
+    orders: Annotated[tuple[Annotated[int, Field(ge=2, le=1000)], ...], Field(strict=False, max_length=MOST_ORDERS)]
+    amounts: Annotated[tuple[_Amount, ...], Field(strict=False, min_length=2, max_length=MOST_ORDERS + 1)]
+
+    @property
+    def cost(self) -> OrderedCost:
+        """The total as divergences with their orders."""
+        *amounts, cut = map(amount, self.amounts)
+        return OrderedCost(self.orders, Divergences(tuple(amounts), cut))
+
+
 class PopulationTotal(SignedModel):
-    """The total charge of a population, and whether it is frozen."""
+    """The total charge of a population, and whether it is frozen; with a filter also its total, in `renyi`."""
 
     population: _Text
     epsilon: _Amount
     delta: _Amount
     frozen: bool
+    renyi: FilterTotal | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_none(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the fields, without that of a filter if there is none: heads before filters keep their bytes."""
+        stated: dict[str, Any] = handler(self)
+        return {name: value for name, value in stated.items() if value is not None}
 
     @property
     def spend(self) -> Spend:
@@ -103,7 +125,17 @@ def head_of(ledger_id: str, place: Place, day: str, held: JournalState) -> HeadS
 def _totals(held: JournalState) -> Iterator[PopulationTotal]:
     for population, epsilon, delta in held.rows[TOTALS].values():
         frozen = bool(held.rows[FREEZES].get(population, (population, False))[1])
-        yield PopulationTotal(population=population, epsilon=epsilon, delta=delta, frozen=frozen)
+        counted = _filter_total(held, population)
+        yield PopulationTotal(population=population, epsilon=epsilon, delta=delta, frozen=frozen, renyi=counted)
+
+
+def _filter_total(held: JournalState, population: str) -> FilterTotal | None:
+    row = held.rows[FILTERS].get(population)
+    if row is None:
+        return None
+    total = parse_vector(row[2])
+    amounts = (f"{each.numerator}/{each.denominator}" for each in (*total.amounts, total.cut))
+    return FilterTotal(orders=parse_lifetime(row[1]).filter.orders, amounts=tuple(amounts))
 
 
 def _open_charges(held: JournalState) -> Iterator[OpenCharge]:

@@ -2,25 +2,27 @@
 
 So a line that was added by hand can do what a command does, and nothing else: a charge that was read is never given
 back, ids, amounts and populations never change, totals follow from the charges, a charge is within the budget, and a
-budget is only raised.
+budget is only raised. The same holds for the Renyi divergences of a population with a filter (`filter_rules`).
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from crowdgate.ledger import transitions
+from crowdgate.ledger import filter_rules, transitions
 from crowdgate.ledger.access_log import AccessHistory
 from crowdgate.ledger.journal import rows_of_detail
 from crowdgate.ledger.schema import (
     COLUMNS,
     CONTRACTS,
+    DIVERGENCES,
     ENTRIES,
+    FILTERS,
     FREEZES,
     KEYS,
     LEDGERS,
@@ -38,12 +40,22 @@ RESTORED = "entry.restored"
 """Event: a charge that a restored copy lacked was booked; the reason is its origin."""
 ANYWAY = "release.anyway"
 """Event: a release, the line's subject, is charged although past runs show that it will be withheld."""
-REASONED = (ANYWAY, "budget.raised", "population.frozen", "population.thawed", RESTORED, transitions.WITHDRAWN)
+CONVERTED = "budget.converted"
+"""Event: a population's further charges are counted by a filter."""
+REASONED = (
+    ANYWAY,
+    "budget.raised",
+    CONVERTED,
+    "population.frozen",
+    "population.thawed",
+    RESTORED,
+    transitions.WITHDRAWN,
+)
 Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
 """The position of the key among the columns of each table."""
-_STATE, _SAMPLE = (COLUMNS[ENTRIES].index(name) for name in ("state", "sample"))
+_STATE, _SAMPLE, _POPULATION = (COLUMNS[ENTRIES].index(name) for name in ("state", "sample", "population"))
 _VOID = State.VOID.value
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
 
@@ -168,13 +180,29 @@ class JournalState:
         self._format = new
 
     def _registered(self, subject: str, rows: Rows, _at: str | None) -> None:
-        _require(subject not in self.rows[POPULATIONS] and _budget(subject, rows).population == subject)
+        _require(subject not in self.rows[POPULATIONS])
+        budget = _budget(subject, rows[:1])
+        if rows[1:]:
+            _require(self._format > 2 and filter_rules.is_opened(budget.cap, rows[1:], subject))
 
     def _raised(self, subject: str, rows: Rows, _at: str | None) -> None:
         old = _budget(subject, [(POPULATIONS, self.rows[POPULATIONS][subject])])
-        new = _budget(subject, rows)
+        new = _budget(subject, rows[:1])
         _require(old != new and old.cap.within(new.cap) and old.people <= new.people)
         _require((old.unit, old.relation) == (new.unit, new.relation))
+        _require(filter_rules.is_raised(new.cap, self.rows[FILTERS].get(subject), rows[1:], subject))
+
+    def _converted(self, subject: str, rows: Rows, _at: str | None) -> None:
+        before = self.rows[POPULATIONS][subject]
+        old, new = _budget(subject, [(POPULATIONS, before)]), _budget(subject, rows[:1])
+        _require(self._format > 2 and subject not in self.rows[FILTERS] and new == replace(old, cap=new.cap))
+        charged = self.is_charged(subject)
+        _require(not charged or all(map(RunningTotal.within, self._spent[subject], before[1:3])))
+        _require(filter_rules.is_converted(old.cap, new.cap, charged, rows[1:], subject))
+
+    def is_charged(self, population: str) -> bool:
+        """Return whether a charge of the population is not void."""
+        return any(self.rows[ENTRIES][number][_POPULATION] == population for number in self.charged.values())
 
     def _bound(self, subject: str, rows: Rows, _at: str | None) -> None:
         ((name, (contract, population)),) = rows
@@ -206,9 +234,11 @@ class JournalState:
             and free
             and not self._is_frozen(population)
         )
-        epsilon, delta = self._add(new, 1)
-        self._check_total(population, rows)
-        _require(epsilon.within(cap[1]) and delta.within(cap[2]))
+        totals = self._add(new, 1)
+        self._check_total(new, rows, within=True)
+        if population in self.rows[FILTERS]:
+            totals = (RunningTotal(new.epsilon), RunningTotal(new.delta))
+        _require(all(map(RunningTotal.within, totals, cap[1:3])))
         self._note_charge(new)
 
     def _restore_charges(self, after_access: frozenset[str]) -> None:
@@ -237,7 +267,7 @@ class JournalState:
             _require(transitions.is_restored_charge(new, at) and new.number == self.last + 1)
             _require(new.population in self.rows[POPULATIONS] and (new.population, new.sample) not in self.samples)
             self._add(new, 1)
-            self._check_total(new.population, rows)
+            self._check_total(new, rows, within=False)
             self._note_charge(new)
         self.accesses.begin_reading(subject)
 
@@ -256,7 +286,7 @@ class JournalState:
         _require(transitions.is_transition(event, was, new, commitment))
         if event == transitions.VOID:
             self._give_back(new)
-            self._check_total(new.population, rows)
+            _require(rows[1:] == [*self._total_rows(new.population), *self._rows_given_back(new)])
         else:
             _require(len(rows) == 1 and not (event == transitions.READING and self._is_frozen(new.population)))
         if event == transitions.READING:
@@ -280,8 +310,19 @@ class JournalState:
         epsilon, delta = self._spent[population]
         return (population, str(epsilon), str(delta))
 
-    def _check_total(self, population: str, rows: Rows) -> None:
-        _require(rows[1:] == ([] if self._format == 1 else [(TOTALS, self._total(population))]))
+    def _total_rows(self, population: str) -> list[tuple[str, Cells]]:
+        return [] if self._format == 1 else [(TOTALS, self._total(population))]
+
+    def _check_total(self, new: ChargeRow, rows: Rows, *, within: bool) -> None:
+        """Check the totals after a new charge, and that a filter allows its vector if it must be `within` the caps."""
+        before = self.rows[FILTERS].get(new.population)
+        counted = [] if before is None else filter_rules.charge_rows(new.number, before, rows[2][1][1], within=within)
+        _require(rows[1:] == [*self._total_rows(new.population), *counted])
+
+    def _rows_given_back(self, charge: ChargeRow) -> list[tuple[str, Cells]]:
+        counted = self.rows[DIVERGENCES].get(charge.number)
+        before = self.rows[FILTERS].get(charge.population)
+        return [] if counted is None or before is None else filter_rules.rows_given_back(before, counted[1])
 
 
 @lru_cache
@@ -329,6 +370,7 @@ _OWN: dict[str, Callable[[JournalState, str, Rows, str | None], None]] = {
     "ledger.upgraded": JournalState._upgraded,
     "budget.registered": JournalState._registered,
     "budget.raised": JournalState._raised,
+    CONVERTED: JournalState._converted,
     "contract.bound": JournalState._bound,
     "population.frozen": JournalState._frozen,
     "population.thawed": JournalState._thawed,

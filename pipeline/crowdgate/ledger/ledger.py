@@ -25,13 +25,14 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
-from crowdgate.ledger import contents, reservations, schema
+from crowdgate.ledger import contents, conversion, reservations, schema
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
@@ -42,7 +43,7 @@ from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.restoration import OutsideFindings, book
-from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS, POPULATIONS
+from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
@@ -55,7 +56,6 @@ from crowdgate.ledger.values import (
     State,
     amounts,
     bound,
-    budget_row,
     label,
     optional,
     place,
@@ -278,6 +278,17 @@ class Ledger:
         with self._state() as held:
             return contents.spent(held, population)
 
+    def divergences(self, population: str) -> Divergences | None:
+        """Return the population's total in Renyi divergences, of the same reservations; None if no filter counts
+        them."""
+        with self._state() as held:
+            return contents.divergences(held, population)
+
+    def counted(self, entry: Entry) -> Divergences | None:
+        """Return the Renyi divergences of a charge; None for one that no filter counts."""
+        with self._state() as held:
+            return contents.divergences_of(held, entry.number)
+
     def frozen(self, population: str) -> bool:
         """Return whether the population is frozen: nothing may be charged to it or read of it."""
         with self._state() as held:
@@ -429,18 +440,16 @@ class Ledger:
         amounts(cap or ZERO)
         bound(1 if people is None else people)
         with self._writing() as pen:
-            old = contents.budget(pen.held, population)
-            if old is None:
-                raise LedgerRefused(f"the population {population} is not registered; its first release registers it")
-            new = replace(old, cap=cap or old.cap, people=old.people if people is None else people)
-            if new == old or not old.cap.within(new.cap) or new.people < old.people:
-                raise LedgerRefused(
-                    f"a budget can't be lowered. {population} has {old.cap} for {old.people} people; state "
-                    "larger figures"
-                )
-            row = pen.put(POPULATIONS, **budget_row(new))
-            pen.line("budget.raised", population, None, [row], reason=reason)
-            return new
+            return conversion.raise_budget(pen, population, cap, people, reason)
+
+    def convert(self, population: str, more: Spend | None, reason: str) -> Budget:
+        """Count all further charges of a population in Renyi divergences, for a reason that the journal keeps, and
+        return its budget. `more` is the second budget that a population with charges needs (`conversion`).
+        """
+        label("reason", reason, 1000)
+        amounts(more or ZERO)
+        with self._writing() as pen:
+            return conversion.convert(pen, population, more, reason)
 
     def freeze(self, population: str, frozen: bool, reason: str) -> None:
         """Freeze a population, or unfreeze it. A frozen population refuses charges and first reads. The journal keeps

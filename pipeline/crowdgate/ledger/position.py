@@ -16,8 +16,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from crowdgate.accounting import lifetime, renyi, renyi_filter
 from crowdgate.errors import CrowdgateError
-from crowdgate.ledger import access_log, journal, journal_rules, replay, schema, totals, transitions, values
+from crowdgate.ledger import (
+    access_log,
+    filter_rules,
+    filters,
+    journal,
+    journal_rules,
+    replay,
+    schema,
+    totals,
+    transitions,
+    values,
+)
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.private import FOLDER, private_folder, put_private
 from crowdgate.ledger.replay import JournalReplay
@@ -29,7 +41,10 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.system.regular_files import read_plain
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
-_RULES = (access_log, journal, journal_rules, replay, schema, totals, transitions, values)
+_RULES = (
+    access_log, filter_rules, filters, journal, journal_rules, replay, schema, totals, transitions, values,
+    lifetime, renyi, renyi_filter,
+)  # fmt: skip
 _END = b"\n}\n"
 """The last bytes of an envelope, which occur nowhere inside it."""
 

@@ -7,14 +7,27 @@ never used again, so a run whose lease was given back can't begin, nor write any
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import ceil
 from typing import Any
 
+from crowdgate.accounting.lifetime import Lifetime
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
+from crowdgate.ledger.filters import filter_row, on_grid, vector_text, zero
 from crowdgate.ledger.journal import JournalLine, Row, last_of
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
-from crowdgate.ledger.schema import CONTRACTS, ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import (
+    CONTRACTS,
+    DIVERGENCES,
+    ENTRIES,
+    FILTERS,
+    FORMAT,
+    FREEZES,
+    POPULATIONS,
+    TOTALS,
+)
 from crowdgate.ledger.transitions import VOID
 from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
 
@@ -30,7 +43,9 @@ class ChargeRequest:
     """A request to charge the privacy cost of a release to a population.
 
     `sample` names an inherited sample, which one release uses up permanently; `version` is the policy and its version,
-    which has one digest; `holder` is the run, which may request its own lease again.
+    which has one digest; `holder` is the run, which may request its own lease again. `divergences` are those of the
+    release at the orders of the budget's filter, if it has one; without them those of any release of this privacy cost
+    are charged.
     """
 
     release_id: str
@@ -41,6 +56,7 @@ class ChargeRequest:
     sample: str | None = None
     version: str | None = None
     holder: str | None = None
+    divergences: Divergences | None = None
 
     def check(self) -> None:
         """Raise ValueError if the ledger can't store a value of this request."""
@@ -50,6 +66,18 @@ class ChargeRequest:
         optional("sample", self.sample)
         optional("holder", self.holder)
         amounts(self.spend)
+        if self.divergences is not None:
+            vector_text(self.divergences)
+
+    def vector(self, lifetime: Lifetime) -> Divergences:
+        """Return the divergences that are charged to a population with this filter. Raises LedgerRefused for those of
+        other orders."""
+        stated, orders = self.budget.lifetime, lifetime.filter.orders
+        if self.divergences is None:
+            return unknown_law(self.spend, lifetime)
+        if stated is None or stated.filter.orders != orders:
+            raise LedgerRefused(f"{self.release_id} states divergences at other orders than its ledger. Run it again")
+        return on_grid(self.divergences)
 
     def row(self, number: int, at: str) -> dict[str, Any]:
         """Return the row of the table `entries` for this charge, with the `number` that identifies the charge and the
@@ -95,13 +123,26 @@ def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
     refuse_used_sample(pen.held, asked.budget.population, asked.sample)
     if asked.version is not None:
         refuse_changed_version(pen.held, asked.version, asked.policy_digest)
-    _refuse_more(asked, budget_in_force(pen.held, asked.contract, asked.budget).cap, before)
+    in_force = budget_in_force(pen.held, asked.contract, asked.budget)
+    vector = None if in_force.lifetime is None else asked.vector(in_force.lifetime)
+    _refuse_more(pen.held, asked, in_force, vector)
     _register(pen, asked.contract, asked.budget)
-    entry = pen.put(ENTRIES, **asked.row(pen.held.last + 1, pen.at))
-    line = pen.line(
-        RESERVED, asked.release_id, None, [entry, _total(pen, asked.budget.population, before + asked.spend)]
-    )
-    return Reservation(asked.release_id, entry[1]["number"], before + asked.spend, line)
+    number = pen.held.last + 1
+    rows = [pen.put(ENTRIES, **asked.row(number, pen.at)), _total(pen, in_force.population, before + asked.spend)]
+    rows += count_divergences(pen, in_force.population, number, vector)
+    line = pen.line(RESERVED, asked.release_id, None, rows)
+    return Reservation(asked.release_id, number, before + asked.spend, line)
+
+
+def count_divergences(pen: JournalWriter, population: str, number: int, vector: Divergences | None) -> list[Row]:
+    """Write the vector of a charge, and the total of the population's filter with it; return both rows. Without a
+    vector nothing is written."""
+    if vector is None:
+        return []
+    before = contents.divergences(pen.held, population)
+    assert before is not None, "a vector is counted by a filter"
+    counted = pen.put(DIVERGENCES, number=number, amounts=vector_text(vector))
+    return [counted, pen.put(FILTERS, population=population, spent=vector_text(before + vector))]
 
 
 def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget:
@@ -121,14 +162,46 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
         there, here = getattr(registered, name), getattr(stated, name)
         if there != here:
             raise LedgerRefused(f"the population {stated.population} is registered with {name} {there}, not {here}")
+    _refuse_other_accounting(registered, stated)
     return replace(registered, cap=stated.cap.least(registered.cap), people=max(stated.people, registered.people))
+
+
+def _refuse_other_accounting(registered: Budget, stated: Budget) -> None:
+    """Raise LedgerRefused for a budget whose file states another accounting than the ledger, or, in Renyi divergences,
+    another epsilon or delta: its caps are fixed."""
+    there, here, population = registered.accounting, stated.accounting, stated.population
+    if there != here:
+        convert = f", or run `crowdgate ledger convert {population}`" if here == "renyi" else ""
+        said = f"the population {population} is registered with accounting {there}, and its file states {here}"
+        raise LedgerRefused(f"{said}. Write `accounting: {there}`{convert}")
+    if there == "renyi" and stated.cap != registered.cap:
+        said = f"the population {population} is registered with {registered.cap}, and its file states {stated.cap}"
+        caps = "The caps of its divergences are fixed: write the registered amounts into the file"
+        raise LedgerRefused(f"{said}. {caps}. To raise them, run `crowdgate ledger budget {population} --raise`")
+
+
+def unknown_law(spend: Spend, lifetime: Lifetime) -> Divergences:
+    """Return the divergences of any release of this privacy cost, at the orders of a filter."""
+    from crowdgate.accounting.renyi_parts import opaque_cost  # of restorations and other charges without a known law
+
+    return opaque_cost(spend.epsilon, spend.delta, lifetime.filter.orders)
 
 
 def give_back(pen: JournalWriter, entry: Entry) -> None:
     """Make the charge of an entry void, provided its reading has not begun."""
     row = pen.put(ENTRIES, number=entry.number, state=State.VOID.value)
     rest = contents.spent(pen.held, entry.population) - entry.spend
-    pen.line(VOID, entry.release_id, None, [row, _total(pen, entry.population, rest)])
+    rows = [row, _total(pen, entry.population, rest), *_uncount_divergences(pen, entry)]
+    pen.line(VOID, entry.release_id, None, rows)
+
+
+def _uncount_divergences(pen: JournalWriter, entry: Entry) -> list[Row]:
+    """Write the total of a population's filter without a charge, and return its row; none for a charge that no filter
+    counts."""
+    total, counted = contents.divergences(pen.held, entry.population), contents.divergences_of(pen.held, entry.number)
+    if total is None or counted is None:
+        return []
+    return [pen.put(FILTERS, population=entry.population, spent=vector_text(total - counted))]
 
 
 def refuse_frozen(held: JournalState, population: str) -> None:
@@ -142,7 +215,8 @@ def check_rows(pen: JournalWriter, population: str, contract: str) -> None:
     """Compare the rows that decide a charge to a population (budget, binding, total) with the journal's state. Raises
     JournalMismatch.
     """
-    for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract)):
+    filters = [(FILTERS, population)] if pen.held.form > 2 else []
+    for table, key in ((POPULATIONS, population), (TOTALS, population), (CONTRACTS, contract), *filters):
         pen.seen.row(pen.database, table, key)
 
 
@@ -207,7 +281,16 @@ def refuse_changed_version(held: JournalState, version: str, policy_digest: str)
         raise LedgerRefused(f"{said}. Give the changed policy a new version. {free}")
 
 
-def _refuse_more(asked: ChargeRequest, cap: Spend, before: Spend) -> None:
+def _refuse_more(held: JournalState, asked: ChargeRequest, budget: Budget, vector: Divergences | None) -> None:
+    """Raise LedgerRefused for a charge that the sums of epsilon and delta, or the budget's filter, do not allow."""
+    cap = budget.cap
+    if vector is not None and budget.lifetime is not None:
+        _refuse_larger(asked, cap)
+        total = contents.divergences(held, budget.population) or zero(budget.lifetime)
+        if not budget.lifetime.filter.allows(total, vector):
+            _refuse_divergences(asked, budget, total)
+        return
+    before = contents.spent(held, budget.population)
     if not (before + asked.spend).within(cap):
         raise LedgerRefused(
             f"the budget of the population {asked.budget.population} is too small for {asked.release_id}, which "
@@ -216,10 +299,43 @@ def _refuse_more(asked: ChargeRequest, cap: Spend, before: Spend) -> None:
         )
 
 
+def _refuse_larger(asked: ChargeRequest, cap: Spend) -> None:
+    if not asked.spend.within(cap):
+        said = f"{asked.release_id} costs {asked.spend}, more than the lifetime budget of {asked.budget.population}"
+        raise LedgerRefused(f"{said}: {cap}. No data was read")
+
+
+def _refuse_divergences(asked: ChargeRequest, budget: Budget, before: Divergences) -> None:
+    assert budget.lifetime is not None
+    raise LedgerRefused(
+        f"the budget of the population {budget.population}, {budget.cap}, is too small for {asked.release_id}. "
+        f"It is counted in Renyi divergences, and {ceil(100 * budget.lifetime.used(before))} % of it is used. "
+        "No data was read"
+    )
+
+
+def register(pen: JournalWriter, budget: Budget) -> None:
+    """Register the budget of a population, with its filter if it is counted in Renyi divergences. Raises LedgerRefused
+    for such a budget in a ledger of format 2."""
+    rows = [pen.put(POPULATIONS, **budget_row(budget))]
+    if budget.lifetime is not None:
+        refuse_old_format(pen.held)
+        rows.append(pen.put(FILTERS, **filter_row(budget.population, budget.lifetime, zero(budget.lifetime))))
+    pen.line("budget.registered", budget.population, None, rows)
+
+
+def refuse_old_format(held: JournalState) -> None:
+    """Raise LedgerRefused for a ledger of format 2, which has no place for filters."""
+    if held.form < FORMAT:
+        raise LedgerRefused(
+            f"this is a ledger of format {held.form}, and Renyi divergences need format {FORMAT}. "
+            "Run `crowdgate ledger upgrade`"
+        )
+
+
 def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:
     if contents.budget(pen.held, budget.population) is None:
-        row = pen.put(POPULATIONS, **budget_row(budget))
-        pen.line("budget.registered", budget.population, None, [row])
+        register(pen, budget)
     if contents.population_of(pen.held, contract) is None:
         row = pen.put(CONTRACTS, contract=contract, population=budget.population)
         pen.line("contract.bound", contract, None, [row])

@@ -11,15 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
-from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place
+from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, on_grid, vector_text, zero
+from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
 from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.reservations import count_divergences, register, unknown_law
 from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import WITHDRAWN
-from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts, budget_row
+from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts
 
 UNKNOWN_DIGEST = "unknown"
 """The policy digest of a booked charge of which no policy file is known."""
@@ -31,7 +34,8 @@ class FoundCharge:
     """A release that is known outside of a ledger, with the origin of this knowledge in words.
 
     `certain` states that the privacy cost is not below the true one. A release with a `manifest_digest` is published
-    at `destination`. A release that was `withdrawn` states why.
+    at `destination`. A release that was `withdrawn` states why. `counted` are its Renyi divergences, if they are known;
+    otherwise a filter counts those of any release of this privacy cost.
     """
 
     release_id: str
@@ -44,6 +48,7 @@ class FoundCharge:
     destination: str | None = None
     sample: str | None = None
     withdrawn: str | None = None
+    counted: OrderedCost | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,14 @@ def _joined(one: FoundCharge, other: FoundCharge) -> FoundCharge:
         policy_digest=digests[0] if digests else UNKNOWN_DIGEST,
         sample=one.sample or other.sample,
         withdrawn=one.withdrawn or other.withdrawn,
+        counted=_largest_counted(certain),
     )
+
+
+def _largest_counted(found: Sequence[FoundCharge]) -> OrderedCost | None:
+    """Return the largest divergences of the findings that state the largest cost; None if none of them knows any."""
+    spend = _largest(each.spend for each in found)
+    return largest_counted(each.counted for each in found if each.spend == spend)
 
 
 def _largest(spends: Iterable[Spend]) -> Spend:
@@ -121,10 +133,25 @@ def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) 
     if values:
         pen.line(RESTORED, each.release_id, None, [pen.put(ENTRIES, number=entry.number, **values)], reason=_why(each))
         yield f"{each.release_id}: its reading is booked ({each.origin})"
-    rest = _excess(each.spend, entry.spend)
-    known = contents.live_entry(pen.held, _difference_id(each)) if rest != ZERO else None
-    if rest != ZERO and known is None:
-        yield _charge(pen, found, replace(each, release_id=_difference_id(each), spend=rest, manifest_digest=None))
+    rest, more = _excess(each.spend, entry.spend), _excess_counted(pen, entry, each)
+    if rest == ZERO and (more is None or is_zero(more.divergences)):
+        return
+    name = _difference_id(each, more)
+    if contents.live_entry(pen.held, name) is None:
+        yield _charge(pen, found, replace(each, release_id=name, spend=rest, manifest_digest=None, counted=more))
+
+
+def _excess_counted(pen: JournalWriter, entry: Entry, each: FoundCharge) -> OrderedCost | None:
+    """Return the divergences of a finding above those of its charge in the ledger; None if they can't be compared."""
+    budget, known = contents.budget(pen.held, entry.population), contents.divergences_of(pen.held, entry.number)
+    if budget is None or budget.lifetime is None or known is None or each.counted is None:
+        return None
+    return _more(budget.lifetime.filter.orders, each.counted, known)
+
+
+def _more(orders: tuple[int, ...], stated: OrderedCost, known: Divergences) -> OrderedCost | None:
+    there = stated.at(orders)
+    return None if there is None else OrderedCost(orders, excess(there, known))
 
 
 def _book_withdrawal(pen: JournalWriter, each: FoundCharge) -> Iterator[str]:
@@ -135,8 +162,9 @@ def _book_withdrawal(pen: JournalWriter, each: FoundCharge) -> Iterator[str]:
         yield f"{each.release_id} is withdrawn: {each.withdrawn}"
 
 
-def _difference_id(each: FoundCharge) -> str:
-    return f"unattributed/{_short(each.release_id)}/{_short(str(each.spend))}"
+def _difference_id(each: FoundCharge, more: OrderedCost | None) -> str:
+    stated = str(each.spend) if more is None else f"{each.spend} {vector_text(more.divergences)}"
+    return f"unattributed/{_short(each.release_id)}/{_short(stated)}"
 
 
 def _lacking_outcome(entry: Entry, each: FoundCharge) -> dict[str, object]:
@@ -153,9 +181,10 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     _register(pen, found, each.population)
     published = each.manifest_digest is not None
     sample = None if (each.population, each.sample) in pen.held.samples else each.sample
+    number = pen.held.last + 1
     entry = pen.put(
         ENTRIES,
-        number=pen.held.last + 1,
+        number=number,
         release_id=each.release_id,
         policy_digest=each.policy_digest,
         population=each.population,
@@ -169,8 +198,18 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     )
     total = contents.spent(pen.held, each.population) + each.spend
     rows = [entry, pen.put(TOTALS, population=each.population, **amounts(total))]
+    rows += count_divergences(pen, each.population, number, _vector(pen, each))
     pen.line(RESTORED, each.release_id, None, rows, reason=_why(each))
     return f"{each.release_id}: {each.spend} of {each.population} is booked as spent ({each.origin})"
+
+
+def _vector(pen: JournalWriter, each: FoundCharge) -> Divergences | None:
+    """Return the divergences that the filter of the population counts for a finding; None without a filter."""
+    budget = contents.budget(pen.held, each.population)
+    if budget is None or budget.lifetime is None:
+        return None
+    known = None if each.counted is None else each.counted.at(budget.lifetime.filter.orders)
+    return unknown_law(each.spend, budget.lifetime) if known is None else on_grid(known)
 
 
 def _why(each: FoundCharge) -> str:
@@ -184,20 +223,30 @@ def _register(pen: JournalWriter, found: OutsideFindings, population: str) -> No
     if population not in found.budgets:
         said = f"the copy does not know the population {population}, and no policy here names its budget"
         raise LedgerRefused(f"{said}; restore in the working copy that released it, or give a later copy")
-    row = pen.put(POPULATIONS, **budget_row(found.budgets[population]))
-    pen.line("budget.registered", population, None, [row])
+    register(pen, found.budgets[population])
 
 
 def _book_totals(pen: JournalWriter, found: OutsideFindings, head: HeadStatement) -> Iterator[str]:
     """Book what a head states in total above all charges of each population, and the freezes that it states."""
     for total in head.totals:
         rest = _excess(total.spend, contents.spent(pen.held, total.population))
-        if rest != ZERO:
+        more = _excess_in_total(pen, found, total)
+        if rest != ZERO or not (more is None or is_zero(more.divergences)):
             name = f"unattributed/{_short(total.population)}/{head.line}-{head.digest[:8]}"
             origin = f"the head of line {head.line} states it in total"
-            yield _charge(pen, found, FoundCharge(name, origin, total.population, rest))
+            yield _charge(pen, found, FoundCharge(name, origin, total.population, rest, counted=more))
         if total.frozen:
             yield from _freeze(pen, total.population, f"the head of line {head.line} states that it is frozen")
+
+
+def _excess_in_total(pen: JournalWriter, found: OutsideFindings, total: PopulationTotal) -> OrderedCost | None:
+    """Return the divergences that a head states in total above those of all charges. None if it states none, or at
+    other orders: then those of the excess in epsilon and delta are counted."""
+    budget = contents.budget(pen.held, total.population) or found.budgets.get(total.population)
+    if budget is None or budget.lifetime is None or total.renyi is None:
+        return None
+    known = contents.divergences(pen.held, total.population) or zero(budget.lifetime)
+    return _more(budget.lifetime.filter.orders, total.renyi.cost, known)
 
 
 def _excess(stated: Spend, known: Spend) -> Spend:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.limits import MOST_PEOPLE
 
 RELATIONS = ("add-remove",)
@@ -71,7 +72,8 @@ class Budget:
     """The lifetime budget of a population.
 
     `people` is a public bound on all people who are ever in its inputs. `unit` is "row" or "person:NAME", where NAME is
-    the person column; `relation` is the neighbouring relation.
+    the person column; `relation` is the neighbouring relation. With a `lifetime` the cap is kept by sums of Renyi
+    divergences, otherwise by sums of epsilon and delta.
     """
 
     population: str
@@ -79,6 +81,12 @@ class Budget:
     people: int
     unit: str
     relation: str
+    lifetime: Lifetime | None = None
+
+    @property
+    def accounting(self) -> str:
+        """The way in which releases are added up: `additive` or `renyi`."""
+        return "additive" if self.lifetime is None else "renyi"
 
     def __post_init__(self) -> None:
         label("population", self.population)

@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import ConfigDict, FailFast, Field, ValidationError, model_validator
 
+from crowdgate.accounting.lifetime import Lifetime
+from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, JointCost, Part
 from crowdgate.histogram import Histogram
@@ -131,14 +133,43 @@ class JointFields(ManifestFields):
         return self
 
 
+class LifetimeFields(ManifestFields):
+    """The filter of a population whose releases are counted in Renyi divergences, as its ledger recorded it."""
+
+    orders: Annotated[tuple[Annotated[int, Field(ge=2, le=1000)], ...], Field(min_length=1, max_length=10)]
+    """The orders of the divergences."""
+    shares: Annotated[tuple[Exact, ...], Field(max_length=10)]
+    """The share of delta of each order."""
+    caps: Annotated[tuple[Exact, ...], Field(max_length=10)]
+    """The greatest sum of divergences at each order."""
+    cut: Exact
+    """The greatest sum of cut masses."""
+    closed: CostFields | None = None
+    """The additive budget that was closed before the filter was opened, if there was one."""
+
+    @classmethod
+    def of(cls, lifetime: Lifetime) -> "LifetimeFields":
+        """Return the fields that state a lifetime."""
+        kept, (epsilon, delta) = lifetime.filter, lifetime.closed
+        closed = CostFields(epsilon=epsilon, delta=delta) if epsilon or delta else None
+        return cls(orders=kept.orders, shares=kept.shares, caps=kept.caps, cut=kept.cut_cap, closed=closed)
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """The stated lifetime. Raises ValueError for a filter that none is."""
+        kept = Filter(self.orders, self.shares, self.cut, self.caps)
+        return Lifetime(kept) if self.closed is None else Lifetime(kept, (self.closed.epsilon, self.closed.delta))
+
+
 class FactsFields(ManifestFields):
     """Public facts that gates were judged by.
 
     They are the bound on people, the most rows of one privacy unit, the population's budget in force, and its spend
     including this release. For gates that read them there are the public counts of every value of a column, at the
     finest level that could be released, and with `joint` those of several columns together (if the contract has such).
-    `informed` means that the policy was first used after a private record of the population had been opened (from
-    format 2 on; otherwise it is absent).
+    With a `lifetime` that is counted in Renyi divergences the whole budget counts as spent. `informed` means that the
+    policy was first used after a private record of the population had been opened (from format 2 on; otherwise it is
+    absent).
     """
 
     people: Annotated[int, Field(ge=1, le=MOST_PEOPLE)]
@@ -155,6 +186,16 @@ class FactsFields(ManifestFields):
     """Present, and true, if the policy was first used after a private record of the population had been opened."""
     joint: Annotated[tuple[JointFields, ...], Field(min_length=1, max_length=100)] | None = None
     """Public counts of several columns together, for gates that read them."""
+    lifetime: LifetimeFields | None = None
+    """The caps of a lifetime that is counted in Renyi divergences."""
+
+    @model_validator(mode="after")
+    def _kept(self) -> "FactsFields":
+        if self.lifetime is not None:
+            whole = (self.budget.epsilon, self.budget.delta)
+            if (self.spent.epsilon, self.spent.delta) != whole or not self.lifetime.lifetime.keeps(*whole):
+                raise ValueError("a lifetime whose caps keep the budget, all of which counts as spent")
+        return self
 
     @model_validator(mode="after")
     def _each_once(self) -> "FactsFields":

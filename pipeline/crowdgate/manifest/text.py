@@ -35,49 +35,57 @@ def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int =
 
 
 def plain_guarantee(
-    people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False
+    people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False, lifetime: bool = False
 ) -> tuple[str, ...]:
     """Return the guarantee for people in sentences: the privacy cost and its meaning, the bounds on predicate singling
     out at the three stated weights, and their basis.
 
     The sentences hold for `people` people with at most `rows` rows each, after the privacy cost `spent` in all. `kept`
     are all points (epsilon, delta) that the releases keep (none: `spent` alone); each bound is that of the best one.
-    With `first` they are about a population's first release. Bounds are rounded up. No key of a policy changes them but
-    those that decide the number of people and the cost.
+    With `first` they are about a population's first release, with `lifetime` about all releases that a budget in Renyi
+    divergences allows. Bounds are rounded up. No key of a policy changes them but those that decide the number of
+    people and the cost.
     """
     bounds = stated_bounds(people * rows, kept or (spent,))
     told = (_bound_sentence(each, rows) for each in bounds)
     return (
-        *_cost_sentences(spent, first),
+        *_cost_sentences(spent, first, lifetime),
         _singling_out_title(people, rows),
         *told,
-        *_basis(people * rows, spent, len(kept) > 1),
+        *_basis(people * rows, spent, "budget's" if lifetime else "joint" if len(kept) > 1 else ""),
     )
 
 
-def guarantee_summary(people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False) -> str:
+def guarantee_summary(
+    people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False, lifetime: bool = False
+) -> str:
     """Return the guarantee in two sentences: the privacy cost, and the bound on singling out at the weight 1/(100 n),
     with parameters as in `plain_guarantee`."""
     middle = stated_bounds(people * rows, kept or (spent,))[1]
     bound = "with no bound below 1" if middle.bound >= 1 else f"with probability at most {decimal(middle.bound, 2)}"
+    cost = _cost_text(spent, first, lifetime)
     return (
-        f"{_cost_text(spent, first)} An attacker describes exactly one of {_who(people, rows)} {bound}; without any "
+        f"{cost} An attacker describes exactly one of {_who(people, rows)} {bound}; without any "
         f"release with {decimal(middle.baseline, 2)} (predicates that fit 1 {_one(rows)} in {_fitting(middle)})."
     )
 
 
-def _cost_text(spent: Cost, first: bool) -> str:
+def _cost_text(spent: Cost, first: bool, lifetime: bool) -> str:
     of = "this release, as the first of these people" if first else "this release and all earlier ones of these people"
     epsilon, delta = map(decimal, spent)
+    if lifetime:
+        return (
+            f"Privacy cost of all releases of these people, past and future: at most epsilon {epsilon}, delta {delta}."
+        )
     return f"Privacy cost of {of}: epsilon {epsilon}, delta {delta}."
 
 
-def _cost_sentences(spent: Cost, first: bool) -> tuple[str, str]:
+def _cost_sentences(spent: Cost, first: bool, lifetime: bool) -> tuple[str, str]:
     epsilon, delta = spent
     times = decimal(raised(math.exp(min(float(epsilon), _GREATEST_EXPONENT))), 3)
     besides = "" if delta == 0 else f", apart from a probability of {decimal(delta)}"
     meaning = f"One person's data make any result at most {times} times as probable as it is without them{besides}."
-    return _cost_text(spent, first), meaning
+    return _cost_text(spent, first, lifetime), meaning
 
 
 def _singling_out_title(people: int, rows: int) -> str:
@@ -92,9 +100,9 @@ def _bound_sentence(at: WeightBounds, rows: int) -> str:
     return f"{fits}, the probability is at most {decimal(at.bound, 2)}, {decimal(at.ratio, 2)} times {blind}."
 
 
-def _basis(rows: int, spent: Cost, joint: bool) -> tuple[str, str]:
+def _basis(rows: int, spent: Cost, curve: str) -> tuple[str, str]:
     epsilon, delta = map(decimal, spent)
-    best = ", or the best point of the joint curve" if joint else ""
+    best = f", or the best point of the {curve} curve" if curve else ""
     return (
         f"The bound is n (e^epsilon w + delta), with n = {whole(rows)} rows, w the probability that a predicate fits a "
         f"row drawn at random, epsilon {epsilon} and delta {delta}{best} (Cohen, Nissim 2020).",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting import pso
 from crowdgate.accounting.membership import least_precision
 from crowdgate.candidate import Cost, Measurement, OutputType, Range, Static
-from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
+from crowdgate.guarantee import Guarantee, Part, group, replace_one_guarantee
 from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ def least_bound(static: Static, spent: Cost, bound: Callable[[Fraction, Fraction
 
 def kept_costs(static: Static, spent: Cost) -> tuple[Cost, ...]:
     """Return the points (epsilon, delta) that all releases keep together, of which `spent` is the sum of all charges:
-    the points of this release's joint cost, each with what was spent before."""
+    the points of this release's joint cost, each with what was spent before; over a lifetime with a filter, the points
+    of the curve of its caps."""
+    if static.lifetime is not None:
+        return static.lifetime.points(static.budget[0])
     before = [all_ - own for all_, own in zip(spent, _release_cost(static), strict=True)]
     if static.guarantee.joint is None or min(before) < 0:
         return (spent,)
@@ -65,7 +68,11 @@ def _bound_in_sample(static: Static, rule: GateRule, spent: Cost) -> float:
 
 def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
     """Return the upper bound on the precision of membership claims for an attacker who knows the number of people: this
-    release part by part, or the best point of its joint cost; earlier ones counted twice."""
+    release part by part, or the best point of its joint cost; earlier ones counted twice. With a filter, all that it
+    allows is counted twice."""
+    skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
+    if static.lifetime is not None:
+        return least_precision((group(*point, 2) for point in kept_costs(static, spent)), recall, skew)
     form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
     joint = static.guarantee.joint
     points = ((form.epsilon, form.delta), *(() if joint is None else joint.replacements))
@@ -73,7 +80,6 @@ def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
         "earlier", *(max(Fraction(0), all_ - own) for all_, own in zip(spent, _release_cost(static), strict=True))
     )
     before = Guarantee.of((rest,), unit=static.guarantee.unit).replace_one_form(None)
-    skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
     together = ((epsilon + before.epsilon, delta + before.delta) for epsilon, delta in points)
     return least_precision(together, recall, skew)
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.history.ledger_summary import ledger_summary
+from crowdgate.history.ledger_summary import ledger_summary, used_part
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kind.section import Section, table_section
-from crowdgate.ledger.schema import POPULATIONS, TOTALS
+from crowdgate.ledger.journal_rules import CONVERTED
+from crowdgate.ledger.schema import FILTERS, POPULATIONS, TOTALS
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.report.report import Report
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
 
 AMOUNTS = ("epsilon", "delta")
+PART = "part of the budget"
 FROZEN = "It is frozen: nothing is charged to it or read of it until it is thawed."
 EVENTS = {
     "entry.reserved": "charged",
     "entry.void": "given back",
     "entry.restored": "restored",
     "budget.raised": "raised",
+    CONVERTED: "converted to Renyi divergences",
 }
 """Events that change the budget left, in words; the first line of a population registers it."""
 
@@ -57,10 +60,12 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     """Yield the budget left, its history, and all entries of the ledger about these people."""
     changes, releases = _own(summary["changes"], budget), _own(summary["releases"], budget)
     ids = {each["release_id"] for each in releases}
-    amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left"))
+    amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left") if of in budget)
     lines = [f"{budget_left_text(budget)}.", *([FROZEN] if budget["frozen"] else []), _life_text(budget)]
     yield Section("", lines, pictures=lambda: _burn_downs(steps))
     yield table_section("Amounts", ("", *AMOUNTS), amounts)
+    if "divergences" in budget:
+        yield table_section("Renyi divergences", ("", "cap", "spent"), _divergence_rows(budget))
     yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
     rows = ((each["release_id"], each["state"], *_short(each)) for each in releases)
     yield table_section("Releases", ("release", "ended", *AMOUNTS), rows)
@@ -69,6 +74,14 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     )
     yield _section("Accesses to private records", looks, "None.")
     yield Section("", [f"From the ledger {summary['ledger']}."])
+
+
+def _divergence_rows(budget: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield the cap and the total of each order, and of cut mass."""
+    for each in budget["divergences"]:
+        yield f"order {each['order']}", decimal(Fraction(each["cap"])), decimal(Fraction(each["spent"]))
+    cut = budget["cut_mass"]
+    yield "cut mass", decimal(Fraction(cut["cap"])), decimal(Fraction(cut["spent"]))
 
 
 def _own(rows: Sequence[dict[str, Any]], budget: dict[str, Any]) -> list[dict[str, Any]]:
@@ -82,8 +95,15 @@ def _section(heading: str, points: Iterable[str], nothing: str) -> Section:
 
 def _life_text(budget: dict[str, Any]) -> str:
     about = "row" if budget["unit"] == "row" else f"person ({budget['unit']})"
+    added = "Privacy costs add up over all releases, and never come back."
+    if "used" in budget:
+        added = (
+            "Privacy costs add up over all releases as Renyi divergences, and never come back. The caps keep the"
+            " registered epsilon and delta for all releases together, whatever is released next. While one order is"
+            " within its cap, and the cut mass is, another release may start."
+        )
     return (
-        "Privacy costs add up over all releases, and never come back. This is the lifetime budget of at most"
+        f"{added} This is the lifetime budget of at most"
         f" {format_value(budget['people'], PEOPLE)} people. Each guarantee is about one {about}."
     )
 
@@ -100,11 +120,13 @@ def _where(event: dict[str, Any]) -> str:
 
 def _burn_downs(steps: Sequence[BudgetStep]) -> list[Picture]:
     """Return pictures of epsilon and of delta: the budget left after each change, and the registered budget; none of
-    delta if none is registered."""
-    return [_burn_down(name, steps) for name in AMOUNTS if any(step.cap[name] for step in steps)]
+    delta if none is registered. With a filter the picture is of the part of it that is left."""
+    names = (PART,) if steps and PART in steps[-1].cap else AMOUNTS
+    return [_burn_down(name, steps) for name in names if any(step.cap.get(name) for step in steps)]
 
 
 def _burn_down(name: str, steps: Sequence[BudgetStep]) -> Picture:
+    steps = [step for step in steps if name in step.cap]
     places = [f"{step.line}: {step.what}" for step in steps]
     left = [float(max(Fraction(0), step.cap[name] - step.spent[name])) for step in steps]
     caps = [float(step.cap[name]) for step in steps]
@@ -124,11 +146,16 @@ def budget_steps(journal: list[JournalLine], population: str) -> Iterator[Budget
     spent = {"epsilon": Fraction(0), "delta": Fraction(0)}
     for line in journal:
         own = [(name, row) for name, row in line.rows() if row.get("population") == population]
-        rows = {name: row for name, row in own if name in (POPULATIONS, TOTALS)}
+        rows = {name: row for name, row in own if name in (POPULATIONS, TOTALS, FILTERS)}
         if not rows:
             continue
-        cap = _amounts(rows[POPULATIONS]) if POPULATIONS in rows else cap
-        spent = _amounts(rows[TOTALS]) if TOTALS in rows else spent
+        used = used_part(line)
+        counted = cap is not None and PART in cap
+        if used is not None:
+            cap, spent = {PART: Fraction(1)}, {PART: used}
+        elif not counted:
+            cap = _amounts(rows[POPULATIONS]) if POPULATIONS in rows else cap
+            spent = _amounts(rows[TOTALS]) if TOTALS in rows else spent
         if cap is not None:
             yield BudgetStep(line.number, str(line.detail_values.get("at") or ""), _event_text(line), cap, spent)
 

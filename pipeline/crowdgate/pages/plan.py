@@ -96,7 +96,7 @@ def _singling_out(found: Outlook) -> Iterator[Section]:
     says = f"{harm} says nothing, whatever epsilon is."
     titles = (("after so many such releases, and no others", "d"), ("succeeds with probability at most", BOUND))
     bounds = text_listing(
-        "Predicate singling out at the weight 1/(100 n)", titles, enumerate(found.pso_bounds, start=1)
+        "Predicate singling out at the weight 1/(100 n)", titles, enumerate(found.pso_bounds, start=found.first_count)
     )
     yield Section("Singling out", [says], pictures=lambda: [found.singling_out], listings=[bounds])
     yield Section("", [BY_WEIGHT], further=True)

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting.numbers import GREATEST_EPSILON
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.gate import Verdict, verdict
+from crowdgate.ledger.filters import zero
 from crowdgate.ledger.values import ZERO, Budget, Spend, State
 from crowdgate.manifest import INFORMED
 from crowdgate.number_text import Rounding, decimal, exact_text
@@ -24,6 +26,8 @@ from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.lifetime import Lifetime
+    from crowdgate.accounting.renyi import Divergences
     from crowdgate.candidate import Static
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
@@ -43,7 +47,8 @@ class BudgetLeft:
     `spent` and `cap` are those of the ledger, or, if it is `unread` for a reason, those of a population without
     charges. `releases` fit into the budget; `passing` of them, one after the other, pass the gates that read no data
     (at most MOST_RELEASES are judged); `stops` is the verdict that withholds the next one (None: none does). `people`
-    bounds the population. `sample` names a table that is a sample already, which serves one release.
+    bounds the population. `sample` names a table that is a sample already, which serves one release. `used` is the part
+    of a filter that is used, and `lifetime` its promise, if releases are counted in Renyi divergences.
     """
 
     spent: Spend
@@ -54,6 +59,8 @@ class BudgetLeft:
     stops: Verdict | None
     people: int
     sample: str | None = None
+    used: Fraction | None = None
+    lifetime: Lifetime | None = None
 
     @property
     def read(self) -> bool:
@@ -81,23 +88,28 @@ class BudgetLeft:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
-        gone = self.spent.left_of(self.cap)
+        gone = self.spent.left_of(self.cap) if self.used is None else self.cap
+        counted = {} if self.used is None else {"accounting": "renyi", "used": float(self.used)}
         return {
             "ledger_read": self.read,
             "epsilon": exact_text(gone.epsilon),
             "delta": exact_text(gone.delta),
+            **counted,
             "releases_in_budget": self.releases,
             "releases_past_gates": self.passing,
             "stopped_by": None if self.stops is None else self.stops.gate,
         }
 
     def amounts_text(self) -> str:
-        """Return the epsilon and delta left, and the number of further such releases that they allow, as text."""
-        left = self.spent.left_of(self.cap)
+        """Return the budget left, and the number of further such releases that it allows, as text: epsilon and delta,
+        or the part of them that is left in Renyi divergences."""
+        left = self.spent.left_of(self.cap) if self.used is None else self.cap
         epsilon, delta = (decimal(getattr(left, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
+        part = "" if self.used is None else f"{floor(100 * max(Fraction(0), 1 - self.used))} % of "
+        unit = "" if self.used is None else " in Renyi divergences"
         enough = f"enough for {self.releases} such release{'' if self.releases == 1 else 's'}"
         once = f": the table is the sample {self.sample}, which may be released once" if self.sample else ""
-        return f"epsilon {epsilon}, delta {delta}, {enough}{once}"
+        return f"{part}epsilon {epsilon}, delta {delta}{unit}, {enough}{once}"
 
 
 @dataclass(frozen=True)
@@ -135,7 +147,7 @@ def ledger_status(plan: Plan, opened: OpenedLedger, day: str | None = None) -> L
         return LedgerStatus(None, None, _left_of_unspent(plan, day, UNREAD))
     try:
         budget, refused = _budget(plan, ledger)
-        left = _left(plan, budget, ledger.spent(budget.population), day, used=refused is not None)
+        left = _left(plan, _Standing.of(ledger, budget), day, used=refused is not None)
         return LedgerStatus(_informed(plan, ledger), refused or left.next_refusal, left, _ended_releases(plan, ledger))
     except LedgerRefused as refusal:
         return LedgerStatus(_informed(plan, ledger), str(refusal), _left_of_refused(plan, ledger, day))
@@ -165,14 +177,14 @@ def _left_of_refused(plan: Plan, ledger: Ledger, day: str) -> BudgetLeft:
     try:
         budget = ledger.budget(plan.bundle.contract.population)
         if budget is not None:
-            return _left(plan, budget, ledger.spent(budget.population), day)
+            return _left(plan, _Standing.of(ledger, budget), day)
     except CrowdgateError:
         pass
     return _left_of_unspent(plan, day, REFUSES)
 
 
 def _left_of_unspent(plan: Plan, day: str, unread: str) -> BudgetLeft:
-    return _left(plan, budget_of(plan.bundle), ZERO, day, unread=unread)
+    return _left(plan, _Standing(budget_of(plan.bundle)), day, unread=unread)
 
 
 def _informed(plan: Plan, ledger: Ledger) -> bool | None:
@@ -191,21 +203,58 @@ def _ended_releases(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
     return tuple(each.release_id for each in ended)
 
 
-def _left(
-    plan: Plan, budget: Budget, spent: Spend, day: str, *, unread: str | None = None, used: bool = False
-) -> BudgetLeft:
+@dataclass(frozen=True)
+class _Standing:
+    """A budget in force with its charges: their sum, and their Renyi divergences if a filter counts them."""
+
+    budget: Budget
+    spent: Spend = ZERO
+    counted: Divergences | None = None
+
+    @classmethod
+    def of(cls, ledger: Ledger, budget: Budget) -> _Standing:
+        """Return the standing of a population in the ledger."""
+        return cls(budget, ledger.spent(budget.population), ledger.divergences(budget.population))
+
+    @property
+    def used(self) -> Fraction | None:
+        """The part of the filter that is used; None for an additive budget."""
+        lifetime = self.budget.lifetime
+        if lifetime is None:
+            return None
+        return Fraction(0) if self.counted is None else lifetime.used(self.counted)
+
+    def releases(self, plan: Plan) -> int:
+        """Return how many releases of a policy the budget still allows."""
+        once, lifetime = Spend(plan.guarantee.epsilon, plan.guarantee.delta), self.budget.lifetime
+        if lifetime is None:
+            return releases_in(self.spent.left_of(self.budget.cap), once)
+        if not once.within(self.budget.cap):
+            return 0
+        return lifetime.filter.left(self.counted or zero(lifetime), plan.divergences(lifetime.filter))
+
+
+def releases_left(plan: Plan, budget: Budget, ledger: Ledger | None = None) -> int:
+    """Return how many releases of a policy a budget allows beside the charges in the ledger, or (None) as a whole."""
+    standing = _Standing(budget) if ledger is None else _Standing.of(ledger, budget)
+    return standing.releases(plan)
+
+
+def _left(plan: Plan, standing: _Standing, day: str, *, unread: str | None = None, used: bool = False) -> BudgetLeft:
+    budget, spent = standing.budget, standing.spent
     once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
-    releases = _of_table(plan, releases_in(spent.left_of(budget.cap), once), used)
+    releases = _of_table(plan, standing.releases(plan), used)
     passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
     sample = plan.bundle.contract.sample
     name = None if sample is None else sample.name
-    return BudgetLeft(spent, budget.cap, unread, releases, passing, stops, budget.people, name)
+    return BudgetLeft(
+        spent, budget.cap, unread, releases, passing, stops, budget.people, name, standing.used, budget.lifetime
+    )
 
 
 def releases_in_budget(plan: Plan) -> int:
     """Return the number of releases of this policy that the population's whole lifetime budget allows."""
-    budget, once = plan.bundle.budget.spec, plan.guarantee
-    return _of_table(plan, releases_in(Spend(budget.epsilon, budget.delta), Spend(once.epsilon, once.delta)))
+    return _of_table(plan, releases_left(plan, budget_of(plan.bundle)))
 
 
 def _of_table(plan: Plan, releases: int, used: bool = False) -> int:
@@ -228,11 +277,14 @@ def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, d
     The first release is judged by all these gates, later ones by those whose measures accumulate. Such a measure never
     falls as more is spent. A gate that stops a later release stops all that follow, so the first is found by bisection.
     """
-    static = plan.static(budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)))
+    facts = plan.static(
+        budget.people, (budget.cap.epsilon, budget.cap.delta), (Fraction(0), Fraction(0)), budget.lifetime
+    )
 
     def stops(done: int) -> Verdict | None:
         epsilon, delta = (getattr(spent, name) + (done + 1) * getattr(once, name) for name in ("epsilon", "delta"))
-        return next(_stopping(plan, replace(static, spent=(epsilon, delta)), day, every=done == 0), None)
+        static = replace(facts, spent=(epsilon, delta) if budget.lifetime is None else facts.spent)
+        return next(_stopping(plan, static, day, every=done == 0), None)
 
     done = first_stopped(lambda each: stops(each) is not None, most)
     return done, stops(done) if done < most else None
@@ -267,7 +319,7 @@ def facts_at_next(plan: Plan, left: BudgetLeft) -> Static:
     """
     spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     most = min(spent.epsilon, Fraction(GREATEST_EPSILON)), min(spent.delta, Fraction(1))
-    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most)
+    return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most, left.lifetime)
 
 
 def next_release_sentences(plan: Plan, left: BudgetLeft) -> tuple[str, ...]:

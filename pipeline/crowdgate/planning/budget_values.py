@@ -10,14 +10,19 @@ from crowdgate.ledger.values import Budget, Spend
 from crowdgate.number_text import decimal
 from crowdgate.planning.bundle import problem_at
 from crowdgate.policy.files import Bundle
-from crowdgate.policy.policy import ReleaseSpec
+from crowdgate.policy.policy import PrivacyBudget, ReleaseSpec
 
 
 def budget_of(bundle: Bundle) -> Budget:
     """Return the lifetime budget as the policy's budget file states it."""
-    stated = bundle.budget.spec
+    return stated_budget(bundle.budget)
+
+
+def stated_budget(file: PrivacyBudget) -> Budget:
+    """Return the lifetime budget that a budget file states."""
+    stated = file.spec
     cap = Spend(stated.epsilon, stated.delta)
-    return Budget(bundle.budget.metadata.name, cap, stated.people, stated.unit, stated.relation)
+    return Budget(file.metadata.name, cap, stated.people, stated.unit, stated.relation, stated.lifetime)
 
 
 def charged_epsilon(spec: ReleaseSpec) -> Fraction:

@@ -8,7 +8,7 @@ from typing import Any
 
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
-from crowdgate.ledger.ledger import Ledger, Spend
+from crowdgate.ledger.ledger import Budget, Ledger, Spend
 from crowdgate.number_text import exact_text
 
 
@@ -22,21 +22,71 @@ def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
             "relation": budget.relation,
             "registered": _spend_json(budget.cap),
             "spent": _spend_json(spent),
-            "left": _spend_json(spent.left_of(budget.cap)),
+            **(_counted_json(ledger, budget) or {"left": _spend_json(spent.left_of(budget.cap))}),
         }
         for budget in ledger.budgets()
         for spent in [ledger.spent(budget.population)]
     ]
 
 
+def _counted_json(ledger: Ledger, budget: Budget) -> dict[str, Any]:
+    """Return the filter of a budget: its orders, caps and cap of cut mass, what is used of each, and the used part of
+    the whole; nothing for an additive budget.
+    """
+    lifetime, total = budget.lifetime, ledger.divergences(budget.population)
+    if lifetime is None or total is None:
+        return {}
+    kept, (epsilon, delta) = lifetime.filter, lifetime.closed
+    closed = {"closed": _spend_json(Spend(epsilon, delta))} if epsilon or delta else {}
+    return {
+        "accounting": budget.accounting,
+        "used": exact_text(lifetime.used(total)),
+        "divergences": [
+            {"order": order, "cap": exact_text(cap), "spent": exact_text(spent)}
+            for order, cap, spent in zip(kept.orders, kept.caps, total.amounts, strict=True)
+        ],
+        "cut_mass": {"cap": exact_text(kept.cut_cap), "spent": exact_text(total.cut)},
+        **closed,
+    }
+
+
 def budget_left_text(entry: Mapping[str, Any]) -> str:
     """Return the budget left of one entry of `budgets_json` in words: as a percentage (rounded down), and in
     numbers.
     """
+    if "used" in entry:
+        return _counted_text(entry)
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
     share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
     numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
     return f"{entry['population']} has {floor(100 * share)} % of its lifetime budget left: {numbers}"
+
+
+def _counted_text(entry: Mapping[str, Any]) -> str:
+    """Return what is left of a budget in Renyi divergences: all releases together keep the registered amounts."""
+    share = max(Fraction(0), 1 - Fraction(entry["used"]))
+    numbers = ", ".join(f"{name} {entry['registered'][name]}" for name in ("epsilon", "delta"))
+    old = entry.get("closed")
+    beside = (
+        f", of which epsilon {old['epsilon']}, delta {old['delta']} are of the additive budget before, which is closed"
+        if old
+        else ""
+    )
+    left = f"{entry['population']} has {floor(100 * share)} % of its lifetime budget left, in Renyi divergences"
+    return f"{left}; all releases together keep {numbers}{beside}"
+
+
+def convert_budget(ledger: Ledger, population: str, epsilon: str | None, delta: str | None, reason: str) -> None:
+    """Count all further charges of a population in Renyi divergences. `epsilon` and `delta` are those of the second
+    budget that a population with charges needs. Raises ConfigurationError for wrong numbers, LedgerRefused.
+    """
+    ledger.admit()
+    if (epsilon is None) != (delta is None):
+        raise _wrong("--epsilon and --delta", "one of them", "both, or none")
+    more = None
+    if epsilon is not None and delta is not None:
+        more = Spend(_number("--epsilon", epsilon), _number("--delta", delta))
+    ledger.convert(population, more, reason)
 
 
 def raise_budget(

@@ -1,7 +1,10 @@
 """Refusal of an id whose run began to read and did not end: what was spent, what is left, and what to do."""
 
+from fractions import Fraction
+from math import floor
+
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.ledger import Entry, Ledger
+from crowdgate.ledger.ledger import Budget, Entry, Ledger
 
 
 def crashed_refusal(ledger: Ledger, entry: Entry, remedy: str) -> LedgerRefused:
@@ -11,11 +14,21 @@ def crashed_refusal(ledger: Ledger, entry: Entry, remedy: str) -> LedgerRefused:
     """
     budget = ledger.budget(entry.population)
     assert budget is not None, "a charge registers the budget"
-    left = ledger.spent(entry.population).left_of(budget.cap)
-    enough = "enough for another such run" if entry.spend.within(left) else "not enough for another such run"
+    left, whether = _left(ledger, entry, budget)
+    enough = f"{'' if whether else 'not '}enough for another such run"
     return LedgerRefused(
         f"{entry.release_id} has started and not ended: it crashed or still runs. Spent: {entry.spend}, which stays "
         f"charged, because the table was read. Left of {entry.population}: {left}, {enough}. To go on, {remedy}. If it "
         f"crashed, the reason is in its private record: `crowdgate record show {entry.release_id}` (recorded)",
         "spent",
     )
+
+
+def _left(ledger: Ledger, entry: Entry, budget: Budget) -> tuple[str, bool]:
+    """Return what is left of a population's budget as text, and whether it pays the cost of `entry` once more."""
+    counted, total = ledger.counted(entry), ledger.divergences(entry.population)
+    if budget.lifetime is None or counted is None or total is None:
+        left = ledger.spent(entry.population).left_of(budget.cap)
+        return str(left), budget.lifetime is None and entry.spend.within(left)
+    part = floor(100 * max(Fraction(0), 1 - budget.lifetime.used(total)))
+    return f"{part} % of {budget.cap} in Renyi divergences", budget.lifetime.filter.allows(total, counted)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.ledger.contents import charges
+from crowdgate.ledger.filters import OrderedCost, largest_counted, parse_lifetime, parse_vector
 from crowdgate.ledger.heads import HeadStatement
 from crowdgate.ledger.position import position_file, read_position
 from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
-from crowdgate.ledger.schema import CONTRACTS, ENTRIES, LEDGERS, POPULATIONS, select
+from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, KEYS, LEDGERS, POPULATIONS, select
 from crowdgate.ledger.store import Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import ChargeRow
@@ -88,18 +89,38 @@ def charges_of_rows(url: str, ledger_id: str, origin: str) -> tuple[list[FoundCh
             numbers = [number for (number,) in database.rows(f"SELECT number FROM {ENTRIES}")]
     except CrowdgateError:
         return [], False
-    rows = [_row(store, number) for number in numbers]
+    rows = [_row(store, ENTRIES, number) for number in numbers]
     read = [row for row in rows if row is not None]
-    return list(_charges(read, origin)), len(read) == len(rows)
+    vectors = [row for number in numbers if (row := _row(store, DIVERGENCES, number)) is not None]
+    populations = {row[3] for row in read} if vectors else ()
+    filters = [row for each in populations if (row := _row(store, FILTERS, each)) is not None]
+    return list(_charges(read, origin, _counted(vectors, filters))), len(read) == len(rows)
 
 
-def _row(store: Store, number: int) -> Sequence[Any] | None:
-    """Return a row of the charges, read in a transaction of its own; None if it can't be read."""
+def _row(store: Store, table: str, key: object) -> Sequence[Any] | None:
+    """Return a row of a table, read in a transaction of its own; None if there is none, or if it can't be read."""
     try:
         with store.transaction(writing=False) as database:
-            return next(iter(database.rows(select(ENTRIES, "WHERE number = ?"), number)))
+            return next(iter(database.rows(select(table, f"WHERE {KEYS[table]} = ?"), key)), None)
     except CrowdgateError:
         return None
+
+
+_Counted = Callable[[ChargeRow], OrderedCost | None]
+
+
+def _counted(vectors: Iterable[Sequence[Any]], filters: Iterable[Sequence[Any]]) -> _Counted:
+    """Return a function of a charge: its Renyi divergences by rows of the ledger, None if they hold none."""
+    orders, amounts = {row[0]: row[1] for row in filters}, {row[0]: row[1] for row in vectors}
+
+    def found(charge: ChargeRow) -> OrderedCost | None:
+        try:
+            kept = parse_lifetime(orders[charge.population]).filter
+            return OrderedCost(kept.orders, parse_vector(amounts[charge.number]))
+        except (KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError):
+            return None
+
+    return found
 
 
 def remove_lost_position(ledger: Ledger) -> None:
@@ -110,7 +131,7 @@ def remove_lost_position(ledger: Ledger) -> None:
         position.path.unlink(missing_ok=True)
 
 
-def _charges(rows: Iterable[Sequence[Any]], origin: str) -> Iterator[FoundCharge]:
+def _charges(rows: Iterable[Sequence[Any]], origin: str, counted: _Counted) -> Iterator[FoundCharge]:
     for cells in rows:
         try:
             row = ChargeRow(*cells)
@@ -123,7 +144,7 @@ def _charges(rows: Iterable[Sequence[Any]], origin: str) -> Iterator[FoundCharge
             ended = (row.manifest_digest, row.destination) if published else (None, None)
             yield FoundCharge(
                 row.release_id, origin, row.population, spend, True, row.policy_digest, *ended, sample=row.sample,
-                withdrawn=_WITHDRAWN_BEFORE if row.state == State.WITHDRAWN else None,
+                withdrawn=_WITHDRAWN_BEFORE if row.state == State.WITHDRAWN else None, counted=counted(row),
             )  # fmt: skip
 
 
@@ -133,8 +154,11 @@ def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
     if position is None or ledger.holds(position.stated.number, position.stated.digest):
         return
     if hashlib.sha256(position.state).hexdigest() == position.stated.state:
-        rows = json.loads(position.state)["rows"][ENTRIES]
-        yield from _charges(rows, f"the attested position {position_file(ledger.path, ledger.id).name}")
+        rows = json.loads(position.state)["rows"]
+        counted = _counted(rows[DIVERGENCES], rows[FILTERS])
+        yield from _charges(
+            rows[ENTRIES], f"the attested position {position_file(ledger.path, ledger.id).name}", counted
+        )
 
 
 def _open_charges(heads: Sequence[HeadStatement]) -> Iterator[FoundCharge]:
@@ -249,6 +273,7 @@ class _Cost:
     spend: Spend
     digest: str
     sample: str | None = None
+    counted: OrderedCost | None = None
 
 
 class _Sources:
@@ -259,14 +284,19 @@ class _Sources:
         self.budgets: dict[str, Budget] = {}
         self._costs: dict[str, list[_Cost]] = {}
         self._contracts = {name: row[1] for name, row in ledger.state().rows[CONTRACTS].items()}
+        rows = ledger.state().rows
+        counted = _counted(rows[DIVERGENCES].values(), rows[FILTERS].values())
         for row in charges(ledger.state()).values():
-            self._add(row.release_id, _Cost(row.population, _spend(row), row.policy_digest, row.sample))
+            cost = _Cost(row.population, _spend(row), row.policy_digest, row.sample, counted(row))
+            self._add(row.release_id, cost)
         for each in stated:
-            self._add(each.release_id, _Cost(each.population, each.spend, each.policy_digest, each.sample))
+            cost = _Cost(each.population, each.spend, each.policy_digest, each.sample, each.counted)
+            self._add(each.release_id, cost)
         for bundle in _bundles(homes_of(ledger, root)):
             self._add_policy(bundle)
         if not ledger.trusted:
             self.stated = tuple(map(self._at_least_its_version, stated))
+        self.stated = tuple(map(self._counted_as_its_version, self.stated))
 
     def _at_least_its_version(self, each: FoundCharge) -> FoundCharge:
         """Return a charge with at least the cost of the same policy, version and digest: without keys, anybody who can
@@ -278,6 +308,13 @@ class _Sources:
             if cost.digest == each.policy_digest
         ]
         return each if each.policy_digest == UNKNOWN_DIGEST else replace(each, spend=_most(same))
+
+    def _counted_as_its_version(self, each: FoundCharge) -> FoundCharge:
+        """Return a charge with the largest divergences of the same policy, version, digest and cost, if any are
+        known."""
+        costs = self._costs.get(each.release_id.rpartition("/")[0], ())
+        same = [cost.counted for cost in costs if cost.digest == each.policy_digest and cost.spend == each.spend]
+        return each if each.policy_digest == UNKNOWN_DIGEST else replace(each, counted=largest_counted(same))
 
     def _add(self, release_id: str, cost: _Cost) -> None:
         self._costs.setdefault(release_id.rpartition("/")[0], []).append(cost)
@@ -300,7 +337,8 @@ class _Sources:
         if own:
             digests = {each.digest for each in own} - {UNKNOWN_DIGEST}
             digest = digests.pop() if len(digests) == 1 else UNKNOWN_DIGEST
-            return FoundCharge(release_id, origin, own[0].population, _most(own), True, digest, sample=own[0].sample)
+            found = FoundCharge(release_id, origin, own[0].population, _most(own), True, digest, sample=own[0].sample)
+            return self._counted_as_its_version(found)
         near = self._near(release_id)
         if not near:
             said = f"the privacy cost of {release_id} is unknown, and so is its population ({origin})"

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.ledger.heads import HeadStatement, head_file, read_head
+from crowdgate.ledger.filters import excess, is_zero
+from crowdgate.ledger.heads import HeadStatement, PopulationTotal, head_file, read_head
 from crowdgate.ledger.ledger import RESTORE, HeadFiles, lacking_text
 from crowdgate.planning.anchors import OLDER, parse_anchor, unknown_releases
 from crowdgate.planning.private_traces import release_id_of, unknown_private_files
@@ -119,9 +120,20 @@ def missing_heads(ledger: Ledger, heads: Heads) -> Iterator[str]:
 
 def _larger_charges(ledger: Ledger, path: Path, head: HeadStatement) -> Iterator[str]:
     for total in head.totals:
-        if not total.spend.within(ledger.spent(total.population)):
+        if _is_larger(ledger, total):
             said = f"the ledger {ledger.id} states less spent of {total.population} than its head of {head.date}"
             yield f"{said} ({path}): {OLDER}"
+
+
+def _is_larger(ledger: Ledger, total: PopulationTotal) -> bool:
+    """Return whether a head states a larger total than the ledger, in epsilon, delta or Renyi divergences."""
+    budget, known = ledger.budget(total.population), ledger.divergences(total.population)
+    if not total.spend.within(ledger.spent(total.population)):
+        return True
+    if budget is None or budget.lifetime is None or known is None or total.renyi is None:
+        return False
+    there = total.renyi.cost.at(budget.lifetime.filter.orders)
+    return there is not None and not is_zero(excess(there, known))
 
 
 def _missing_anchors(ledger: Ledger, anchors: Sequence[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Union
 
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
+from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.field_order import (
     SHARES,
@@ -510,6 +511,23 @@ class BudgetSpec(Strict):
         Literal["add-remove"], ValueField("between which tables nobody can tell the difference", any_change)
     ] = "add-remove"
     """The neighbouring relation: one table has a privacy unit more or less than the other."""
+    accounting: Annotated[
+        Literal["additive", "renyi"], ValueField("how the losses of releases are added up", any_change)
+    ] = "additive"
+    """The way in which releases are added up. `additive`: their epsilons and deltas. `renyi`: their Renyi divergences,
+    with caps that keep epsilon and delta; this pays for several times as many releases. Decide before the first
+    release."""
+
+    @property
+    def lifetime(self) -> Lifetime | None:
+        """The filter of a budget that is counted in Renyi divergences, as a ledger opens it; None for additive ones."""
+        return Lifetime.planned(self.epsilon, self.delta) if self.accounting == "renyi" else None
+
+    @model_validator(mode="after")
+    def _with_delta(self) -> "BudgetSpec":
+        if self.accounting == "renyi" and not (0 < self.delta < 1 and self.epsilon > 0):
+            raise ValueError("accounting `renyi` needs an epsilon above 0 and a delta between 0 and 1")
+        return self
 
 
 class BudgetMetadata(Strict):

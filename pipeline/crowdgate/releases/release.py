@@ -10,13 +10,14 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 
+from crowdgate.accounting.renyi import Divergences
 from crowdgate.audit.evidence import evidence
 from crowdgate.candidate import Candidate
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import is_withheld, verdict
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
-from crowdgate.ledger.ledger import ChargeRequest, Spend, State
+from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
@@ -147,19 +148,19 @@ def reserve(run: Run) -> ReservedRun | Result:
     reserved run, or the result of a withheld release.
     """
     bundle, guarantee = run.plan.bundle, run.plan.guarantee
-    stated = budget_of(bundle)
+    stated, divergences = _budget_and_divergences(run)
     spend = Spend(guarantee.epsilon, guarantee.delta)
     sample = None if bundle.contract.sample is None else bundle.contract.sample.name
     asked = ChargeRequest(
-        run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder
-    )
+        run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder,
+        divergences,
+    )  # fmt: skip
     charge = run.ledger.reserve(asked)
     try:
         claim_destination(run)  # another run of this ledger may have given it back until it saw the charge
         budget = run.ledger.check(bundle.contract.id, stated)
-        facts = run.plan.static(
-            budget.people, (budget.cap.epsilon, budget.cap.delta), (charge.spent.epsilon, charge.spent.delta)
-        )
+        cap, spent = ((each.epsilon, each.delta) for each in (budget.cap, charge.spent))
+        facts = run.plan.static(budget.people, cap, spent, budget.lifetime)
         static = replace(facts, audits=run.audits)
         verdicts = judge_static(run.plan, static, waiver_day(run.slot, charge.line))
         informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
@@ -170,6 +171,18 @@ def reserve(run: Run) -> ReservedRun | Result:
         run.ledger.void(run.id, charge.number)
         return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
     return ReservedRun(run, charge, static, tuple(verdicts), informed)
+
+
+def _budget_and_divergences(run: Run) -> tuple[Budget, Divergences | None]:
+    """Return the budget of the policy and, if it is counted in Renyi divergences, those of this release at the orders
+    that the ledger has recorded, or will record with the first charge.
+    """
+    stated = budget_of(run.plan.bundle)
+    if stated.lifetime is None:
+        return stated, None
+    in_force = run.ledger.check(run.plan.bundle.contract.id, stated)
+    assert in_force.lifetime is not None, "the ledger refuses another accounting"
+    return in_force, run.plan.divergences(in_force.lifetime.filter)
 
 
 def _executor(run: Run, progress: Progress | None) -> Executor:

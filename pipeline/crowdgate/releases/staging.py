@@ -119,6 +119,7 @@ def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
         joint=tuple(map(manifest.JointFields.of, joint)) or None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
+        lifetime=None if static.lifetime is None else manifest.LifetimeFields.of(static.lifetime),
     )  # fmt: skip
 
 

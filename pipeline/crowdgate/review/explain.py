@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.forecast.outlook import MOST_BOUNDS, people_times_delta, pso_bound
+from crowdgate.forecast.outlook import people_times_delta, pso_bounds
 from crowdgate.gate import GateReach, gate_text, limit_text
 from crowdgate.guarantee import group
 from crowdgate.kind.listing import text_listing
@@ -187,25 +187,31 @@ def _delta(plan: Plan) -> Iterator[Lead]:
 def _lifetime_budget(found: PolicyCheck) -> Lead:
     plan, releases = found.plan, releases_in_budget(found.plan)
     budget = plan.bundle.budget.spec
-    return Lead(
-        "Lifetime budget.",
-        paragraph(
-            "The privacy costs of these people add up over all releases.",
-            f"Their budget is epsilon {decimal(budget.epsilon)} and delta {decimal(budget.delta)}, which is enough for"
-            f" {releases} such release{'' if releases == 1 else 's'} if nothing else is released of them.",
-            _bounds(plan, min(releases, MOST_BOUNDS)),
-            *(_closed(line) for line in (found.left.words() if found.left.read else ())),
-        ),
+    stated = f"epsilon {decimal(budget.epsilon)} and delta {decimal(budget.delta)}"
+    many = f"{releases} such release{'' if releases == 1 else 's'} if nothing else is released of them."
+    composed = (
+        "The privacy costs of these people add up over all releases, as Renyi divergences.",
+        f"The caps of their budget keep {stated} for all releases together, whatever is released next. They are enough"
+        f" for {many}",
     )
+    added = (
+        "The privacy costs of these people add up over all releases.",
+        f"Their budget is {stated}, which is enough for {many}",
+    )
+    left = (_closed(line) for line in (found.left.words() if found.left.read else ()))
+    said = added if budget.lifetime is None else composed
+    return Lead("Lifetime budget.", paragraph(*said, _bounds(plan, releases), *left))
 
 
 def _bounds(plan: Plan, releases: int) -> str | None:
     """Return the bounds on singling out after the first of so many releases, and after the last; None without one."""
-    if not releases:
+    bounds = pso_bounds(plan, releases)
+    if not bounds:
         return None
-    last = f", and at most {decimal(pso_bound(plan, releases), 4)} after {releases} of them" if releases > 1 else ""
-    first = f"at most {decimal(pso_bound(plan, 1), 4)} after the first{last}"
+    last = f", and at most {decimal(bounds[-1], 4)} after {len(bounds)} of them" if len(bounds) > 1 else ""
+    when = "after the first" if plan.bundle.budget.spec.lifetime is None else "by all of them together"
     fitting = whole(100 * plan.first_release_facts().most_rows)
+    first = f"at most {decimal(bounds[0], 4)} {when}{last}"
     says = f"The probability that an attacker describes exactly one person is {first}."
     return f"{says} (Predicates that fit at most 1 in {fitting}.)"
 

@@ -248,7 +248,8 @@ def _plain(said: Manifest) -> tuple[str, ...]:
     figures = (facts.people, facts.rows_per_unit, (facts.spent.epsilon, facts.spent.delta))
     if said.format == 2:
         return manifest.plain_guarantee_of_format_2(*figures, (gate.rule for gate in said.verdicts))
-    return manifest.plain_guarantee(*figures, kept_costs(static_before_data(said), figures[2]))
+    kept = kept_costs(static_before_data(said), figures[2])
+    return manifest.plain_guarantee(*figures, kept, lifetime=facts.lifetime is not None)
 
 
 def _contents(of: Verification) -> Iterator[str]:

@@ -23,12 +23,11 @@ from crowdgate.anonymity.kl.figures import figures_of_release, figures_of_table
 from crowdgate.anonymity.kl.subject import EntrySubject, read_entry_subject
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.key import draw_key
-from crowdgate.ledger.ledger import Budget, Spend
 from crowdgate.noise import CountNoise, discrete_laplace
+from crowdgate.planning.budget_values import stated_budget
 from crowdgate.planning.destinations import EXPECTED, destination_conflict, ledger_file
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.policy.files import budget_of_contract, working_copy
-from crowdgate.policy.policy import PrivacyBudget
 from crowdgate.policy.values import exact_number
 from crowdgate.publish.trial_publication import probe
 from crowdgate.risk.kl_sums import Interval, NoisyFigures
@@ -233,7 +232,7 @@ def _publish_charged(
 def _charged_run(ready: _PreparedPublication, epsilon: Fraction) -> charged_run.ChargedRun:
     asked, subject = ready.asked, ready.subject
     stated, document = budget_of_contract(asked.contract, subject.contract)
-    budget = _budget(stated)
+    budget = stated_budget(stated)
     charged_run.check_charge(subject, budget)
     ledger = ledger_at(ready.home, asked.ledger, stated.spec.ledger)
     ledger.admit([ready.folder])
@@ -245,11 +244,6 @@ def _charged_run(ready: _PreparedPublication, epsilon: Fraction) -> charged_run.
     return charged_run.ChargedRun(
         subject, epsilon, budget, ledger, name, digest, source, ready.folder, ready.home, ready.day
     )
-
-
-def _budget(stated: PrivacyBudget) -> Budget:
-    spec = stated.spec
-    return Budget(stated.metadata.name, Spend(spec.epsilon, spec.delta), spec.people, spec.unit, spec.relation)
 
 
 def _publication_result(ended: charged_run.ChargedRunResult) -> PublicationResult:

@@ -43,7 +43,7 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
         return None, None, [((), found, "epsilons in place of shares, or at most 3 rows of a person", None)]
     if mechanism.k > _MOST_K:
         return None, None, [_NO_K]
-    law = _law(mechanism, allowance.gates or ())
+    law = planned_law(mechanism, allowance.gates or ())
     if law is None:
         found = "shares, and a choice of levels on the released sample: their joint cost is not known"
         return None, None, [(("choose", "on"), found, "`on: full`, or epsilons in place of shares", "full")]
@@ -69,7 +69,7 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
         return None
     if guarantee.epsilon > _MOST or mechanism.k > _MOST_K:
         return None
-    law = _law(mechanism, gates)
+    law = planned_law(mechanism, gates)
     if law is None:
         return None
     try:
@@ -111,7 +111,7 @@ def joint_problems(said: RowsManifest) -> Iterator[str]:
     yield from curve_problems(said.guarantee, law.law(k).delta, law.replaced(k))
 
 
-def _law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:
+def planned_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:
     """Return the law of a planned release; None with a choice on the released sample."""
     choice, margins = mechanism.choice, None
     if choice is not None and choice.on == "sample":

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from crowdgate.accounting.renyi import Divergences
+    from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
@@ -53,6 +55,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
         from crowdgate.kinds.rows.plan import plan
 
         return plan(self, spec, contract, allowance)
+
+    def divergences(self, mechanism: SafeK, budget: Filter) -> Divergences | None:
+        from crowdgate.kinds.rows.divergences import divergences
+
+        return divergences(mechanism, budget)
 
     def protect(self, mechanism: SafeK, static: Static, counted: Histograms, randomness: Randomness) -> RowsCandidate:
         from crowdgate.kinds.rows.release import protect

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from crowdgate.accounting.renyi import Divergences
+    from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.kind.explanation import Explanation
@@ -44,6 +46,11 @@ class SyntheticKind(
         from crowdgate.kinds.synthetic.plan import plan
 
         return plan(self, spec, contract, allowance)
+
+    def divergences(self, mechanism: SyntheticPlan, budget: Filter) -> Divergences:
+        from crowdgate.kinds.synthetic.divergences import divergences
+
+        return divergences(mechanism, budget)
 
     def protect(
         self, mechanism: SyntheticPlan, static: Static, counted: Histograms, randomness: Randomness

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from crowdgate.accounting.renyi import Divergences
+    from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
@@ -42,6 +44,11 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.plan import plan
 
         return plan(self, spec, contract, allowance)
+
+    def divergences(self, mechanism: TablesPlan, budget: Filter) -> Divergences:
+        from crowdgate.kinds.tables.divergences import divergences
+
+        return divergences(mechanism, budget)
 
     def protect(
         self, mechanism: TablesPlan, static: Static, counted: Histograms, randomness: Randomness

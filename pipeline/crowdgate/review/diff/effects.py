@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,8 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import CrowdgateError
 from crowdgate.forecast.chances.gate_chances import chances, next_release, odds_text
 from crowdgate.gate import measure_text
-from crowdgate.ledger.values import ZERO
 from crowdgate.number_text import decimal
-from crowdgate.planning.budget_left import ledger_of, ledger_status, today
+from crowdgate.planning.budget_left import ledger_of, ledger_status, releases_left, today
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
@@ -28,7 +26,6 @@ from crowdgate.system.regular_files import read_plain
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.kind.plan import Plan
-    from crowdgate.ledger.values import Spend
     from crowdgate.policy.policy import GateRule
     from crowdgate.review.diff.sides import PolicyOnDisk
 
@@ -57,15 +54,14 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
     """Return the effect of a planned policy; budget and spend are those of the ledger that the working copy `home`
     names, if it is readable."""
     figures, guarantee = plan.protection.figures, plan.guarantee
-    now = _budget_in_force(plan, home)
-    cap, spent = now or (budget_of(plan.bundle).cap, ZERO)
+    now = _releases_left(plan, home)
     lines = {
         "epsilon of a release": decimal(guarantee.epsilon),
         "delta of a release": decimal(guarantee.delta),
         **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
         "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
         "beta, the share of rows sampled": decimal(figures.beta),
-        "releases left": str(releases(spent.left_of(cap), guarantee.epsilon, guarantee.delta)),
+        "releases left": str(releases_left(plan, budget_of(plan.bundle)) if now is None else now),
     }
     return PolicyEffect(
         lines, plan.summary(plan.first_release_facts(), first=True), now is not None, _chances(plan, home)
@@ -94,20 +90,13 @@ def _number(rule: GateRule, times: Mapping[str, int]) -> str:
     return f"{found} ({side})" if times[found] > 1 else found
 
 
-def releases(left: Spend, epsilon: Fraction, delta: Fraction) -> int:
-    """Return how many releases of privacy cost `epsilon`, `delta` the budget `left` allows."""
-    shares = ((left.epsilon, epsilon), (left.delta, delta))
-    return min(have // each for have, each in shares if each > 0)
-
-
-def _budget_in_force(plan: Plan, home: Path) -> tuple[Spend, Spend] | None:
-    """Return the lifetime budget in force and what is spent of it; None if the ledger is unreadable or does not know
-    the population."""
+def _releases_left(plan: Plan, home: Path) -> int | None:
+    """Return how many releases of a policy its budget in force still allows; None if the ledger is unreadable or does
+    not know the population."""
     bundle = plan.bundle
     try:
         ledger = ledger_at(home, None, bundle.budget.spec.ledger)
-        stated = budget_of(bundle)
-        return ledger.check(bundle.contract.id, stated).cap, ledger.spent(stated.population)
+        return releases_left(plan, ledger.check(bundle.contract.id, budget_of(bundle)), ledger)
     except CrowdgateError:
         return None
 

@@ -262,10 +262,16 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
     once, budget = plan.guarantee, plan.bundle.budget.spec
+    pays = "pays for one such release and no second" if releases else "pays for no such release"
+    if budget.lifetime is not None:
+        words = (
+            f"a lifetime budget in Renyi divergences {pays}: {plan.bundle.policy.metadata.name} costs too much of it"
+        )
+        yield plan.bundle.budget_document, ("spec", "epsilon"), words
+        return
     by_delta = int(budget.delta / once.delta) if once.delta else releases + 1
     part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
     cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
-    pays = "pays for one such release and no second" if releases else "pays for no such release"
     words = f"a lifetime budget of {part} {whole} {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
     yield plan.bundle.budget_document, ("spec", part), words
 
@@ -277,7 +283,9 @@ def _weak_whole_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     rules = [rule for rule, measure in plan.gates if rule.severity == "block" and measure.bounds_singling_out]
     if any(_bounds(plan, rule) for rule in rules):
         return
-    if pso.bound(plan.first_release_facts().most_rows, _usual_weight(plan), budget.epsilon, budget.delta) >= HALF:
+    points = [(budget.epsilon, budget.delta)] if budget.lifetime is None else budget.lifetime.points(budget.epsilon)
+    most, weight = plan.first_release_facts().most_rows, _usual_weight(plan)
+    if min(pso.bound(most, weight, *point) for point in points) >= HALF:
         spent = f"a lifetime budget of epsilon {stated_number(budget.epsilon)} and delta {stated_number(budget.delta)}"
         words = (
             f"{spent}, once spent, guarantees nothing about singling out: an attacker may describe exactly one person"

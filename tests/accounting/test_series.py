@@ -1,0 +1,64 @@
+"""The joint cost of series whose releases are fixed in advance."""
+
+import mpmath as mp
+import pytest
+
+from crowdgate.accounting import part_laws
+from crowdgate.accounting.class_laws import SampledClass
+from crowdgate.accounting.dominating_pairs import DominatingPair
+from crowdgate.accounting.joint import JointLaw, least_epsilon
+from crowdgate.accounting.series import Series
+from crowdgate.accounting.tables_plan import tables_budget
+from crowdgate.accounting.zcdp import greatest_rho
+from tests.accounting import joint_truth
+
+DELTA = 1e-8
+RHO = tables_budget("0.3", "1e-10", "gaussian").spend
+BUNDLED = DominatingPair(variance=2 * float(RHO)), part_laws.laplace(0.05)
+
+
+def epsilon(law: JointLaw, releases: int) -> float:
+    return least_epsilon(Series(law, releases).delta, DELTA, near=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("k", "beta", "four", "twelve"), [(40, 0.3, 0.809, 1.251), (92, 0.5, 0.935, 1.524), (29, 0.3, 1.068, 1.574)]
+)
+def test_series_of_rows_cost_less_than_their_sum(k: int, beta: float, four: float, twelve: float) -> None:
+    law = JointLaw(SampledClass(k, beta))
+    assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([four, twelve], abs=2e-3)
+
+
+def test_series_of_whole_releases_cost_less_than_their_sum() -> None:
+    law = JointLaw(SampledClass(40, 0.3), BUNDLED)
+    assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([0.998, 1.700], abs=2e-3)
+
+
+def test_series_of_tables() -> None:
+    law = JointLaw(None, (DominatingPair(variance=2 * float(greatest_rho(1, "1e-9"))),))
+    assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([1.826, 3.294], abs=2e-3)
+
+
+@pytest.mark.parametrize(("k", "beta"), [(1, 0.2), (3, 0.3), (2, 0.6)])
+def test_a_series_of_two_covers_every_two_sizes_of_classes(k: int, beta: float) -> None:
+    """Classes of all sizes up to 12, a different one in each release, beside a gate; both directions."""
+    law = JointLaw(SampledClass(k, beta), (part_laws.laplace(0.3),))
+    with mp.workdps(30):
+        gates = joint_truth.together([joint_truth.laplace(0.3, 1)] * 2)
+        for turn in (list, joint_truth.swapped):
+            curve = joint_truth.Curve.of(turn(gates))
+            shown = [turn(joint_truth.sampled_class(n, k, beta)) for n in range(k, 13)]
+            for epsilon in (0.2, 1.0):
+                worst = max(
+                    joint_truth.with_class(joint_truth.together([one, two]), curve, mp.exp(epsilon))
+                    for i, one in enumerate(shown)
+                    for two in shown[i:]
+                )
+                assert worst <= Series(law, 2).delta(epsilon)
+
+
+def test_a_series_of_one_is_the_release() -> None:
+    law = JointLaw(SampledClass(12, 0.1, 2), (part_laws.laplace(0.1),), part_laws.pure(0.1))
+    for at in (0.1, 0.5, 1.0):
+        true = law.delta(at)
+        assert true * (1 - 1e-9) <= Series(law, 1).delta(at) <= true * 1.02
