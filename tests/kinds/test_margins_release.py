@@ -56,6 +56,46 @@ def test_margins_are_a_part_of_the_guarantee_and_of_what_k_is_left(bought: Works
     assert (folder / "counts.csv").exists() is False
 
 
+USES = {
+    "represented_share": ("at_least: 0.5", "at_least: 1.1"), "worst_share_error": ("at_most: 0.9", "at_most: 0.0001"),
+    "margins_met": ("at_least: 0.1", "at_least: 1.1"), "absent_values": ("at_most: 4", "at_most: -1"),
+    "effective_rows": ("at_least: 10", "at_least: 999"),
+}  # fmt: skip
+"""Limits that a release of the clinic meets and does not meet, by measure of weighted rows."""
+LAST = "    - {measure: released_rows, at_least: 0}\n"
+
+
+def add_gate(workshop: Workshop, measure: str, limit: str) -> None:
+    workshop.edit(workshop.policy, LAST, f"{LAST}    - {{measure: {measure}, {limit}}}\n")
+
+
+def test_gates_on_weighted_rows_are_measured_again_by_verify(bought: Workshop) -> None:
+    for measure, (met, _) in USES.items():
+        add_gate(bought, measure, met)
+    folder, claims = released(bought)
+    verdicts = {gate["measure"]: gate for gate in claims["verdicts"]}
+    assert {verdicts[measure]["outcome"] for measure in USES} == {"pass"}
+    for measure in USES:
+        forged = Path(shutil.copytree(folder, folder.parent / measure))
+        edit = {"value": "0.77", "low": "0.77", "high": "0.77"}
+        reseal(forged, lambda said, name=measure, edit=edit: next(  # type: ignore[misc]
+            gate for gate in said["verdicts"] if gate["measure"] == name).update(edit))  # fmt: skip
+        with pytest.raises(VerificationFailed, match=f"{measure}: the value in the manifest differs"):
+            verify(forged)
+
+
+@pytest.mark.parametrize("measure", USES)
+def test_a_gate_on_weighted_rows_withholds(measure: str, bought: Workshop) -> None:
+    add_gate(bought, measure, USES[measure][1])
+    assert crowdgate("release", bought.policy, "--as-of", SLOT) == 3
+
+
+def test_a_gate_on_weighted_rows_needs_margins(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    add_gate(workshop, "margins_met", "at_least: 0.1")
+    assert crowdgate("check", workshop.policy) == 2
+    assert "the policy has no margins" in " ".join(capsys.readouterr().err.split())
+
+
 def test_all_rows_of_a_class_have_one_weight_and_the_tables_say_what_weights_add_up_to(published: Path) -> None:
     rows, margins = pd.read_parquet(published / "data.parquet"), pd.read_parquet(published / "margins.parquet")
     assert (rows.groupby(["age", "ward"], observed=True)["weight"].nunique() == 1).all()

@@ -12,7 +12,7 @@ from crowdgate.measures import MEASURES, BetterSide
 from crowdgate.review.check import check
 from crowdgate.review.lint.codes import explanation
 from crowdgate.review.lint.warnings import RULES
-from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
+from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once, with_gate_on_use
 from tests.workshop import crowdgate
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,7 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
     for folder in ("policies", "data_contracts"):
         left_out = shutil.ignore_patterns("*.parquet", "*.py", "__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+    with_gate_on_use(tmp_path / POLICY)
     with pytest.MonkeyPatch.context() as patch:
         with_contract_read_once(patch)
         yield Copy(tmp_path)
@@ -103,6 +104,10 @@ CASES = {
         [("suppressed_share, at_most: 0.25", "suppressed_share, at_least: 0.25")], "CG214", "at_least: 0.25",
         "this limit of suppressed_share at least 0.25 is on the wrong side, so it withholds the better releases. Use"
         " `at_most`",
+    ),
+    "weighted rows that nothing compares": (
+        [("    - {measure: represented_share, at_least: 0.7}\n", "")], "CG216", "gates:",
+        "no gate that blocks compares the weighted rows with their margins, so rows that mislead are published",
     ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",

@@ -17,6 +17,7 @@ from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.files import schema
 from crowdgate.kinds.rows.joint_cost import joint_problems
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, released_columns
+from crowdgate.kinds.rows.margins import weighted_rows
 from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
 from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
@@ -158,7 +159,7 @@ def _released(runs: "RowRuns", said: RowsManifest) -> Histogram:
 
 
 def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
-    """Return the candidate that output measures read: the rows, with columns at `any` added."""
+    """Return the candidate that output measures read: the rows, with columns at `any` added, and their weights."""
     levels = {each.column: level_of(each.level, each.labels) for each in held.columns}
     facts = {each.column: ColumnFacts(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
     rows = held.rows
@@ -166,4 +167,5 @@ def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
         if name not in levels:
             levels[name], facts[name] = level_of(ANY, (ANY_LABEL,)), ColumnFacts()
             rows = with_column(rows, name)
-    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows)
+    weighted = None if held.weighting is None else weighted_rows(held.rows, held.weighting)
+    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows, weighted=weighted)
