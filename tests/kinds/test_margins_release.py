@@ -96,6 +96,51 @@ def test_a_gate_on_weighted_rows_needs_margins(workshop: Workshop, capsys: pytes
     assert "the policy has no margins" in " ".join(capsys.readouterr().err.split())
 
 
+def test_a_ward_whose_people_have_no_row_is_named_first_and_withheld_by_a_gate(
+    bought: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """60 people of one ward, 30 of each age, are too few for classes of 40; the other classes have 150 people. That one
+    of those misses 40 has probability 1e-8."""
+    rows = good_rows(900)
+    north = [row for row in rows if row["ward"] == "north"][:60]
+    bought.write([*north, *(row for row in rows if row["ward"] != "north")])
+    bought.edit(bought.policy, ATTRIBUTES, f"k: 40\n    {ATTRIBUTES}")
+    folder, claims = released(bought)
+    assert claims["data"]["margins"]["use"]["unfit"] == ["ward"]
+    assert "Do not use these rows for: ward." in (folder / "README.md").read_text()
+    assert "Do not use these rows for: ward." in capsys.readouterr().out
+    add_gate(bought, "absent_values", "at_most: 0")
+    bought.edit(bought.policy, "version: 1", "version: 2")
+    assert crowdgate("release", bought.policy, "--as-of", SLOT) == 3
+    assert "absent_values at most 0" in capsys.readouterr().out
+
+
+def test_readme_page_and_result_say_first_what_the_rows_are_good_for(
+    bought: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, claims = released(bought)
+    use = claims["data"]["margins"]["use"]
+    share = use["represented"]
+    assert Fraction(share["low"]) <= Fraction(share["share"]) <= Fraction(share["high"])
+    said = f"These rows represent about {float(100 * Fraction(share['share'])):g} % of the full table"
+    agreed = f"Their weights agree with {use['met']} of {use['cells']} noisy counts"
+    first = " ".join((folder / "README.md").read_text().split("\n\n")[1].split())
+    page = tmp_path / "page.md"
+    capsys.readouterr()
+    assert crowdgate("report", "release", folder, "--page", page) == 0
+    for text in (first, page.read_text()):
+        assert said in text
+        assert agreed in text
+
+
+def test_a_statement_on_use_that_the_rows_do_not_give_is_refused(published: Path, copy: Path) -> None:
+    for edit in ({"represented": {"share": "0.5", "low": "0.4", "high": "0.6"}}, {"met": 1}, {"unfit": ["age"]}):
+        forged = Path(shutil.copytree(published, copy.parent / "-".join(edit)))
+        reseal(forged, lambda said, edit=edit: said["data"]["margins"]["use"].update(edit))  # type: ignore[misc]
+        with pytest.raises(VerificationFailed, match="description of the data differs"):
+            verify(forged)
+
+
 def test_all_rows_of_a_class_have_one_weight_and_the_tables_say_what_weights_add_up_to(published: Path) -> None:
     rows, margins = pd.read_parquet(published / "data.parquet"), pd.read_parquet(published / "margins.parquet")
     assert (rows.groupby(["age", "ward"], observed=True)["weight"].nunique() == 1).all()

@@ -1,5 +1,6 @@
 """Measures of weighted rows: identities against enumeration, figures against hand-made margins, and coverage."""
 
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from crowdgate.candidate import Candidate, Measurement, WeightedCells, WeightedRows
 from crowdgate.histogram import Histogram
 from crowdgate.measures import MEASURES
-from crowdgate.measures.weighted_rows import _released_people, effective_rows, represented_share
+from crowdgate.measures.weighted_rows import _released_people, effective_rows, represented_share, unfit_columns
 from crowdgate.policy.policy import GateRule
 from tests.examples import examples
 from tests.measures.test_measures import gate, static
@@ -48,7 +49,7 @@ def measured(
 
 def test_met_cells_are_counted_in_tables_of_one_and_two_columns_and_an_absent_cell_counts_as_0() -> None:
     # met: x 0 and 2; y 1; of pairs all but the 30 people of (1, 0)
-    assert measured("margins_met") == Measurement.exact((2 + 1 + 5) / 11)
+    assert measured("margins_met") == Measurement.exact(Fraction(8, 11))
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,15 @@ def test_the_greatest_share_error_is_that_of_the_margin_farthest_away() -> None:
     assert found.value == pytest.approx(0.3)  # x = 1: 0 of 72, and 30 of 100
     assert float(found.lower) == pytest.approx(25 / 105)
     assert float(found.upper) == pytest.approx(35 / 95)
+
+
+def test_columns_that_rows_misstate_are_named() -> None:
+    """x has an absent value of 30 people of 100. y is right, until its share is surely off by more than .05."""
+    assert unfit_columns(WeightedRows(ROWS.counts, MARGINS)) == ("x",)
+    wrong = cells(("y",), [15, 10], [50, 22], [98, 2])
+    assert unfit_columns(WeightedRows(ROWS.counts, (MARGINS[0], wrong))) == ("y",)
+    near = cells(("y",), [15, 10], [64, 8], [98, 2])
+    assert unfit_columns(WeightedRows(ROWS.counts, (MARGINS[0], near))) == ()
 
 
 def test_nothing_is_measured_without_margins_or_rows_and_a_noisy_total_hides_shares() -> None:

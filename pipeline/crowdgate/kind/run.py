@@ -131,7 +131,8 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class CommittedRelease:
-    """A staged release that the ledger has committed to."""
+    """A staged release that the ledger has committed to. `use` states what recipients can use it for."""
 
     staged: StagedRelease
     verdicts: tuple[Verdict, ...]
+    use: str = ""

@@ -20,6 +20,7 @@ enumerate both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ WAYS, SIZE = "ways", "size"
 NORMAL_95 = 1.6448536269514722
 """The 95 % quantile of the standard normal distribution."""
 MOST_WAYS = 2
+MANY, FAR = 0.01, 0.05
+"""The share of the table from which an absent value makes a column unfit, and the error of a share that does."""
 
 Read = Callable[["Histogram", WeightedRows, Static, "GateRule"], Measurement | None]
 
@@ -56,16 +59,16 @@ def _margins(weighted: WeightedRows, ways: int) -> Iterator[WeightedCells]:
     return (each for each in weighted.margins if 1 <= len(each.columns) <= ways)
 
 
-def met_share(weighted: WeightedRows) -> float | None:
-    """Return the share of the cells of all margins of one and two columns whose interval holds the sum of weights (0
-    without a released row); None without such a margin."""
+def met_cells(weighted: WeightedRows) -> tuple[int, int]:
+    """Return the number of cells of margins of one and two columns whose interval holds the sum of weights (0 without a
+    released row), and the number of all these cells."""
     held = [(each.lower <= each.weighted) & (each.weighted <= each.upper) for each in _margins(weighted, MOST_WAYS)]
-    return float(np.concatenate(held).mean()) if held else None
+    return sum(int(each.sum()) for each in held), sum(map(len, held))
 
 
 def _met(_: Histogram, weighted: WeightedRows, *__: object) -> Measurement | None:
-    share = met_share(weighted)
-    return None if share is None else Measurement.exact(share)
+    met, cells = met_cells(weighted)
+    return Measurement.exact(Fraction(met, cells)) if cells else None
 
 
 def represented_share(counts: Integers, weighted: WeightedRows, beta: float, k: int) -> Measurement | None:
@@ -149,6 +152,21 @@ def _share_errors(margin: WeightedCells, total: WeightedCells) -> np.ndarray[tup
     nearest = np.maximum(np.maximum(low - share, share - high), 0)
     farthest = np.maximum(np.abs(share - low), np.abs(share - high))
     return np.stack([error, np.minimum(nearest, error), np.maximum(farthest, error)])
+
+
+def unfit_columns(weighted: WeightedRows) -> tuple[str, ...]:
+    """Return the columns that the rows misstate, by their margins: a value of at least `MANY` of the full table's rows
+    has no released row, or the weighted share of a value is surely off by more than `FAR`."""
+    total = next((each for each in weighted.margins if not each.columns), None)
+    if total is None:
+        return ()
+    least = max(1, int(MANY * float(total.estimate[0])))
+    return tuple(each.columns[0] for each in _margins(weighted, 1) if _is_unfit(each, total, least))
+
+
+def _is_unfit(margin: WeightedCells, total: WeightedCells, least: int) -> bool:
+    known = total.weighted[0] > 0 and total.lower[0] > 0
+    return bool(len(absent_cells(margin, least))) or (known and bool((_share_errors(margin, total)[1] > FAR).any()))
 
 
 def _worst(_: Histogram, weighted: WeightedRows, *__: object) -> Measurement | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
 from crowdgate.histogram import Histogram
+from crowdgate.kinds.rows.manifest_fields import UseFields
 from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
@@ -51,12 +52,13 @@ class RowsCandidate(Candidate):
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
     """Rows by class, with the columns and all their values; which columns are numbers or days in order; margins and
-    weights, if the policy has margins."""
+    weights, if the policy has margins, and what the weighted rows can be used for."""
 
     rows: Histogram
     columns: tuple[DictionaryEntry, ...]
     ordered: tuple[bool, ...]
     weighting: CalibratedMargins | None = None
+    use: UseFields | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -28,6 +28,7 @@ def page(said: RowsManifest, held: PublishedRows) -> KindPage:
         "k": safe.k,
         "rows": safe.rows,
         "inherited": safe.inherited,
+        "uses": said.use_text,
         "choice": [] if safe.choice is None else [_choice_text(safe.choice, said.format)],
     }
     own = _first_format_values(said, held) if said.format == 1 else _second_format_values(said, held)

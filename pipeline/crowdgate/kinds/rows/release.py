@@ -25,6 +25,7 @@ from crowdgate.kinds.rows.manifest_fields import (
 )
 from crowdgate.kinds.rows.margins import margin_fit, weighted_rows
 from crowdgate.kinds.rows.plan import VIEW
+from crowdgate.kinds.rows.use import use_fields
 from crowdgate.kinds.rows.utility import utility
 from crowdgate.kinds.rows.weights import bounds
 from crowdgate.manifest import json_fields
@@ -95,7 +96,10 @@ def publish(candidate: RowsCandidate, contract: Contract) -> PublishedRows:
     told = [name for name in levels if name in released_columns({n: level.name for n, level in levels.items()})]
     columns = entries([(contract.by_name[name], levels[name]) for name in told])
     ordered = tuple(map(static.ordered, told))
-    return PublishedRows(project(candidate.rows, told), columns, ordered, candidate.weighting)
+    weighted, use = candidate.weighted, None
+    if weighted is not None:
+        use = use_fields(candidate.rows.counts, weighted, static.beta, static.least_class)
+    return PublishedRows(project(candidate.rows, told), columns, ordered, candidate.weighting, use)
 
 
 def data_fields(held: PublishedRows) -> RowsData:
@@ -114,7 +118,7 @@ def _margins_data(held: PublishedRows, weighting: CalibratedMargins) -> MarginsD
     return MarginsData(
         levels=levels, cells=sum(len(each.rows) for each in found),
         represented=sum(int((each.rows > 0).sum()) for each in found),
-        met=sum(int((each.residual == 0).sum()) for each in found),
+        met=sum(int((each.residual == 0).sum()) for each in found), use=held.use,
     )  # fmt: skip
 
 
