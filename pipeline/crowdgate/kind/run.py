@@ -42,7 +42,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """The public outcome of a release; `plain` states it in a sentence. `repeated`: an earlier run had this outcome."""
+    """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
+    `repeated`: an earlier run had this outcome."""
 
     __repr__ = short_repr
 
@@ -53,6 +54,7 @@ class Result:
     verdicts: tuple[Verdict, ...]
     plain: str = ""
     repeated: bool = False
+    use: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""

@@ -344,7 +344,7 @@ class Manifest(ManifestFields):
 
     @property
     def use_text(self) -> str:
-        """What recipients can use the data for, in sentences; empty unless a kind states it."""
+        """Uses that the data allow, in sentences; empty unless a kind states them."""
         return ""
 
     def sealed(self) -> bytes:

@@ -257,6 +257,5 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
-    use = f" {ready.use}" if ready.use else ""
-    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)}{use}"
-    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)
+    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
+    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain, use=ready.use)

@@ -101,7 +101,7 @@ class RepresentedFields(ManifestFields):
 
 
 class UseFields(ManifestFields):
-    """What recipients can use the weighted rows for."""
+    """Uses that the weighted rows allow: people represented, counts met, and unfit columns."""
 
     represented: RepresentedFields | None = None
     """The share of the full table that is represented; missing if noise hides the total."""
@@ -137,7 +137,7 @@ class MarginsData(ManifestFields):
     met: Count
     """The number of these cells whose interval holds the sum of weights."""
     use: UseFields | None = None
-    """What the rows can be used for; missing in earlier releases of this format."""
+    """Uses that the rows allow; missing in earlier releases of this format."""
 
 
 class RowsData(ManifestFields):
@@ -166,6 +166,6 @@ class RowsManifest(Manifest):
 
     @property
     def use_text(self) -> str:
-        """What recipients can use the rows for, in sentences."""
+        """Uses that the rows allow, in sentences."""
         margins = self.data.margins
         return "" if margins is None or margins.use is None else margins.use.text

@@ -1,4 +1,4 @@
-"""What recipients can use weighted rows for: people represented, counts met, and columns to leave alone.
+"""Uses that weighted rows allow: people represented, counts met, and columns to leave alone.
 
 Everything follows from the published files. The manifest holds it, and README, page and result print it from there.
 """
