@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.arrays import Bools, Floats
+from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.contracts.contract import Attribute, Role
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class OutputType(StrEnum):
     """Output: numbers with standard errors."""
     PAIRS = "pairs"
     """Output: noisy distances between released rows and the table, for all pairs of attributes."""
+    MARGINS = "margins"
+    """Output: weights of released rows, beside the noisy margins of the table."""
     TABLE = "table"
     """Confidential: the whole table at the released levels."""
     SAMPLE = "sample"
@@ -198,6 +200,34 @@ class PairErrors:
     trusted: float
 
 
+@dataclass(frozen=True, eq=False)
+class WeightedCells:
+    """A noisy margin of the full table beside the released rows, as flat arrays by cell.
+
+    `columns` are the margin's columns; `rows` and `weighted` are the number of released rows and the sum of their
+    weights; `estimate`, `unbiased`, `error`, `lower` and `upper` are the published count, its unbiased estimate, the
+    standard error and the 95 % interval.
+    """
+
+    columns: tuple[str, ...]
+    rows: Integers
+    weighted: Floats
+    estimate: Floats
+    unbiased: Floats
+    error: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """The weight of each class of released rows, in whole units, and all margins; the margin without columns is the
+    total."""
+
+    weights: Integers
+    margins: tuple[WeightedCells, ...]
+
+
 @dataclass(frozen=True)
 class Input:
     """Counts of the table as in its files, before anything is dropped, in privacy units (rows, or people identified by
@@ -218,15 +248,16 @@ class Input:
 class Candidate:
     """A release that is not published yet. A part that it does not have is None, and measures of this part return None.
 
-    `rows`, `cells` and `pairs` are the output to publish. `register` counts the records of the public register that the
-    policy names, at the released levels of the attributes that it shares with the rows. `table`, `sample` and `input`
-    are confidential: nothing computed from them is published without paid `noise`.
+    `rows`, `cells`, `pairs` and `weighted` are the output to publish. `register` counts the records of the public
+    register that the policy names, at the released levels of the attributes that it shares with the rows. `table`,
+    `sample` and `input` are confidential: nothing computed from them is published without paid `noise`.
     """
 
     static: Static
     rows: Histogram | None = None
     cells: tuple[PublishedCells, ...] | None = None
     pairs: PairErrors | None = None
+    weighted: WeightedRows | None = None
     register: Histogram | None = None
     table: Histogram | None = None
     sample: Histogram | None = None

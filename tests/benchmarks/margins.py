@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crowdgate.accounting.safe_k import least_k
-from crowdgate.candidate import Static
-from crowdgate.guarantee import Guarantee, Part
+from crowdgate.guarantee import Part
 from crowdgate.histogram import Histogram, generalise, project
 from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
-from crowdgate.kinds.rows.candidate import PublishedMargin, PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.candidate import PublishedMargin, PublishedRows
 from crowdgate.kinds.rows.margins import cells, margin_fit
 from crowdgate.ledger.key import draw_key
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
@@ -109,8 +108,8 @@ def covered(people: People, draws: int) -> Covered:
 def _true(full: Histogram, safe: SafeK, levels: Mapping[str, str]) -> Floats:
     """The true counts of a table."""
     lookup = {(name, at): np.arange(len(safe.levels[name]), dtype=np.int32) for name, at in levels.items()}
-    sizes = [len(safe.levels[name]) for name in levels]
-    out = np.zeros(int(np.prod(sizes)))
+    sizes = {(name, at): len(safe.levels[name]) for name, at in levels.items()}
+    out = np.zeros(int(np.prod(list(sizes.values()))))
     np.add.at(out, cells(full, levels, lookup, sizes), full.counts)
     return out
 
@@ -119,14 +118,8 @@ def weighted_release(people: People) -> Weighted:
     """Return one release of the table."""
     safe, full = mechanism(people)
     made = safe.protect(full, bernoulli_subsampler(draw_key(), BETA))
-    part = Part("mechanism", EPSILON, DELTA)
-    static = Static(Guarantee.of((part,), "add-remove", "row"), (EPSILON, DELTA), (EPSILON, DELTA), full.rows, safe.k,
-                    safe.levels, {})  # fmt: skip
-    candidate = RowsCandidate(
-        static=static, rows=made.output, table=made.full, sample=made.sample, margins=made.margins
-    )
     assert made.margins is not None
-    bought = calibrated_margins(BETA, candidate, made.margins, people.contract)
+    bought = calibrated_margins(BETA, made.output, safe.levels, made.margins, people.contract)
     columns = entries([(people.contract.by_name[name], level) for name, level in safe.levels.items()])
     held = PublishedRows(made.output, columns, (False,) * len(columns), bought)
     errors: dict[int, list[Floats]] = {1: [], 2: []}

@@ -56,6 +56,91 @@ def test_margins_are_a_part_of_the_guarantee_and_of_what_k_is_left(bought: Works
     assert (folder / "counts.csv").exists() is False
 
 
+USES = {
+    "represented_share": ("at_least: 0.5", "at_least: 1.1"), "worst_share_error": ("at_most: 0.9", "at_most: 0.0001"),
+    "margins_met": ("at_least: 0.1", "at_least: 1.1"), "absent_values": ("at_most: 4", "at_most: -1"),
+    "effective_rows": ("at_least: 10", "at_least: 999"),
+}  # fmt: skip
+"""Limits that a release of the clinic meets and does not meet, by measure of weighted rows."""
+LAST = "    - {measure: released_rows, at_least: 0}\n"
+
+
+def add_gate(workshop: Workshop, measure: str, limit: str) -> None:
+    workshop.edit(workshop.policy, LAST, f"{LAST}    - {{measure: {measure}, {limit}}}\n")
+
+
+def test_gates_on_weighted_rows_are_measured_again_by_verify(bought: Workshop) -> None:
+    for measure, (met, _) in USES.items():
+        add_gate(bought, measure, met)
+    folder, claims = released(bought)
+    verdicts = {gate["measure"]: gate for gate in claims["verdicts"]}
+    assert {verdicts[measure]["outcome"] for measure in USES} == {"pass"}
+    for measure in USES:
+        forged = Path(shutil.copytree(folder, folder.parent / measure))
+        edit = {"value": "0.77", "low": "0.77", "high": "0.77"}
+        reseal(forged, lambda said, name=measure, edit=edit: next(  # type: ignore[misc]
+            gate for gate in said["verdicts"] if gate["measure"] == name).update(edit))  # fmt: skip
+        with pytest.raises(VerificationFailed, match=f"{measure}: the value in the manifest differs"):
+            verify(forged)
+
+
+@pytest.mark.parametrize("measure", USES)
+def test_a_gate_on_weighted_rows_withholds(measure: str, bought: Workshop) -> None:
+    add_gate(bought, measure, USES[measure][1])
+    assert crowdgate("release", bought.policy, "--as-of", SLOT) == 3
+
+
+def test_a_gate_on_weighted_rows_needs_margins(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    add_gate(workshop, "margins_met", "at_least: 0.1")
+    assert crowdgate("check", workshop.policy) == 2
+    assert "the policy has no margins" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_ward_whose_people_have_no_row_is_named_first_and_withheld_by_a_gate(
+    bought: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """60 people of one ward, 30 of each age, are too few for classes of 40; the other classes have 150 people. That one
+    of those misses 40 has probability 1e-8."""
+    rows = good_rows(900)
+    north = [row for row in rows if row["ward"] == "north"][:60]
+    bought.write([*north, *(row for row in rows if row["ward"] != "north")])
+    bought.edit(bought.policy, ATTRIBUTES, f"k: 40\n    {ATTRIBUTES}")
+    folder, claims = released(bought)
+    assert claims["data"]["margins"]["use"]["unfit"] == ["ward"]
+    assert "Do not use these rows for: ward." in (folder / "README.md").read_text()
+    assert "Do not use these rows for: ward." in capsys.readouterr().out
+    add_gate(bought, "absent_values", "at_most: 0")
+    bought.edit(bought.policy, "version: 1", "version: 2")
+    assert crowdgate("release", bought.policy, "--as-of", SLOT) == 3
+    assert "absent_values at most 0" in capsys.readouterr().out
+
+
+def test_readme_page_and_result_say_first_what_the_rows_are_good_for(
+    bought: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, claims = released(bought)
+    use = claims["data"]["margins"]["use"]
+    share = use["represented"]
+    assert Fraction(share["low"]) <= Fraction(share["share"]) <= Fraction(share["high"])
+    said = f"These rows represent about {float(100 * Fraction(share['share'])):g} % of the full table"
+    agreed = f"Their weights agree with {use['met']} of {use['cells']} noisy counts"
+    first = " ".join((folder / "README.md").read_text().split("\n\n")[1].split())
+    page = tmp_path / "page.md"
+    capsys.readouterr()
+    assert crowdgate("report", "release", folder, "--page", page) == 0
+    for text in (first, page.read_text()):
+        assert said in text
+        assert agreed in text
+
+
+def test_a_statement_on_use_that_the_rows_do_not_give_is_refused(published: Path, copy: Path) -> None:
+    for edit in ({"represented": {"share": "0.5", "low": "0.4", "high": "0.6"}}, {"met": 1}, {"unfit": ["age"]}):
+        forged = Path(shutil.copytree(published, copy.parent / "-".join(edit)))
+        reseal(forged, lambda said, edit=edit: said["data"]["margins"]["use"].update(edit))  # type: ignore[misc]
+        with pytest.raises(VerificationFailed, match="description of the data differs"):
+            verify(forged)
+
+
 def test_all_rows_of_a_class_have_one_weight_and_the_tables_say_what_weights_add_up_to(published: Path) -> None:
     rows, margins = pd.read_parquet(published / "data.parquet"), pd.read_parquet(published / "margins.parquet")
     assert (rows.groupby(["age", "ward"], observed=True)["weight"].nunique() == 1).all()

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
-from crowdgate.kinds.rows.page import effective_sample_size
 from crowdgate.kinds.tables.recount import CellNoise, noisy_problems
 from crowdgate.mechanisms.tables.accuracy import exact_cells
 from crowdgate.noisy_counts.recount import CountCells
@@ -34,18 +33,6 @@ def test_an_interval_whose_last_bit_is_another_machines_is_accepted(last_bits: f
 
 def test_an_interval_that_is_moved_is_refused() -> None:
     assert problems(1 + 1e-10) == ["an interval does not follow from value and standard error"]
-
-
-@pytest.mark.parametrize("classes", [5, 12, 20, 100])
-@pytest.mark.parametrize("weight", [14_286, 17_000, 33_333])
-def test_equal_weights_tell_as_much_as_all_rows(classes: int, weight: int) -> None:
-    """Sums of floats give one row less for some of these, and for others on another processor."""
-    assert effective_sample_size(np.full(classes, 13), np.full(classes, weight)) == 13 * classes
-
-
-def test_unequal_weights_tell_as_much_as_fewer_rows() -> None:
-    assert effective_sample_size(np.array([10, 10]), np.array([10_000, 30_000])) == 16
-    assert effective_sample_size(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)) == 0
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

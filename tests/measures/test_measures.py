@@ -147,14 +147,14 @@ def test_a_measure_whose_facts_contradict_each_other_is_not_made(wrong: dict[str
 
 
 LARGER_IS_BETTER = {
-    "anonymity_set_quartile", "distinct_diversity", "entropy_diversity", "smallest_class", "trusted_pairs",
-    "trusted_share",
+    "anonymity_set_quartile", "distinct_diversity", "effective_rows", "entropy_diversity", "margins_met",
+    "represented_share", "smallest_class", "trusted_pairs", "trusted_share",
 }  # fmt: skip
 EITHER_SIDE = {"kept_share_in_audit", "released_classes", "released_rows", "smallest_trusted_cell"}
 MAY_JUMP = {
-    "anonymity_set_quartile", "beta_likeness", "delta_disclosure", "distinct_diversity", "entropy_diversity",
-    "population_uniques", "sample_uniques", "smallest_class", "smallest_trusted_cell", "suppressed_share",
-    "t_closeness", "trusted_pairs", "trusted_share",
+    "absent_values", "anonymity_set_quartile", "beta_likeness", "delta_disclosure", "distinct_diversity",
+    "effective_rows", "entropy_diversity", "margins_met", "population_uniques", "sample_uniques", "smallest_class",
+    "smallest_trusted_cell", "suppressed_share", "t_closeness", "trusted_pairs", "trusted_share", "worst_share_error",
 }  # fmt: skip
 """Measures of data for which past values do not bound the next one: the maximum of many, or a share of few."""
 

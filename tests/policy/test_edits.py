@@ -8,6 +8,7 @@ import pytest
 
 from crowdgate.review.files import ERROR, WARNING, Remark, lint, lint_files
 from tests.policy.edits import AS_IT_WAS, BAD, DANGEROUS, GOOD, ROWS, Bad, Change, Dangerous
+from tests.policy.test_policy_files import with_gate_on_use
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,6 +18,7 @@ def home(tmp_path: Path) -> Path:
     for folder in ("policies", "data_contracts"):
         left_out = shutil.ignore_patterns("*.parquet", "*.py", "*.md", "schema", "__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+    with_gate_on_use(tmp_path / ROWS)
     return tmp_path
 
 

@@ -63,6 +63,15 @@ class Copy:
         return caught.value.problems
 
 
+def with_gate_on_use(policy: Path) -> None:
+    """Add a gate on weighted rows to a copy of the bundled policy, unless it has one: CG216 warns without."""
+    text, place = policy.read_text(encoding="utf-8"), "    - {measure: released_rows, at_least: 80000}\n"
+    if "represented_share" not in text:
+        assert place in text
+        gate = "    - {measure: represented_share, at_least: 0.7}\n"
+        policy.write_text(text.replace(place, f"{gate}{place}"), encoding="utf-8")
+
+
 def copy_to(root: Path) -> Copy:
     for folder in ("policies", "data_contracts"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("*.parquet", "*.py", "__pycache__"))

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.candidate import OutputType
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.run import Request
 from crowdgate.kinds import KINDS
@@ -145,7 +146,7 @@ def gate(measure: str, limit: Json) -> Json:
 
 def fitting(mechanism: Json) -> st.SearchStrategy[tuple[Json, list[Json]]]:
     """Return a strategy of a mechanism with gates that suit it."""
-    shapes = KINDS[mechanism["kind"]].shapes
+    shapes = KINDS[mechanism["kind"]].shapes - (set() if "margins" in mechanism else {OutputType.MARGINS})
     known = sorted(name for name, measure in MEASURES.items() if measure.shape in shapes)
     judged = st.lists(st.builds(gate, st.sampled_from(known), limits), max_size=2, unique_by=lambda g: g["measure"])
     return st.tuples(st.just(mechanism), judged)

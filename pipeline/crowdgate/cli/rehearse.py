@@ -44,6 +44,8 @@ def show(found: RehearsalResult) -> None:
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")
+    if found.result.use:
+        typer.echo(found.result.use)
     print_verdicts(found.verdicts, every=True)
     typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")
     if found.result.path is not None:

@@ -74,7 +74,8 @@ def of_manifest(said: Manifest) -> EndedRun:
     """Return the facts about the run of a published release, from its manifest."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
     cost = said.guarantee.epsilon, said.guarantee.delta
-    return EndedRun(said.release.id, "published", *cost, _summary(said), verdicts, said)
+    plain = f"{_summary(said)} {said.use_text}".rstrip()
+    return EndedRun(said.release.id, "published", *cost, plain, verdicts, said)
 
 
 def _summary(said: Manifest) -> str:

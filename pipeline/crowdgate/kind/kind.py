@@ -198,6 +198,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def unproved(self, manifest: X) -> str:
         """Sentence about the data: the changes that nothing but a signature or the ledger can tell."""
 
+    def shapes_of(self, spec: S) -> frozenset[OutputType]:
+        """Output types of the candidates of a specification; all of the kind's unless it has optional ones."""
+        del spec
+        return self.shapes
+
     def gate_attributes(self, spec: S) -> Sequence[str]:
         """Attributes that gates may name; none unless a kind publishes rows of people."""
         del spec

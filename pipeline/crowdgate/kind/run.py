@@ -44,10 +44,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """The public outcome of a release; `plain` states it in a sentence. `repeated`: an earlier run had this outcome.
-
-    A release that was held ended before it was charged.
-    """
+    """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
+    `repeated`: an earlier run had this outcome. A release that was held ended before it was charged."""
 
     __repr__ = short_repr
 
@@ -58,6 +56,7 @@ class Result:
     verdicts: tuple[Verdict, ...]
     plain: str = ""
     repeated: bool = False
+    use: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -136,7 +135,8 @@ class JudgedCandidate:
 
 @dataclass(frozen=True)
 class CommittedRelease:
-    """A staged release that the ledger has committed to."""
+    """A staged release that the ledger has committed to. `use` states what recipients can use it for."""
 
     staged: StagedRelease
     verdicts: tuple[Verdict, ...]
+    use: str = ""

@@ -404,6 +404,11 @@ class Manifest(ManifestFields):
             raise ValueError("a joint cost, from format 3 on")
         return self
 
+    @property
+    def use_text(self) -> str:
+        """Uses that the data allow, in sentences; empty unless a kind states them."""
+        return ""
+
     def sealed(self) -> bytes:
         """Return the bytes of the manifest's file as they are published: canonical JSON."""
         return canonical(self.to_json())

@@ -13,6 +13,7 @@ from crowdgate.measures import (
     released_rows,
     small_classes,
     tables,
+    weighted_rows,
 )
 from crowdgate.measures.base import Aspect, BetterSide, Measure, MeasureClass
 
@@ -37,6 +38,11 @@ MEASURES: dict[str, Measure] = {
         released_rows.RELEASED_ROWS,
         released_rows.RELEASED_CLASSES,
         released_rows.SMALLEST_CLASS,
+        weighted_rows.MARGINS_MET,
+        weighted_rows.REPRESENTED_SHARE,
+        weighted_rows.ABSENT_VALUES,
+        weighted_rows.EFFECTIVE_ROWS,
+        weighted_rows.WORST_SHARE_ERROR,
         register_matches.REGISTER_MATCHES,
         register_matches.REGISTER_MATCH_SHARE,
         conditions.DISTINCT_DIVERSITY,

@@ -64,6 +64,11 @@ OPTIONS: Mapping[str, Option] = {
         "How many days old the recorded audit may be.",
     ),
     "quartile": Option(_whole_number_check(1, 3), "1, 2 (the median) or 3", "Which quartile: 1, 2 or 3."),
+    "ways": Option(
+        _whole_number_check(1, 2),
+        "1 (single values) or 2 (pairs of values too)",
+        "The greatest number of columns of the margins whose cells are counted. By default 1.",
+    ),
     "size": Option(
         _whole_number_check(1, GREATEST_K),
         "a whole number of rows or people, from 1 to 1e9",
@@ -75,6 +80,7 @@ OPTIONS: Mapping[str, Option] = {
 
 DEFAULTS: Mapping[str, Fraction] = {
     "weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1),
+    "ways": Fraction(1),
 }  # fmt: skip
 """Values of options that are not stated (for `size`, if it is optional)."""
 

@@ -59,6 +59,10 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
         fitting = [name for name, known in MEASURES.items() if known.shape in kind.shapes]
         yield problem_at(bundle, (*at, "measure"), found, expected_names(fitting, rule.measure, A_MEASURE, LISTED))
         return
+    if measure.shape not in kind.shapes_of(bundle.policy.spec.mechanism):
+        found = f"{rule.measure} compares weighted rows with margins, and the policy has no margins"
+        yield problem_at(bundle, (*at, "measure"), found, "margins: {epsilon: ...} beside the attributes")
+        return
     if measure.reads is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
         yield problem_at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")

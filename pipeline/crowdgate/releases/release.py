@@ -264,7 +264,7 @@ def stage(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     digest, number = staged.manifest_digest, reserved.charge.number
     run.ledger.commit(run.id, State.COMMITTED, digest, run.place, commitment, number)
-    return CommittedRelease(staged, judged.verdicts)
+    return CommittedRelease(staged, judged.verdicts, written.manifest.use_text)
 
 
 def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
@@ -274,5 +274,5 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
-    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)}"
-    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain)
+    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
+    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain, use=ready.use)

@@ -1,12 +1,14 @@
 """Turn noisy margins into published ones: consistent tables, and weights of the released rows."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level, coarser_codes
-from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, RowsCandidate
+from crowdgate.histogram import Histogram
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin
 from crowdgate.kinds.rows.weights import weights_of
 from crowdgate.mechanisms.rows.margins import DrawnMargins
 from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
@@ -18,21 +20,20 @@ Levels = dict[tuple[str, str], Level]
 
 
 def calibrated_margins(
-    beta: Fraction, candidate: RowsCandidate, drawn: DrawnMargins, contract: Contract
+    beta: Fraction, rows: Histogram, released: Mapping[str, Level], drawn: DrawnMargins, contract: Contract
 ) -> CalibratedMargins:
     """Return the noisy margins made consistent with each other, and a weight for each class of released rows:
     post-processing of noisy margins and released rows."""
     answers = consistent_answers(drawn.mechanism, drawn.noisy, RELATIVE)
     margins = tuple(_margin(each) for each in answers if isinstance(each, TableAnswer))
-    released, used = candidate.static.levels, _margin_levels(drawn)
+    used = _margin_levels(drawn)
     lookup: Lookup = {axis: coarser_codes(released[axis[0]], level) for axis, level in used.items()}
     further = [(name, level) for (name, _), level in used.items() if level.name != released[name].name]
     named: list[tuple[Attribute, Level]] = [(contract.by_name[name], level) for name, level in further]
     both = [pair for each, level in named for pair in ((each, released[each.name]), (each, level))]
-    return CalibratedMargins(
-        margins, weights_of(candidate.rows, beta, margins, lookup, {axis: len(level) for axis, level in used.items()}),
-        entries(named), list(coarser(both)), lookup,
-    )  # fmt: skip
+    sizes = {axis: len(level) for axis, level in used.items()}
+    weights = weights_of(rows, beta, margins, lookup, sizes)
+    return CalibratedMargins(margins, weights, entries(named), list(coarser(both)), lookup, sizes)
 
 
 def _margin(answer: TableAnswer) -> PublishedMargin:

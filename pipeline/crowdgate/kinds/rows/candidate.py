@@ -6,23 +6,15 @@ from dataclasses import dataclass
 from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms.rows.margins import DrawnMargins
+from crowdgate.kinds.rows.manifest_fields import UseFields
 from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
 
 Lookup = Mapping[tuple[str, str], Codes]
 """Maps a column and its level in the margins to an array: the code of each released value at that level."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RowsCandidate(Candidate):
-    """Released rows, noisy margins if any, and the table and the sample at the released levels."""
-
-    rows: Histogram
-    table: Histogram
-    sample: Histogram
-    margins: DrawnMargins | None = None
+Sizes = Mapping[tuple[str, str], int]
+"""Maps a column and its level in the margins to the number of values of that level."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,25 +27,38 @@ class PublishedMargin(CountCells):
 
 @dataclass(frozen=True, eq=False)
 class CalibratedMargins:
-    """Margins of the full table; the weight of each class of released rows, as a whole multiple of 1/`GRID`; and the
-    levels that only margins have: their values, and for each value of the rows the value at that level."""
+    """Margins of the full table; the weight of each class of released rows, as a whole multiple of 1/`GRID`; the levels
+    that only margins have: their values, and for each value of the rows the value at that level; and the number of
+    values of each level of the margins."""
 
     margins: tuple[PublishedMargin, ...]
     weights: Integers
     entries: tuple[DictionaryEntry, ...]
     coarser: Sequence[CoarserLine]
     lookup: Lookup
+    sizes: Sizes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowsCandidate(Candidate):
+    """Released rows, their weights and margins if any, and the table and the sample at the released levels."""
+
+    rows: Histogram
+    table: Histogram
+    sample: Histogram
+    weighting: CalibratedMargins | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
     """Rows by class, with the columns and all their values; which columns are numbers or days in order; margins and
-    weights, if the policy has margins."""
+    weights, if the policy has margins, and what the weighted rows can be used for."""
 
     rows: Histogram
     columns: tuple[DictionaryEntry, ...]
     ordered: tuple[bool, ...]
     weighting: CalibratedMargins | None = None
+    use: UseFields | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -38,8 +38,12 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
     name = "safe_k_anonymity"
     serves = "rows of real people at coarse levels, where no combination may be invented"
     spec = SafeKAnonymity
-    shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE))
+    shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE,
+                        OutputType.MARGINS))  # fmt: skip
     spends = frozenset(("mechanism", CHOICE_PART, JOINT_PART, MARGINS_PART))
+
+    def shapes_of(self, spec: SafeKAnonymity) -> frozenset[OutputType]:
+        return self.shapes if spec.margins is not None else self.shapes - {OutputType.MARGINS}
 
     def gate_attributes(self, spec: SafeKAnonymity) -> Sequence[str]:
         from crowdgate.kinds.rows.plan import gate_attributes
@@ -74,7 +78,8 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
     def publish(self, mechanism: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
         from crowdgate.kinds.rows.release import publish
 
-        return publish(mechanism, candidate, contract)
+        del mechanism
+        return publish(candidate, contract)
 
     def files(self, manifest: RowsManifest, published: PublishedRows, formats: Formats) -> Mapping[str, Writer]:
         from crowdgate.kinds.rows.files import files

@@ -88,6 +88,42 @@ class RowsLevelFields(ManifestFields):
     """The number of values at this level."""
 
 
+class RepresentedFields(ManifestFields):
+    """The estimated share of the full table's rows whose combination of values has a released row, in hundredths, with
+    limits of one-sided level 95 %."""
+
+    share: Exact
+    """The estimated share."""
+    low: Exact
+    """The lower limit."""
+    high: Exact
+    """The upper limit."""
+
+
+class UseFields(ManifestFields):
+    """Uses that the weighted rows allow: people represented, counts met, and unfit columns."""
+
+    represented: RepresentedFields | None = None
+    """The share of the full table that is represented; missing if noise hides the total."""
+    met: Count
+    """The number of cells of margins of one and two columns whose interval holds the sum of weights."""
+    cells: Count
+    """The number of cells of margins of one and two columns."""
+    unfit: Annotated[tuple[Label, ...], FailFast(), Field(max_length=10_000)]
+    """The columns that the rows misstate: a value of many rows of the full table is absent, or a share is wrong."""
+
+    @property
+    def text(self) -> str:
+        """The statement in sentences."""
+        share, unfit = self.represented, ", ".join(self.unfit)
+        known = "The share of the full table that these rows represent is unknown (the noise is too large)."
+        if share is not None:
+            shown = " to ".join(f"{float(100 * each):g}" for each in (share.low, share.high))
+            known = f"These rows represent about {float(100 * share.share):g} % of the full table ({shown} %)."
+        agreed = f"Their weights agree with {self.met} of {self.cells} noisy counts in tables of one or two columns."
+        return f"{known} {agreed}" + (f" Do not use these rows for: {unfit}." if unfit else "")
+
+
 class MarginsData(ManifestFields):
     """Number of cells of all margins; of these, those with a released row; and of those, the cells that the weighted
     rows meet: their weights add up to a number inside the cell's interval."""
@@ -100,6 +136,8 @@ class MarginsData(ManifestFields):
     """The number of cells with a released row."""
     met: Count
     """The number of these cells whose interval holds the sum of weights."""
+    use: UseFields | None = None
+    """Uses that the rows allow; missing in earlier releases of this format."""
 
 
 class RowsData(ManifestFields):
@@ -125,3 +163,9 @@ class RowsManifest(Manifest):
 
     mechanism: RowsMechanism
     data: RowsData
+
+    @property
+    def use_text(self) -> str:
+        """Uses that the rows allow, in sentences."""
+        margins = self.data.margins
+        return "" if margins is None or margins.use is None else margins.use.text

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from crowdgate.arrays import Floats, Integers
+from crowdgate.candidate import WeightedCells, WeightedRows
 from crowdgate.histogram import Histogram
-from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, PublishedRows
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, PublishedRows, Sizes
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.number_text import HUNDREDTHS, format_value
 
@@ -27,12 +28,12 @@ class MarginFit:
     residual: Floats
 
 
-def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sequence[int]) -> Integers:
+def cells(rows: Histogram, levels: Mapping[str, str], lookup: Lookup, sizes: Sizes) -> Integers:
     """Return for each class of released rows the index of its cell in a table over `levels` (level by column), with the
     cells in row-major order."""
     out = np.zeros(len(rows), dtype=np.int64)
-    for (name, level), size in zip(levels.items(), sizes, strict=True):
-        out = out * size + lookup[name, level][rows.codes[rows.names.index(name)]]
+    for name, level in levels.items():
+        out = out * sizes[name, level] + lookup[name, level][rows.codes[rows.names.index(name)]]
     return out
 
 
@@ -44,14 +45,31 @@ def labels_of(held: PublishedRows) -> Labels:
 
 def margin_fit(held: PublishedRows, margin: PublishedMargin) -> MarginFit:
     """Return the sums of the released rows in each cell of a margin. Numbers of rows and sums of weights are exact."""
-    weighting, labels = _calibrated_margins(held), labels_of(held)
-    sizes = [len(labels[axis]) for axis in margin.levels.items()]
-    cell = cells(held.rows, margin.levels, weighting.lookup, sizes)
-    rows, weighted = (np.zeros(prod(sizes), dtype=np.int64) for _ in range(2))
-    np.add.at(rows, cell, held.rows.counts)
-    np.add.at(weighted, cell, held.rows.counts * weighting.weights)
+    rows, weighted = _sums(held.rows, _calibrated_margins(held), margin)
     near = np.clip(weighted / UNITS, margin.lower, margin.upper)
     return MarginFit(rows, weighted, np.where(rows > 0, weighted / UNITS - near, np.nan))
+
+
+def _sums(released: Histogram, weighting: CalibratedMargins, margin: PublishedMargin) -> tuple[Integers, Integers]:
+    """Return the number of released rows and the sum of their weights, in units, in each cell of a margin."""
+    cell = cells(released, margin.levels, weighting.lookup, weighting.sizes)
+    rows, weighted = (np.zeros(len(margin.value), dtype=np.int64) for _ in range(2))
+    np.add.at(rows, cell, released.counts)
+    np.add.at(weighted, cell, released.counts * weighting.weights)
+    return rows, weighted
+
+
+def weighted_rows(released: Histogram, weighting: CalibratedMargins) -> WeightedRows:
+    """Return the weights and margins of released rows as measures read them."""
+    return WeightedRows(weighting.weights, tuple(_cells_of(released, weighting, each) for each in weighting.margins))
+
+
+def _cells_of(released: Histogram, weighting: CalibratedMargins, margin: PublishedMargin) -> WeightedCells:
+    rows, weighted = _sums(released, weighting, margin)
+    return WeightedCells(
+        tuple(margin.levels), rows, weighted / UNITS, margin.value, margin.unbiased, margin.error, margin.lower,
+        margin.upper,
+    )  # fmt: skip
 
 
 def margins_schema(axes: int) -> pa.Schema:

@@ -89,7 +89,7 @@ def read_weighting(
     ]
     if problems:
         raise VerificationFailed("\n".join(problems))
-    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup)
+    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup, sizes)
 
 
 def _lookup(

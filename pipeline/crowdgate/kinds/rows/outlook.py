@@ -19,6 +19,7 @@ from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, ExpectedRetent
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
+from crowdgate.kinds.rows.use_forecast import use_listing
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
 from crowdgate.number_text import BOUND, SHARE, Value, format_value, percent
@@ -122,6 +123,7 @@ def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iter
     yield _retention_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
     yield _retention_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
                         _recommended_row(safe, prior, joint), note)  # fmt: skip
+    yield from use_listing(safe, joint)
     yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdgate.arrays import Integers
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.rows import first_estimates
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, MarginsFields, RowsManifest
 from crowdgate.kinds.rows.margins import decimal_text, labels_of, limits_text, margin_fit
+from crowdgate.measures.weighted_rows import effective_rows
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import choice_sentence
 from crowdgate.number_text import decimal
@@ -28,6 +28,7 @@ def page(said: RowsManifest, held: PublishedRows) -> KindPage:
         "k": safe.k,
         "rows": safe.rows,
         "inherited": safe.inherited,
+        "uses": said.use_text,
         "choice": [] if safe.choice is None else [_choice_text(safe.choice, said.format)],
     }
     own = _first_format_values(said, held) if said.format == 1 else _second_format_values(said, held)
@@ -64,7 +65,7 @@ def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, 
         "least": decimal_text(float(weights.min())) if len(weights) else "0",
         "most": decimal_text(float(weights.max())) if len(weights) else "0",
         "flat": bool(len(weights)) and bool((weighting.weights == round(UNITS / said.mechanism.beta)).all()),
-        "effective": effective_sample_size(held.rows.counts, weighting.weights),
+        "effective": effective_rows(held.rows.counts, weighting.weights),
         "weighted": decimal_text(float(held.rows.counts @ weighting.weights) / UNITS),
         "total": decimal_text(float(weighting.margins[0].value.sum())),
         "represented": found.represented,
@@ -72,14 +73,6 @@ def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, 
         "examples": list(_largest(held, weighting)),
         "absent": list(_absent(held, weighting)),
     }
-
-
-def effective_sample_size(counts: Integers, weights: Integers) -> int:
-    """Return Kish's effective sample size (1965), rounded down: (sum of weights)^2 / sum of squared weights. This many
-    equally weighted rows estimate a mean as exactly. Weights are whole units."""
-    pairs = list(zip(counts.tolist(), weights.tolist(), strict=True))
-    squares = sum(rows * weight * weight for rows, weight in pairs)
-    return int(sum(rows * weight for rows, weight in pairs) ** 2 // squares) if pairs else 0
 
 
 def _costs_text(said: RowsManifest) -> str:

@@ -23,8 +23,9 @@ from crowdgate.kinds.rows.manifest_fields import (
     RowsMechanism,
     released_columns,
 )
-from crowdgate.kinds.rows.margins import margin_fit
+from crowdgate.kinds.rows.margins import margin_fit, weighted_rows
 from crowdgate.kinds.rows.plan import VIEW
+from crowdgate.kinds.rows.use import use_fields
 from crowdgate.kinds.rows.utility import utility
 from crowdgate.kinds.rows.weights import bounds
 from crowdgate.manifest import json_fields
@@ -37,13 +38,15 @@ from crowdgate.publish.dictionary import entries
 
 
 def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], randomness: Randomness) -> RowsCandidate:
-    """Choose the levels if they are open, sample with fresh randomness, suppress small classes, and draw the
-    margins."""
+    """Choose the levels if they are open, sample with fresh randomness, suppress small classes, draw the margins, and
+    weight the rows to them."""
     made = safe.protect(counted[VIEW], randomness.subsampler(safe.beta), randomness.select, randomness.vectors)
-    static = replace(static, levels=made.levels)
+    static, weighting = replace(static, levels=made.levels), None
+    if made.margins is not None and safe.margins is not None:
+        weighting = calibrated_margins(safe.beta, made.output, made.levels, made.margins, safe.margins.contract)
     return RowsCandidate(
         static=static, rows=made.output, table=made.full, sample=made.sample, noise=randomness.noise,
-        margins=made.margins,
+        weighted=None if weighting is None else weighted_rows(made.output, weighting), weighting=weighting,
     )  # fmt: skip
 
 
@@ -86,16 +89,17 @@ def _choice(choice: LevelSelection) -> ChoiceFields:
     )  # fmt: skip
 
 
-def publish(safe: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
+def publish(candidate: RowsCandidate, contract: Contract) -> PublishedRows:
     """Return the released rows with each column at its level, and margins and weights if the policy has margins. A
     column at `any` holds no information and is left out."""
     levels, static = candidate.static.levels, candidate.static
     told = [name for name in levels if name in released_columns({n: level.name for n, level in levels.items()})]
     columns = entries([(contract.by_name[name], levels[name]) for name in told])
-    weighting = (
-        None if candidate.margins is None else calibrated_margins(safe.beta, candidate, candidate.margins, contract)
-    )
-    return PublishedRows(project(candidate.rows, told), columns, tuple(map(static.ordered, told)), weighting)
+    ordered = tuple(map(static.ordered, told))
+    weighted, use = candidate.weighted, None
+    if weighted is not None:
+        use = use_fields(candidate.rows.counts, weighted, static.beta, static.least_class)
+    return PublishedRows(project(candidate.rows, told), columns, ordered, candidate.weighting, use)
 
 
 def data_fields(held: PublishedRows) -> RowsData:
@@ -114,7 +118,7 @@ def _margins_data(held: PublishedRows, weighting: CalibratedMargins) -> MarginsD
     return MarginsData(
         levels=levels, cells=sum(len(each.rows) for each in found),
         represented=sum(int((each.rows > 0).sum()) for each in found),
-        met=sum(int((each.residual == 0).sum()) for each in found),
+        met=sum(int((each.residual == 0).sum()) for each in found), use=held.use,
     )  # fmt: skip
 
 

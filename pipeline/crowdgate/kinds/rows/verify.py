@@ -13,11 +13,13 @@ from crowdgate.hierarchy import ANY, ANY_LABEL
 from crowdgate.histogram import Histogram, with_column
 from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.rows.candidate import PublishedRows
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows
 from crowdgate.kinds.rows.files import schema
 from crowdgate.kinds.rows.joint_cost import joint_problems
-from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, released_columns
+from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, UseFields, released_columns
+from crowdgate.kinds.rows.margins import weighted_rows
 from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
+from crowdgate.kinds.rows.use import use_fields
 from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, WEIGHT
@@ -131,7 +133,14 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
         raise VerificationFailed(f"{runs.file}: the file can't be read ({type(fault).__name__})") from None
     rows = _released(runs, said)
     weighting = None if not bought else read_weighting(folder, said, formats, rows, runs.units(), columns, further)
-    return PublishedRows(rows, columns, ordered, weighting)
+    return PublishedRows(rows, columns, ordered, weighting, _use(said, rows, weighting))
+
+
+def _use(said: RowsManifest, rows: Histogram, weighting: CalibratedMargins | None) -> UseFields | None:
+    """Return what the rows can be used for, unless the manifest is of an earlier release that does not state it."""
+    if weighting is None or said.data.margins is None or said.data.margins.use is None:
+        return None
+    return use_fields(rows.counts, weighted_rows(rows, weighting), said.mechanism.beta, said.mechanism.k)
 
 
 def _split(
@@ -158,7 +167,7 @@ def _released(runs: "RowRuns", said: RowsManifest) -> Histogram:
 
 
 def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
-    """Return the candidate that output measures read: the rows, with columns at `any` added."""
+    """Return the candidate that output measures read: the rows, with columns at `any` added, and their weights."""
     levels = {each.column: level_of(each.level, each.labels) for each in held.columns}
     facts = {each.column: ColumnFacts(ordered=known) for each, known in zip(held.columns, held.ordered, strict=True)}
     rows = held.rows
@@ -166,4 +175,5 @@ def output_candidate(said: RowsManifest, held: PublishedRows) -> Candidate:
         if name not in levels:
             levels[name], facts[name] = level_of(ANY, (ANY_LABEL,)), ColumnFacts()
             rows = with_column(rows, name)
-    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows)
+    weighted = None if held.weighting is None else weighted_rows(held.rows, held.weighting)
+    return Candidate(static=static_of(said, levels, facts, said.mechanism.k), rows=rows, weighted=weighted)

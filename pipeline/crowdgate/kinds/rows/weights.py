@@ -1,19 +1,18 @@
 """Weights of released rows by their margins: computed, and recomputed for verification."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from crowdgate.arrays import Integers
 from crowdgate.histogram import Histogram
-from crowdgate.kinds.rows.candidate import Lookup, PublishedMargin
+from crowdgate.kinds.rows.candidate import Lookup, PublishedMargin, Sizes
 from crowdgate.kinds.rows.margins import cells
 from crowdgate.mechanisms.rows import calibration
 
 NEAR_UNITS, NEAR = 5, 1e-4
 """Tolerance of weights between two machines: units, and a share of the weight."""
-Sizes = Mapping[tuple[str, str], int]
 
 
 def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
@@ -49,5 +48,5 @@ def _constraints(
 
 
 def _constraint(rows: Histogram, margin: PublishedMargin, lookup: Lookup, sizes: Sizes) -> calibration.NoisyMargin:
-    cell = cells(rows, margin.levels, lookup, [sizes[axis] for axis in margin.levels.items()])
+    cell = cells(rows, margin.levels, lookup, sizes)
     return calibration.NoisyMargin(cell, margin.unbiased, np.square(margin.error), margin.lower, margin.upper)

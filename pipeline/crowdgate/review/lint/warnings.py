@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting import pso
 from crowdgate.accounting.numbers import exp_up, up
+from crowdgate.candidate import OutputType
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.gate import GateReach, Outcome, gate_text, is_waived
 from crowdgate.kind.kind import Allowance
@@ -161,6 +162,16 @@ def _no_gate_on_singling_out(judged: ReviewedPolicy) -> Iterator[Objection]:
     if not any(measure.counts_as_singling_out and _checks(plan, rule, measure) for rule, measure in gates):
         words = "no gate that blocks limits singling out: add a gate on pso_bound, which every kind of release can have"
         yield *_policy(judged, "gates"), words
+
+
+def _no_gate_on_use(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield a warning if weighted rows are published and no blocking gate compares them with their margins."""
+    plan = judged.plan
+    blocking = [measure for rule, measure in plan.gates if rule.severity == "block"]
+    weighted = OutputType.MARGINS in kind_of(plan.bundle).shapes_of(plan.bundle.policy.spec.mechanism)
+    if weighted and not any(measure.shape is OutputType.MARGINS for measure in blocking):
+        words = "no gate that blocks compares the weighted rows with their margins, so rows that mislead are published:"
+        yield *_policy(judged, "gates"), f"{words} add gates on represented_share and worst_share_error"
 
 
 def _checks(plan: Plan, rule: GateRule, measure: Measure) -> bool:
@@ -373,6 +384,7 @@ RULES: dict[str, Rule] = {
     "CG213": _weak_whole_budget,
     "CG214": _wrong_way_round,
     "CG215": _waivers,
+    "CG216": _no_gate_on_use,
     "CG220": _open_deployments,
     "CG221": _advisory_bound,
     "CG222": _large_part_of_delta,

@@ -121,6 +121,7 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
     epsilon = template.epsilon if budget is None else min(template.epsilon, budget.epsilon / 2)
     delta = small if budget is None else min(small, budget.delta / 4)
     classes = _classes(contract, attributes)
+    rows = max(1, _most_rows(contract, people) // 20)
     alone = max(classes // 4, ceil(200 * contract.unit.rows / epsilon))
     return {
         "scalar": scalar, "template": wanted.template, "summary": template.summary, "name": wanted.name,
@@ -129,10 +130,11 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
         "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20),
         "alone": alone,
-        "margins": exact_text(epsilon / 5) if len(attributes) > 1 and contract.sample is None else None,
+        "margins": exact_text(epsilon / 5) if contract.sample is None else None, "ways": min(2, len(attributes)),
         "paid_gate": contract.sample is None and classes > alone,
         "sample": None if contract.sample is None else contract.sample.name,
-        "rows": max(1, _most_rows(contract, people) // 20), "people": people, "unit": str(contract.unit),
+        "rows": rows, "effective": max(1, rows // 2), "absent": max(1, _most_rows(contract, people) // 100),
+        "people": people, "unit": str(contract.unit),
         "ledger": _ledger_id(root) if budget is None else None,
         "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
     }  # fmt: skip

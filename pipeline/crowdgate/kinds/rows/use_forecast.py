@@ -1,0 +1,127 @@
+"""Forecast of what recipients could use weighted rows for, by simulated releases from counts that relate all columns.
+
+Tables are drawn around the expected counts, then sampled, suppressed, counted with noise and weighted as a release is.
+The draws are public and always the same. Where no counts relate the columns, nothing is forecast: columns taken as
+independent say nothing about rare combinations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crowdgate.candidate import Candidate, Measurement, OutputType, Static
+from crowdgate.guarantee import Guarantee
+from crowdgate.histogram import Histogram, at_least, subsample
+from crowdgate.kind.drawing import Draws, public_draws, vector_noise
+from crowdgate.kind.forecast import Basis
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
+from crowdgate.kinds.rows.margins import weighted_rows
+from crowdgate.measures import MEASURES
+from crowdgate.number_text import Value
+from crowdgate.policy.policy import GateRule
+
+if TYPE_CHECKING:
+    from crowdgate.kind.prior import ExpectedCounts
+    from crowdgate.mechanisms.rows.safe_k import SafeK
+
+DRAWS, MOST_CLASSES = 5, 20_000
+"""The number of simulated releases; larger tables take too long to simulate."""
+LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
+"""The limits of the templates, beyond which other releases are recommended."""
+COLUMNS = (
+    ListingColumn("measure", "measure"),
+    ListingColumn("value", "median", ".6g", "unknown"),
+    ListingColumn("low", "least", ".6g", "unknown"),
+    ListingColumn("high", "greatest", ".6g", "unknown"),
+)
+UNKNOWN = "no counts relate these columns. Give `plan --from` a release with tables of two columns"
+GOOD = f"by {DRAWS} simulated releases"
+BAD = (
+    f"{GOOD}. Rows would mislead: publish fewer columns or coarser levels (see the recommended ones), tables"
+    " (dp_tables) or synthetic rows (dp_synthetic)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedReleases:
+    """Simulated releases of a planned mechanism from expected counts of all its columns."""
+
+    safe: SafeK
+    joint: ExpectedCounts
+
+    def __iter__(self) -> Iterator[Candidate]:
+        draws, static = public_draws(), self._static
+        for _ in range(DRAWS):
+            yield self._candidate(self._table(draws), draws, static)
+
+    def _table(self, draws: Draws) -> Histogram:
+        """Return a table of Poisson counts around the expected ones, or the expected ones if they are known exactly."""
+        people = self.joint.people
+        counts = np.rint(people) if self.joint.basis is Basis.COUNTED else draws.poisson(people)
+        codes = tuple(each.astype(np.int64) for each in np.nonzero(counts))
+        return Histogram(tuple(self.joint.axes), people.shape, codes, counts[counts > 0].astype(np.int64))
+
+    def _candidate(self, table: Histogram, draws: Draws, static: Static) -> Candidate:
+        safe = self.safe
+        assert safe.margins is not None, "only weighted rows are simulated"
+        beta = float(safe.beta)
+        rows = at_least(subsample(table, lambda counts: draws.binomial(counts, beta)), safe.k)
+        drawn = safe.margins.draw(table, safe.levels, vector_noise(draws))
+        weighting = calibrated_margins(safe.beta, rows, safe.levels, drawn, safe.margins.contract)
+        return Candidate(static=static, rows=rows, weighted=weighted_rows(rows, weighting))
+
+    @property
+    def _static(self) -> Static:
+        """The public facts that the measures read: class size, levels and sampling rate."""
+        part, people = self.safe.part, int(self.joint.people.sum())
+        cost = part.epsilon, part.delta
+        return Static(
+            guarantee=Guarantee.of((part,)), spent=cost, budget=cost, people=people, least_class=self.safe.k,
+            levels=self.safe.levels, facts={}, beta=self.safe.beta,
+        )  # fmt: skip
+
+
+def use_listing(safe: SafeK, joint: ExpectedCounts | None) -> Iterator[Listing]:
+    """Yield the forecast of each measure of weighted rows, with what to do if they would mislead; nothing for a policy
+    without margins."""
+    if safe.margins is None:
+        return
+    title = "What recipients could use the weighted rows for"
+    if joint is None or joint.basis in (Basis.MARGINS, Basis.PARTLY) or joint.people.size > MOST_CLASSES:
+        yield Listing("use", title, COLUMNS, ({"measure": "all", "value": None, "low": None, "high": None},), UNKNOWN)
+        return
+    found = _measured(SimulatedReleases(safe, joint))
+    rows: tuple[Mapping[str, Value], ...] = tuple(
+        {"measure": name, "value": float(np.median(values)), "low": min(values), "high": max(values)}
+        for name, values in found.items()
+    )
+    yield Listing("use", title, COLUMNS, rows, BAD if _misleads(found) else GOOD)
+
+
+def _measured(releases: SimulatedReleases) -> Mapping[str, list[float]]:
+    """Return the values of each measure in the simulated releases; a measure without a value in any is left out."""
+    found: dict[str, list[float]] = {}
+    for each in releases:
+        for name, value in _values(each):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def _values(candidate: Candidate) -> Iterator[tuple[str, float]]:
+    for name, measure in MEASURES.items():
+        if measure.shape is OutputType.MARGINS and measure.of_candidate is not None:
+            value: Measurement | None = measure.of_candidate(candidate, GateRule.model_construct(options={}))
+            if value is not None:
+                yield name, float(value.value)
+
+
+def _misleads(found: Mapping[str, list[float]]) -> bool:
+    """Return True unless the median release keeps the limits of the templates."""
+    share, error = (float(np.median(found.get(name, [bad]))) for name, bad in (
+        ("represented_share", 0.0), ("worst_share_error", 1.0)))  # fmt: skip
+    return not (share >= LEAST_REPRESENTED and error <= MOST_ERROR)

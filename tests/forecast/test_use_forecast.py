@@ -1,0 +1,65 @@
+"""Forecasts of what weighted rows can be used for: unknown without counts, and near what releases then give."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.kinds.margins import margins_workshop
+from tests.workshop import Workshop, crowdgate, good_rows
+
+
+@pytest.fixture
+def bought(tmp_path: Path) -> Workshop:
+    workshop = margins_workshop(tmp_path / "w")
+    workshop.edit(workshop.policy, "privacy: {epsilon: 2, delta: 0.01}", "privacy: {epsilon: 1.5, delta: 0.001}")
+    return workshop
+
+
+def forecast(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[float, float]]:
+    """Return the least and the greatest forecast of each measure, from the first release."""
+    capsys.readouterr()
+    assert crowdgate("plan", workshop.policy, "--from", workshop.release_dir("2030-01-01"), "--json") == 0
+    return {row["measure"]: (row["low"], row["high"]) for row in json.loads(capsys.readouterr().out)["use"]}
+
+
+def test_without_counts_that_relate_the_columns_nothing_is_forecast(
+    bought: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("plan", bought.policy) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "no counts relate these columns" in said
+    assert "all unknown unknown unknown" in said
+    assert crowdgate("plan", bought.policy, "--json") == 0
+    assert [row["value"] for row in json.loads(capsys.readouterr().out)["use"]] == [None]
+
+
+def test_a_policy_without_margins_has_no_such_forecast(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("plan", workshop.policy, "--json") == 0
+    assert "use" not in json.loads(capsys.readouterr().out)
+
+
+def test_the_forecast_from_a_release_is_near_what_the_next_one_measures(
+    bought: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """600 people, 100 of each of 6 classes: all are represented, and each share is right to a few people of noise."""
+    assert crowdgate("release", bought.policy, "--as-of", "2030-01-01") == 0
+    found = forecast(bought, capsys)
+    assert found["represented_share"][0] > 0.8
+    assert found["worst_share_error"][1] < 0.05
+    assert found["absent_values"][1] == 0
+    assert 200 < found["effective_rows"][0] <= found["effective_rows"][1] < 400
+    assert crowdgate("plan", bought.policy, "--from", bought.release_dir("2030-01-01")) == 0
+    assert "Rows would mislead" not in capsys.readouterr().out
+
+
+def test_rows_that_would_mislead_are_advised_against(bought: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    """Classes have 150 people at most, of whom 75 are sampled: almost none reaches k = 140."""
+    rows = good_rows(900)
+    north = [row for row in rows if row["ward"] == "north"][:60]
+    bought.write([*north, *(row for row in rows if row["ward"] != "north")])
+    assert crowdgate("release", bought.policy, "--as-of", "2030-01-01") == 0
+    bought.edit(bought.policy, "attributes:", "k: 140\n    attributes:")
+    assert crowdgate("plan", bought.policy, "--from", bought.release_dir("2030-01-01")) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Rows would mislead: publish fewer columns or coarser levels" in said
