@@ -45,6 +45,7 @@ class Code(StrEnum):
     NOT_PUBLIC = "CG114"
     DECISION = "CG115"
     SETTING = "CG116"
+    HEADER = "CG117"
 
 
 @dataclass(frozen=True)

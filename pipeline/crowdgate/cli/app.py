@@ -44,7 +44,7 @@ COMMANDS = {
     ),
     "check": CommandEntry(
         "check",
-        "Find out whether policies are right and can be let through, reading no data but those of a public register.",
+        "Find out whether policies are right and can be let through, reading no rows but those of a public register.",
     ),
     "explain": CommandEntry(
         "explain",

@@ -36,7 +36,7 @@ UNHELD = "Decisions on what is collected are not held to the ledger, which can't
 
 def explain_policy(policy: Path) -> str:
     """Return an explanation of a policy in plain words, as Markdown. Raises ConfigurationError for faulty files."""
-    found = check(policy)
+    found = check(policy, header=False)
     page = found.plan.protection.kind.explanation(found.plan.protection.mechanism)
     return report.markdown(page.template, {**_values(found), **page.values})
 
