@@ -46,6 +46,7 @@ class Code(StrEnum):
     DECISION = "CG115"
     SETTING = "CG116"
     HEADER = "CG117"
+    UNDECIDED = "CG118"
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def test_a_table_without_a_header_line_shows_none_of_its_cells(workshop: Worksho
     ("content", "found"),
     [
         (b"", "patients.csv: the file is empty: it has no header"),
-        (b"patient,age,ward,note,\n", "patients.csv: column 5 of the header has no name"),
+        (b"patient,age,ward,note,,\n", "patients.csv: column 6 of the header has the name of a column before it"),
         (b"patient,age,ward,note,age\n", "patients.csv: column 5 of the header has the name of a column before it"),
         (b"patient,age,w\xe4rd\n", "patients.csv: the header cannot be read as UTF-8 text with delimiter ','"),
         ("patient,age".encode("utf-16"), "patients.csv: the header cannot be read as UTF-8 text with delimiter ','"),

@@ -94,7 +94,7 @@ COMMANDS = {
     "report": CommandEntry(
         "report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."
     ),
-    "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
+    "contract": CommandEntry("contract", "Draft a contract, or show what one makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
     "record": CommandEntry(
         "record", "Open, list and delete private records; every access and every deletion is recorded."

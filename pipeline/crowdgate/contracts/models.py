@@ -150,8 +150,10 @@ def _refuse_slip(place: Place, slip: Any) -> None:
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
     """Return the keys that are permitted where a validation error reports an unknown key: those of the model there."""
-    in_list = len(location) == 2 and isinstance(location[0], int)
-    model: type[BaseModel] = LevelModel if in_list else _MODELS.get(around.names[-1], DomainModel)
+    in_list = len(location) > 1 and isinstance(location[-2], int)
+    shared = around.names[-2:-1] == ("definitions",)
+    named = DefinitionModel if shared else _MODELS.get(around.names[-1], DomainModel)
+    model: type[BaseModel] = LevelModel if in_list else named
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -208,6 +210,13 @@ Day = Annotated[
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
 Text = Annotated[str, AfterValidator(_filled)]
+
+
+RoleName = Annotated[
+    Role,
+    PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
+    WithJsonSchema({"type": "string", "enum": list(Role)}),
+]
 
 
 def _list_of_texts(value: object) -> object:
@@ -348,6 +357,19 @@ class LevelModel(_Strict):
         return self
 
 
+class DefinitionModel(_Strict):
+    """Facts that several columns share. A column states their name as `like`, and may state other facts itself."""
+
+    privacyRole: RoleName | None = None
+    """The privacy role of these columns."""
+    domain: DomainModel | None = None
+    """The domain of these columns."""
+    levels: list[LevelModel] | None = None
+    """The levels of these columns."""
+    invalid: Literal["drop", "level"] | None = None
+    """The treatment of a cell outside the domain."""
+
+
 class MeanModel(_Strict):
     """The limits of a mean."""
 
@@ -396,16 +418,13 @@ TABLE_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
         "Files of public counts of several attributes together.",
     ),
+    "definitions": CustomProperty(
+        TypeAdapter(dict[str, DefinitionModel]), "Facts that columns share, by a name that they state as `like`."
+    ),
 }
 PROPERTY_FACTS: dict[str, CustomProperty] = {
     "privacyRole": CustomProperty(
-        TypeAdapter(
-            Annotated[
-                Role,
-                PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
-                WithJsonSchema({"type": "string", "enum": list(Role)}),
-            ]
-        ),
+        TypeAdapter(RoleName),
         "What the column is for an attacker: direct-identifier, quasi-identifier, sensitive or other.",
     ),
     "domain": CustomProperty(
@@ -413,6 +432,7 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
         "All values that the column can have, and where that is known from."
         " It must not be made by looking at the table.",
     ),
+    "like": CustomProperty(TypeAdapter(Text), "The name of a definition of the table, whose facts the column has."),
     "levels": CustomProperty(TypeAdapter(list[LevelModel]), "Coarser levels of the column, each with a name."),
     "invalid": CustomProperty(
         TypeAdapter(Literal["drop", "level"]),

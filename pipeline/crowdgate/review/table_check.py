@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, FileFault, Problem, nearest
 from crowdgate.sources import SOURCES
-from crowdgate.sources.table_header import CellType, TableHeader, type_fault, unusable_names
+from crowdgate.sources.table_header import CellType, TableHeader, repeated_names, type_fault
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -64,8 +64,8 @@ def _contradictions(contract: Contract, header: TableHeader) -> Iterator[Contrad
         expected = f"{{property: delimiter, value: {delimiter!r}}}, which gives the contract's columns"
         yield None, f"{header.path.name}: the header lacks the contract's columns", expected, None
         return
-    for at, fault in unusable_names(header.names):
-        found = f"{header.path.name}: column {at} of the header {fault}"
+    for at in repeated_names(header.names):
+        found = f"{header.path.name}: column {at} of the header has the name of a column before it"
         yield None, found, "a different name for each column", None
     yield from _column_contradictions(contract, header, shown=header.certain or _is_header(contract, header.names))
 

@@ -77,12 +77,10 @@ def _may_state(kind: CellType, label: str) -> bool:
     return number is not None and (kind is CellType.NUMBER or number.denominator == 1)
 
 
-def unusable_names(names: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """Yield the place, from 1, of each column without a name or with the name of a column before, and the fault."""
+def repeated_names(names: tuple[str, ...]) -> Iterator[int]:
+    """Yield the place, from 1, of each column that has the name of a column before it."""
     seen: set[str] = set()
     for at, name in enumerate(names, 1):
-        if not name.strip():
-            yield at, "has no name"
-        elif name in seen:
-            yield at, "has the name of a column before it"
+        if name in seen:
+            yield at
         seen.add(name)
