@@ -8,7 +8,7 @@ import typer
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
 from crowdgate.errors import EnvironmentFault
-from crowdgate.review.contract_levels import contract_json, lines, show_contract
+from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
 app = typer.Typer(
     help="Draft a contract, or show what one makes of its columns.", no_args_is_help=True, add_completion=False
@@ -71,14 +71,22 @@ def _names(stated: str | None) -> tuple[str, ...] | None:
 
 @app.command()
 def show(
-    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")], as_json: AsJson = False
+    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")],
+    column: Annotated[str | None, typer.Option("--column", help="Only this column.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every group and every value, however many.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show every group of every level of every column that can be published; no data is read, nothing is paid."""
+    """Show the groups of each level of each column that can be published, a column in at most a screen.
+
+    No data is read, and nothing is paid. `--json` and `--all` show every group.
+    """
     contract, columns = show_contract(path)
+    if column is not None:
+        columns = [chosen_column(columns, column)]
     if as_json:
         print_json(contract_json(contract, columns))
         return
     typer.echo(f"{contract.id} {contract.version}, population {contract.population}")
-    for column in columns:
-        for line in lines(column):
+    for each in columns:
+        for line in lines(each, everything=everything):
             typer.echo(line)

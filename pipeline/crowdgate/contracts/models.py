@@ -310,15 +310,20 @@ class DomainModel(_Strict):
     """True if numbers below the domain count as its least."""
     values: Any = None
     """All values in their order, or a column of a CSV file."""
+    labels: dict[str, Text] | None = None
+    """The label of each value that is published under another name than the table's."""
+    missing: list[str] | None = None
+    """Texts and numbers that state that a value is missing."""
     source: Text
     """The source of the domain, other than the table."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "DomainModel":
-        is_range = {"first", "last"} <= self.model_fields_set and self.values is None
-        is_values = self.values is not None and self.model_fields_set <= {"values", "source"}
+        stated = self.model_fields_set
+        is_range = {"first", "last"} <= stated and self.values is None and self.labels is None
+        is_values = self.values is not None and stated <= {"values", "labels", "missing", "source"}
         if not is_range and not is_values:
-            raise ValueError("either from and to (with step, precision, top, bottom), or values")
+            raise ValueError("either from and to (with step, precision, top, bottom), or values (with labels)")
         return self
 
 

@@ -62,7 +62,7 @@ def type_fault(attribute: Attribute, column: HeaderColumn) -> str | None:
         return None if kind in (CellType.WHOLE, CellType.NUMBER) else "numbers, as its domain has"
     if domain.first_day is not None:
         return None if kind in (CellType.DAY, CellType.MOMENT) else "days, as its domain has"
-    return None if any(_may_state(kind, label) for label in domain.labels) else "values of its domain"
+    return None if any(_may_state(kind, label) for label in domain.written or domain.labels) else "values of its domain"
 
 
 def _may_state(kind: CellType, label: str) -> bool:

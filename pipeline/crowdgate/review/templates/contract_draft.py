@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crowdgate.contracts.contract import Role
+from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
 from crowdgate.sources.table_header import CellType
 
@@ -179,7 +180,9 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         return '{values: ["true", "false"], source: type of the column}'
     if column.values:
         values = ", ".join(json.dumps(value, ensure_ascii=False) for value, _ in column.values)
-        return f"{{values: [{values}], source: {_quoted(source.read)}}}"
+        named = ", ".join(f"{json.dumps(value)}: {_quoted(label)}" for value, label in _labels(column))
+        labels = f"labels: {{{named}}}, " if named else ""
+        return f"{{values: [{values}], {labels}source: {_quoted(source.read)}}}"
     if column.bounds is not None:
         return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, source: {_quoted(source.read)}}}"
     public = _quoted(change("where all values are public, other than the table"))
@@ -191,6 +194,14 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         return f"{{from: {low}, to: {high}, source: {public}}}"
     each = _quoted(change("each value that can be, or from and to for numbers and days"))
     return f"{{values: [{each}], source: {public}}}"
+
+
+def _labels(column: DraftColumn) -> Values:
+    """Return the values of a codebook with the labels that can be published in their place; none if labels collide."""
+    found = tuple((value, label) for value, label in column.values if label and label != value)
+    labels, values = {label for _, label in found}, {value for value, _ in column.values}
+    fit = len(labels) == len(found) and not labels & values and all(label_fault(label) is None for label in labels)
+    return found if fit else ()
 
 
 def _role(column: DraftColumn) -> Role | None:
