@@ -1,5 +1,6 @@
 """Levels nest: each is a function of the one before it, from `exact` to `any`."""
 
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -147,12 +148,35 @@ def test_bands_are_called_as_intervals_are() -> None:
 
 @pytest.mark.parametrize(
     ("cuts", "said"),
-    [([], "must rise"), (["5", "5"], "must rise"), (["0"], "must rise"), (["18.5"], "in steps of 1: 37/2 is none"),
-     (["91"], "91 is none")],
+    [([], "must rise"), (["5", "5"], "must rise"), (["0"], "must rise"),
+     (["18.2", "18.7"], "lies between the cut 18.7 and"), (["91"], "lies above the cut 91"),
+     (["90.5"], "lies above the cut 90.5")],
 )  # fmt: skip
-def test_cuts_must_be_values_of_the_domain_that_rise(cuts: list[str], said: str) -> None:
+def test_there_is_a_value_between_cuts_that_rise(cuts: list[str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         by_cuts(AGE, list(map(Fraction, cuts)))
+
+
+@given(number_domains(), st.data())
+def test_a_cut_is_any_number_and_parts_the_values_below_from_the_others(domain: Domain, data: st.DataObject) -> None:
+    """Values are exact on a grid of whole numbers, so a cut may lie between two of them."""
+    grid = domain.grid
+    assert grid is not None
+    domain = replace(domain, grid=replace(grid, whole=True, precision=None))
+    assert domain.grid is not None
+    places = data.draw(st.lists(st.integers(1, len(domain) - 1), min_size=1, unique=True).map(sorted))
+    lower = data.draw(st.lists(st.fractions(0, Fraction(99, 100)), min_size=len(places), max_size=len(places)))
+    cuts = [grid.first + grid.step * (at - part) for at, part in zip(places, lower, strict=True)]
+    values = [grid.first + grid.step * at for at in range(len(domain))]
+    bands = [sum(cut <= value for cut in cuts) for value in values]
+    labels = by_cuts(domain, cuts)
+    assert [labels[at] == labels[at - 1] for at in range(1, len(labels))] == [a == b for a, b in pairwise(bands)]
+
+
+def test_a_cut_inside_one_value_tells_the_step_that_has_all_cuts() -> None:
+    weight = numbers(Fraction(10), Fraction(60), Fraction(1), "a textbook", top=True, whole=False)
+    with pytest.raises(ValueError, match=r"18\.5 is inside the interval from 18 to 19, .*with step: 0\.5 all cuts fit"):
+        by_cuts(weight, [Fraction("18.5"), Fraction(25), Fraction(30)])
 
 
 def test_intervals_between_the_values_of_a_domain_are_refused() -> None:

@@ -106,12 +106,18 @@ class Grid:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of one attribute in their public order: `labels` are the texts that a reader of the release sees."""
+    """The values of one attribute in their public order: `labels` are the texts that a reader of the release sees.
+
+    `written` are the texts of named values in the table, if they differ from the labels (1 for Male). `missing` are
+    texts, or numbers however they are written, that state that a value is missing.
+    """
 
     labels: tuple[str, ...]
     source: str
     grid: Grid | None = None
     first_day: date | None = None
+    written: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -134,22 +140,36 @@ class Domain:
     def _codes(self) -> dict[str, int]:
         """Domain code of each label; the first one if several codes belong to the value."""
         each = 1 if self.grid is None else self.grid.each
-        return {label: each * at for at, label in enumerate(self.labels)}
+        found = {label: each * at for at, label in enumerate(self.labels)}
+        return found if self.written is None else found | {text: at for at, text in enumerate(self.written)}
 
     @cached_property
     def _numbers(self) -> dict[Fraction, int]:
         """Domain codes of the named values that are numbers, by number. Numbers that two names share (`1` and `01`) are
         left out."""
         stated = [
-            (number, code) for code, label in enumerate(self.labels) if (number := parse_number(label)) is not None
+            (number, code)
+            for code, text in enumerate(self.written or self.labels)
+            if (number := parse_number(text)) is not None
         ]
         count = Counter(number for number, _ in stated)
         return {number: code for number, code in stated if count[number] == 1}
 
+    @cached_property
+    def missing_numbers(self) -> frozenset[Fraction]:
+        """The numbers that state that a value is missing."""
+        return frozenset(number for text in self.missing if (number := parse_number(text)) is not None)
+
+    def is_missing(self, text: str) -> bool:
+        """Return whether a cell's text states that its value is missing."""
+        return text.strip() in self.missing or (
+            bool(self.missing_numbers) and parse_number(text) in self.missing_numbers
+        )
+
     def code(self, text: str | None) -> int:
         """Return the code of one cell's text, or INVALID. A label is its own text (the first number of an interval); a
         number may be written differently (`1.0`)."""
-        if text is None:
+        if text is None or (self.missing and self.is_missing(text)):
             return INVALID
         if text in self._codes:
             return self._codes[text]
@@ -170,6 +190,8 @@ class Domain:
         cells = list(texts)
         doubles = np.fromiter((_double(text, self.grid.whole) for text in cells), dtype=np.float64, count=len(cells))
         codes, sure = self.grid.rounded(doubles)
+        if self.missing_numbers:
+            sure &= ~np.isin(doubles, [float(number) for number in self.missing_numbers])
         for at in np.flatnonzero(~sure):
             codes[at] = self.code(cells[at])
         return codes

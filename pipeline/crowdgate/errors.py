@@ -45,6 +45,8 @@ class Code(StrEnum):
     NOT_PUBLIC = "CG114"
     DECISION = "CG115"
     SETTING = "CG116"
+    HEADER = "CG117"
+    UNDECIDED = "CG118"
 
 
 @dataclass(frozen=True)

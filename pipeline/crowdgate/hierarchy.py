@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import lcm
+from math import ceil, gcd, lcm
 
 import numpy as np
 
@@ -178,21 +178,36 @@ def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
     """Return for each value of a numeric domain the label of its interval, from one cut up to the next. Intervals are
     open where the domain is.
 
-    Raises ValueError if the domain is not numeric, or a cut is no value of it above the least one, or not above the cut
-    before it.
+    A cut may lie between two values. Raises ValueError if the domain is not numeric, no value lies between two cuts, or
+    a cut is inside an interval that is one value of the domain.
     """
     grid = domain.grid
     if grid is None:
         raise ValueError("cuts need a numeric domain")
     if not cuts or any(low >= high for low, high in pairwise([grid.first, *cuts])):
-        raise ValueError(f"cuts must rise, from above {grid.first}")
-    wrong = next((cut for cut in cuts if cut > grid.last or (cut - grid.first) % grid.step), None)
-    if wrong is not None:
-        raise ValueError(
-            f"cuts must be values of the domain, {grid.first} to {grid.last} in steps of {grid.step}: {wrong} is none"
-        )
-    starts = [int((cut - grid.first) / grid.step) for cut in cuts]
+        raise ValueError(f"cuts must rise, from above {number_label(grid.first)}")
+    if not (grid.whole and grid.each == 1):
+        _check_cuts(grid, cuts)
+    starts = [ceil((cut - grid.first) / grid.step) for cut in cuts]
+    for cut, start, before in zip(cuts, starts, [0, *starts], strict=False):
+        if start <= before:
+            raise ValueError(f"no value of the domain lies between the cut {number_label(cut)} and the one before it")
+        if start >= grid.size:
+            raise ValueError(f"no value of the domain lies above the cut {number_label(cut)}")
     return _intervals(domain, grid, np.searchsorted(starts, np.arange(grid.size), side="right").tolist())
+
+
+def _check_cuts(grid: Grid, cuts: Sequence[Fraction]) -> None:
+    """Check that no cut is inside a cell of a grid. Raises ValueError with the step that would have all cuts."""
+    inside = next((cut for cut in cuts if (cut - grid.first) % grid.step), None)
+    if inside is not None:
+        unit = lcm(grid.step.denominator, *((cut - grid.first).denominator for cut in cuts))
+        step = Fraction(gcd(int(grid.step * unit), *(int((cut - grid.first) * unit) for cut in cuts)), unit)
+        low = grid.first + (inside - grid.first) // grid.step * grid.step
+        held = (
+            f"{number_label(inside)} is inside the interval from {number_label(low)} to {number_label(low + grid.step)}"
+        )
+        raise ValueError(f"{held}, which is one value of the domain: with step: {number_label(step)} all cuts fit")
 
 
 def _intervals(domain: Domain, grid: Grid, numbered: Sequence[int]) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from crowdgate.contracts.reading import read_contract
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.planning.bundle import KNOWN
+from crowdgate.review.contract_levels import SCREEN
 from tests.contracts.clinic import CONTRACT, write
 from tests.workshop import crowdgate
 
@@ -15,7 +16,7 @@ BUNDLED = Path(__file__).parents[2] / "data_contracts" / "census_income.yaml"
 
 
 def test_a_contract_is_shown_level_by_level(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert crowdgate("contract", "show", write(tmp_path, CONTRACT)) == 0
+    assert crowdgate("contract", "show", write(tmp_path, CONTRACT), "--all") == 0
     shown = capsys.readouterr().out
     for line in (
         "age (quasi-identifier): a cell outside its domain leaves its row out",
@@ -50,3 +51,32 @@ def test_a_program_gets_every_group_of_every_level(capsys: pytest.CaptureFixture
 
 def test_a_wrong_contract_is_no_listing(tmp_path: Path) -> None:
     assert crowdgate("contract", "show", write(tmp_path, CONTRACT.replace("width: 10", "width: 7"))) == 2
+
+
+def test_a_column_fits_a_screen_and_tells_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    years = ", ".join(f"{{name: {2**i} days, width: {2**i}}}" for i in range(1, 9))
+    wide = CONTRACT.replace("{from: -10, to: 20, step: 5,", "{from: 0, to: 1000,").replace(
+        "- {name: 10 years, width: 10}\n              - {name: sign,",
+        f"- {years.replace('}, {', '}' + chr(10) + ' ' * 14 + '- {')}\n              - {{name: sign,",
+    )
+    text = "".join(
+        line for line in wide.splitlines(keepends=True) if "name: sign" not in line and "age.csv" not in line
+    )
+    path = write(tmp_path, text)
+    assert crowdgate("contract", "show", path, "--column", "age") == 0
+    shown = capsys.readouterr().out.splitlines()[1:]
+    assert len(shown) <= SCREEN + 12
+    assert "    and 499 more groups (--all shows them)" in shown
+    assert crowdgate("contract", "show", path, "--column", "age", "--all") == 0
+    assert len(capsys.readouterr().out.splitlines()) > 900
+
+
+def test_the_bundled_contract_is_shown_with_a_screen_for_each_column(capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("contract", "show", BUNDLED) == 0
+    columns = capsys.readouterr().out.split(": a cell outside its domain ")
+    assert max(column.count("\n") for column in columns) <= SCREEN + 2
+
+
+def test_an_unknown_column_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("contract", "show", write(tmp_path), "--column", "aeg") == 2
+    assert "write 'age'" in capsys.readouterr().err

@@ -25,7 +25,8 @@ from crowdgate.sampling import SecretKey
 from crowdgate.sources import csv as csv_files
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
-from crowdgate.sources.csv import parse, read_blocks, read_header
+from crowdgate.sources.csv import parse, read_blocks
+from crowdgate.sources.csv_header import read_header
 from crowdgate.sources.facts import TableFacts
 from tests.examples import examples
 from tests.reading import batches, file_server

@@ -47,7 +47,7 @@ COMMANDS = {
     ),
     "check": CommandEntry(
         "check",
-        "Find out whether policies are right and can be let through, reading no data but those of a public register.",
+        "Find out whether policies are right and can be let through, reading no rows but those of a public register.",
     ),
     "explain": CommandEntry(
         "explain",
@@ -97,7 +97,7 @@ COMMANDS = {
     "report": CommandEntry(
         "report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."
     ),
-    "contract": CommandEntry("contract", "Show what a contract makes of its columns."),
+    "contract": CommandEntry("contract", "Draft a contract, or show what one makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
     "record": CommandEntry(
         "record", "Open, list and delete private records; every access and every deletion is recorded."

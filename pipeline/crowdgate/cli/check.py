@@ -51,7 +51,9 @@ def check(
         bool, typer.Option("--strict", help="Exit 3 for a policy that is allowed with warnings.")
     ] = False,
 ) -> None:
-    """Find out whether policies are right and can be let through, reading no data but those of a public register.
+    """Find out whether policies are right and can be let through, reading no rows but those of a public register.
+
+    A contract is compared with the header of its table: names, types, delimiter and compression, never a cell.
 
     Budgets, contracts, levels and cases are read for what is wrong with them. Warnings judge what is allowed:
     policies/CODES.md explains each by its code.

@@ -7,26 +7,86 @@ import typer
 
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
-from crowdgate.review.contract_levels import contract_json, lines, show_contract
+from crowdgate.errors import EnvironmentFault
+from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
-app = typer.Typer(help="Show what a contract makes of its columns.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(
+    help="Draft a contract, or show what one makes of its columns.", no_args_is_help=True, add_completion=False
+)
 
 
 @app.callback()
 def _group() -> None:
-    """Show what a contract makes of its columns."""
+    """Draft a contract, or show what one makes of its columns."""
+
+
+@app.command()
+def draft(
+    source: Annotated[
+        Path, typer.Argument(help="A table (.parquet, .csv), a DDI codebook (.xml), or a contract of ODCS (.yaml).")
+    ],
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write the draft into this new file, not to the terminal."),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--id", help="The contract's id; by default the name of the file.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="A,B,C", help="Only these columns, by default all.")
+    ] = None,
+    domains: Annotated[
+        str | None,
+        typer.Option(
+            "--domains",
+            metavar="A,B,C",
+            help="Columns that get a domain, by default those whose name tells their role.",
+        ),
+    ] = None,
+) -> None:
+    """Draft a contract from the public description of a table: names and types. No cell is read.
+
+    What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name.
+    """
+    from crowdgate.review.templates.contract_draft import draft_contract
+    from crowdgate.review.templates.draft_sources import read_draft_source
+
+    place = Path.cwd() if to is None else to.resolve().parent
+    found = read_draft_source(source.resolve(), place, _names(columns))
+    text = draft_contract(found, source.stem if name is None else name, _names(domains))
+    if to is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        with to.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise EnvironmentFault(f"{to} can't be written: {error.strerror}") from None
+    typer.echo(f"written: {to}; next: crowdgate check {to}")
+
+
+def _names(stated: str | None) -> tuple[str, ...] | None:
+    return None if stated is None else tuple(name.strip() for name in stated.split(","))
 
 
 @app.command()
 def show(
-    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")], as_json: AsJson = False
+    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")],
+    column: Annotated[str | None, typer.Option("--column", help="Only this column.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every group and every value, however many.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show every group of every level of every column that can be published; no data is read, nothing is paid."""
+    """Show the groups of each level of each column that can be published, a column in at most a screen.
+
+    No data is read, and nothing is paid. `--json` and `--all` show every group.
+    """
     contract, columns = show_contract(path)
+    if column is not None:
+        columns = [chosen_column(columns, column)]
     if as_json:
         print_json(contract_json(contract, columns))
         return
     typer.echo(f"{contract.id} {contract.version}, population {contract.population}")
-    for column in columns:
-        for line in lines(column):
+    for each in columns:
+        for line in lines(each, everything=everything):
             typer.echo(line)

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from crowdgate import hierarchy as levels_of
@@ -27,6 +28,9 @@ from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
 from crowdgate.system.regular_files import is_url
+
+REST = "*"
+"""The end of a name in a tree that stands for all values with this beginning."""
 
 
 def read_csv(place: Place, name: str) -> CsvFile | None:
@@ -94,12 +98,29 @@ def label_of(domain: Domain, text: str) -> str | None:
     if domain.grid is not None:
         meant = domain.labels[at] == text or parse_number(text) == domain.grid.first + domain.grid.step * at
     else:
-        meant = domain.labels[at] == text or (domain.first_day is not None and parse_date(text) is not None)
+        names = (domain.labels[at], *(domain.written or ())[at : at + 1])
+        meant = text in names or (domain.first_day is not None and parse_date(text) is not None)
     return domain.labels[at] if meant else None
 
 
 def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
     """Return the domain that the contract states for a column, or None after its problems were added."""
+    domain = _domain(place, model, logical)
+    missing = tuple(model.missing or ())
+    if domain is None or not missing:
+        return domain
+    told = replace(domain, missing=missing)
+    both = next(
+        (text for text in domain.written or domain.labels if domain.grid is None and told.is_missing(text)), None
+    )
+    if both is not None:
+        (place / "missing").refuse(
+            f"{quoted_value(both)} is a value of the domain, too", "texts that are no value of the domain"
+        )
+    return told
+
+
+def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
     try:
         if model.values is not None:
             return _categories(place, model)
@@ -126,7 +147,30 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
     if twice is not None:
         at.refuse(f"the value {quoted_value(twice)} is listed twice", "each value once", None, Code.TWICE)
         return None
-    return categories(values, model.source)
+    domain = categories(values, model.source)
+    return domain if not model.labels else _labelled(place / "labels", domain, model.labels)
+
+
+def _labelled(at: Place, domain: Domain, labels: Mapping[str, str]) -> Domain | None:
+    """Return the domain with labels in place of its values, or None after problems were added: each must be one value's
+    label and no other value's text.
+    """
+    problems = len(at.problems)
+    for value in [value for value in labels if value not in domain.labels][:MOST_FAULTS]:
+        near = nearest(value, domain.labels[:1000])
+        at.refuse(f"a label of {quoted_value(value)}, which is no value", "labels of values", near, Code.UNKNOWN_NAME)
+    shown = tuple(labels.get(value, value) for value in domain.labels)
+    twice = _repeated(shown)
+    if twice is not None:
+        at.refuse(
+            f"two values have the label {quoted_value(twice)}", "a different label for each value", None, Code.TWICE
+        )
+    other = next((label for value, label in labels.items() if label != value and label in domain.labels), None)
+    if other is not None and twice is None:
+        at.refuse(f"the label {quoted_value(other)} is another value", "labels that are no values", None, Code.TWICE)
+    if not check_labels(at, labels.values()) or len(at.problems) > problems:
+        return None
+    return replace(domain, labels=shown, written=domain.labels)
 
 
 def _values_in_file(at: Place) -> list[str] | None:
@@ -249,6 +293,8 @@ def _labels_in_tree(
     """
     name, finer = before
     known = set(finer)
+    if any(member.endswith(REST) for group in tree.values() for member in group):
+        tree = _without_prefixes(at, tree, finer)
     members = dict.fromkeys(member for group in tree.values() for member in group)
     above = {member: member if member in known else None for member in members}
     below = {member: label_of(domain, member) for member in members}
@@ -264,6 +310,32 @@ def _labels_in_tree(
         return None
     groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
     return levels_of.by_tree(values, groups)
+
+
+def _without_prefixes(at: Place, tree: dict[str, list[str]], finer: Sequence[str]) -> dict[str, list[str]]:
+    """Return the tree with the values of each prefix: `I*` means all that begin with I and are listed nowhere else, `*`
+    means everything else. Of several prefixes the longest holds. A name that is a value is no prefix.
+    """
+    known, listed = set(finer), {member for group in tree.values() for member in group}
+    owner: dict[str, str] = {}
+    for group, inside in tree.items():
+        for member in inside:
+            if member.endswith(REST) and member not in known and owner.setdefault(member[:-1], group) != group:
+                at.refuse(f"the prefix {quoted_value(member)} is in two groups", "each prefix once", None, Code.TWICE)
+    found: dict[str, list[str]] = {
+        group: [each for each in inside if each in known or not each.endswith(REST)] for group, inside in tree.items()
+    }
+    used = set[str]()
+    for value in dict.fromkeys(finer):
+        prefixes = (value[:length] for length in range(len(value), -1, -1))
+        prefix = None if value in listed else next((each for each in prefixes if each in owner), None)
+        if prefix is not None:
+            used.add(prefix)
+            found[owner[prefix]].append(value)
+    for prefix in [prefix for prefix in owner if prefix not in used][:MOST_FAULTS]:
+        expected = "a prefix of some value that is in no other group"
+        at.refuse(f"the prefix {quoted_value(prefix + REST)} fits no value that is left", expected)
+    return found
 
 
 def _known_values(meant: Mapping[str, str | None]) -> int:

@@ -150,8 +150,10 @@ def _refuse_slip(place: Place, slip: Any) -> None:
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
     """Return the keys that are permitted where a validation error reports an unknown key: those of the model there."""
-    in_list = len(location) == 2 and isinstance(location[0], int)
-    model: type[BaseModel] = LevelModel if in_list else _MODELS.get(around.names[-1], DomainModel)
+    in_list = len(location) > 1 and isinstance(location[-2], int)
+    shared = around.names[-2:-1] == ("definitions",)
+    named = DefinitionModel if shared else _MODELS.get(around.names[-1], DomainModel)
+    model: type[BaseModel] = LevelModel if in_list else named
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -208,6 +210,13 @@ Day = Annotated[
     WithJsonSchema({"type": "string", "format": "date"}),
 ]
 Text = Annotated[str, AfterValidator(_filled)]
+
+
+RoleName = Annotated[
+    Role,
+    PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
+    WithJsonSchema({"type": "string", "enum": list(Role)}),
+]
 
 
 def _list_of_texts(value: object) -> object:
@@ -301,15 +310,20 @@ class DomainModel(_Strict):
     """True if numbers below the domain count as its least."""
     values: Any = None
     """All values in their order, or a column of a CSV file."""
+    labels: dict[str, Text] | None = None
+    """The label of each value that is published under another name than the table's."""
+    missing: list[str] | None = None
+    """Texts and numbers that state that a value is missing."""
     source: Text
     """The source of the domain, other than the table."""
 
     @model_validator(mode="after")
     def _one_form(self) -> "DomainModel":
-        is_range = {"first", "last"} <= self.model_fields_set and self.values is None
-        is_values = self.values is not None and self.model_fields_set <= {"values", "source"}
+        stated = self.model_fields_set
+        is_range = {"first", "last"} <= stated and self.values is None and self.labels is None
+        is_values = self.values is not None and stated <= {"values", "labels", "missing", "source"}
         if not is_range and not is_values:
-            raise ValueError("either from and to (with step, precision, top, bottom), or values")
+            raise ValueError("either from and to (with step, precision, top, bottom), or values (with labels)")
         return self
 
 
@@ -346,6 +360,19 @@ class LevelModel(_Strict):
         if self.part is not None and self.part not in DATE_PARTS:
             raise ValueError("part: one of " + ", ".join(DATE_PARTS))
         return self
+
+
+class DefinitionModel(_Strict):
+    """Facts that several columns share. A column states their name as `like`, and may state other facts itself."""
+
+    privacyRole: RoleName | None = None
+    """The privacy role of these columns."""
+    domain: DomainModel | None = None
+    """The domain of these columns."""
+    levels: list[LevelModel] | None = None
+    """The levels of these columns."""
+    invalid: Literal["drop", "level"] | None = None
+    """The treatment of a cell outside the domain."""
 
 
 class MeanModel(_Strict):
@@ -396,16 +423,13 @@ TABLE_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
         "Files of public counts of several attributes together.",
     ),
+    "definitions": CustomProperty(
+        TypeAdapter(dict[str, DefinitionModel]), "Facts that columns share, by a name that they state as `like`."
+    ),
 }
 PROPERTY_FACTS: dict[str, CustomProperty] = {
     "privacyRole": CustomProperty(
-        TypeAdapter(
-            Annotated[
-                Role,
-                PlainValidator(_reader_of(_role, "one of " + ", ".join(Role))),
-                WithJsonSchema({"type": "string", "enum": list(Role)}),
-            ]
-        ),
+        TypeAdapter(RoleName),
         "What the column is for an attacker: direct-identifier, quasi-identifier, sensitive or other.",
     ),
     "domain": CustomProperty(
@@ -413,6 +437,7 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
         "All values that the column can have, and where that is known from."
         " It must not be made by looking at the table.",
     ),
+    "like": CustomProperty(TypeAdapter(Text), "The name of a definition of the table, whose facts the column has."),
     "levels": CustomProperty(TypeAdapter(list[LevelModel]), "Coarser levels of the column, each with a name."),
     "invalid": CustomProperty(
         TypeAdapter(Literal["drop", "level"]),

@@ -39,6 +39,7 @@ from crowdgate.contracts.models import (
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
+from crowdgate.contracts.undecided import undecided
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_ROWS_EACH
@@ -56,6 +57,8 @@ class BrokenContract(ConfigurationError):
         self.rest = rest
 
 
+SHARED = ("privacyRole", "domain", "levels", "invalid")
+"""The facts that a definition may state."""
 Rules = list[tuple[Place, RowRule | TableRule]]
 
 
@@ -69,9 +72,11 @@ def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
     root = Place(document, document.data, [], [path])
     check_standard(root)
     contract = _contract(root, servers)
-    if contract is None or root.problems:
-        own = str(path)
-        problems = dict.fromkeys(root.problems)
+    left = undecided(document)
+    if contract is None or root.problems or left:
+        own, decided = str(path), {(each.line, each.column) for each in left}
+        others = [each for each in root.problems if each.file != own or (each.line, each.column) not in decided]
+        problems = dict.fromkeys([*left, *others])
         told = sorted(problems, key=lambda problem: (problem.file != own, problem.line or 0))
         raise BrokenContract(told, contract)
     return contract
@@ -90,7 +95,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
             table.refuse(f"no {name}", f"the custom property {name} on the table", None, Code.MISSING_KEY)
     unit = _unit(places, stated.get("privacyUnit"))
     population = _name(places["population"]) if stated.get("population") else None
-    attributes, rules = _attributes(table, unit)
+    attributes, rules = _attributes(table, unit, places.get("definitions"))
     _check_person(places, unit, attributes)
     rules += _table_rules(table, places, stated.get("rowsAtMost"))
     refuse_repeated_names(rules)
@@ -156,7 +161,7 @@ def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | Non
     return rules
 
 
-def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attribute], Rules]:
+def _attributes(table: Place, unit: PrivacyUnit | None, shared: Place | None) -> tuple[dict[str, Attribute], Rules]:
     person = None if unit is None else unit.person
     attributes: dict[str, Attribute] = {}
     rules: Rules = []
@@ -168,7 +173,7 @@ def _attributes(table: Place, unit: PrivacyUnit | None) -> tuple[dict[str, Attri
         if name in attributes:
             at.refuse("a second property (column) of this name", "each property once", None, Code.TWICE)
             continue
-        attributes[name] = _attribute(at, name, person, rules)
+        attributes[name] = _attribute(at, name, person, shared, rules)
     if not attributes:
         table.refuse("no properties", "a property for each column")
     return attributes, rules
@@ -192,10 +197,10 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
         )
 
 
-def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attribute:
-    places = custom_properties(at, PROPERTY_FACTS)
+def _attribute(at: Place, name: str, person: str | None, shared: Place | None, rules: Rules) -> Attribute:
+    places = _with_definition(custom_properties(at, PROPERTY_FACTS), shared)
     stated = {key: parse(PROPERTY_FACTS[key].value, place) for key, place in places.items()}
-    if "privacyRole" not in places:
+    if "privacyRole" not in places and "like" not in places:
         at.refuse(
             "a column without a privacyRole",
             "the custom property privacyRole with one of " + ", ".join(Role),
@@ -223,6 +228,22 @@ def _attribute(at: Place, name: str, person: str | None, rules: Rules) -> Attrib
         known_to_attackers=stated.get("knownToAttackers"),
         secret=stated.get("secret"),
     )
+
+
+def _with_definition(own: dict[str, Place], shared: Place | None) -> dict[str, Place]:
+    """Return the facts of a column by name, with those of the definition that it states as `like`; its own come
+    first.
+    """
+    like = own["like"].value if "like" in own else None
+    if not isinstance(like, str):
+        return own
+    known = list(shared.value) if shared is not None and isinstance(shared.value, dict) else []
+    if shared is None or like not in known:
+        expected = f"one of the table's definitions: {', '.join(known) or 'there are none'}"
+        own["like"].refuse(quoted_value(like), expected, nearest(like, known), Code.UNKNOWN_NAME)
+        return own
+    stated = (shared / like).value
+    return {key: shared / like / key for key in stated if key in SHARED} | own if isinstance(stated, dict) else own
 
 
 def _check_flat(at: Place, name: str) -> None:

@@ -227,7 +227,8 @@ def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
     except (re.error, TypeError, OverflowError, RecursionError, Warning):
         at.refuse(f"the pattern {quoted_value(at.value)}", "a regular expression that Python accepts without a warning")
         return None
-    return tuple(label for label in domain.labels if pattern.fullmatch(label))
+    texts = domain.written or domain.labels
+    return tuple(label for text, label in zip(texts, domain.labels, strict=True) if pattern.fullmatch(text))
 
 
 def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) -> None:

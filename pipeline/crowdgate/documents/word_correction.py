@@ -52,6 +52,9 @@ class CorrectableText:
     def __init__(self, text: str) -> None:
         self._text = text
 
+    def __contains__(self, words: str) -> bool:
+        return words in self._text
+
     @cached_property
     def _root(self) -> Any:
         return yaml.compose(self._text, Loader=yaml.CSafeLoader)

@@ -20,6 +20,7 @@ from crowdgate.planning.gate_verdicts import any_withholds, decision_time, judge
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
+from crowdgate.review.table_check import TableCheck, check_table
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ class DecidedGate:
     reason: str
 
 
+_NOT_READ = TableCheck(None)
+
+
 @dataclass(frozen=True)
 class PolicyCheck:
     """A policy whose files are valid.
@@ -88,8 +92,9 @@ class PolicyCheck:
     `allowed` is False when a static gate fails, a blocking gate can't pass, or the ledger, if readable, would refuse
     the next release or lead to a gate that withholds it (`refused` gives the reason). `left` is the budget left and the
     number of releases it allows. `unreplayed` is the reason why gates were not judged on all of the last releases
-    (None: they were, or there are none). `unheld` is the reason why the decisions on collection were not compared with
-    the ledger (None: they were). `warnings` change no outcome. `chances` are those of the next release.
+    (None: they were, or there are none). `table` says what was read of the table. `unheld` is the reason why the
+    decisions on collection were not compared with the ledger (None: they were). `warnings` change no outcome. `chances`
+    are those of the next release.
     """
 
     __repr__ = short_repr
@@ -104,6 +109,7 @@ class PolicyCheck:
     refused: str | None
     left: BudgetLeft
     unreplayed: str | None = None
+    table: TableCheck = _NOT_READ
     warnings: tuple[PolicyWarning, ...] = ()
     chances: Chances = field(kw_only=True)
 
@@ -133,6 +139,7 @@ class PolicyCheck:
             "ledger_refuses": self.refused,
             "left": self.left.to_json(),
             "releases_not_replayed": self.unreplayed,
+            "table": {"read": self.table.read, "not_read_because": self.table.absent},
             "forecast": self.chances.to_json(),
             "warnings": [warning.to_json() for warning in self.warnings],
         }
@@ -156,17 +163,19 @@ def _decided(note: GateNote, verdict: Verdict | None, forecast: GateChance | Non
     return GateState.COULD_FAIL, f"probability of passing {forecast.probability()}"
 
 
-def check(policy: Path, day: str | None = None) -> PolicyCheck:
+def check(policy: Path, day: str | None = None, *, header: bool = True) -> PolicyCheck:
     """Check the next release of a policy, with the charges in its ledger; if that is unreadable, as the first of its
     population.
 
-    Waivers must hold up to `day` (YYYY-MM-DD, by default today). Raises ConfigurationError for faulty files.
+    Waivers must hold up to `day` (YYYY-MM-DD, by default today). With `header` the contract is compared with the header
+    of its table. Raises ConfigurationError for faulty files.
     """
     day = today() if day is None else day
     bundle = bundle_of(policy)
     opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
     held = check_decisions(bundle.root, bundle.contract, opened)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
+    table = check_table(bundle.contract) if header else _NOT_READ
     stands = ledger_status(plan, opened, day)
     beforehand = next_release(plan, opened, stands)
     verdicts = judge_static(plan, beforehand.static, day)
@@ -195,9 +204,13 @@ def check(policy: Path, day: str | None = None) -> PolicyCheck:
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
     allowed = not any_withholds(verdicts) and not hopeless and stands.refused is None
     said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
-    judged = tuple(policy_warnings(ReviewedPolicy(plan, reaches, _release_with_other_files(plan, opened, stands), day)))
+    judged = tuple(
+        policy_warnings(
+            ReviewedPolicy(plan, reaches, _release_with_other_files(plan, opened, stands), day, table.absent)
+        )
+    )
     return PolicyCheck(
-        policy, plan, tuple(verdicts), tuple(notes), *said, warnings=judged, chances=chances(beforehand, stands, day)
+        policy, plan, tuple(verdicts), tuple(notes), *said, table, judged, chances=chances(beforehand, stands, day)
     )
 
 

@@ -46,6 +46,8 @@ def _rows(found: PolicyCheck) -> Iterator[Row]:
     yield from _open_gates(found)
     yield from _settled_gates(found)
     yield from _remarks(found)
+    if found.table.read is not None:
+        yield "Read", found.table.read
     yield "More", "crowdgate explain FILE, crowdgate plan FILE"
 
 

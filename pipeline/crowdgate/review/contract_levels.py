@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.contracts.reading import read_contract
+from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT, INVALID_LABEL, LevelValue, value_groups
 from crowdgate.planning.bundle import KNOWN
 
@@ -36,6 +37,15 @@ def show_contract(path: Path) -> tuple[Contract, list[ReleasableColumn]]:
     return contract, [_column(each) for each in contract.attributes if each.releasable]
 
 
+def chosen_column(columns: list[ReleasableColumn], name: str) -> ReleasableColumn:
+    """Return the column of this name. Raises ConfigurationError if there is none."""
+    names = [each.name for each in columns]
+    if name not in names:
+        expected = expected_names(names, name, "a column", "`contract show` without --column")
+        raise ConfigurationError(Problem("command line", None, "--column", repr(name), expected, nearest(name, names)))
+    return columns[names.index(name)]
+
+
 def contract_json(contract: Contract, columns: list[ReleasableColumn]) -> dict[str, Any]:
     """Return the object that `--json` prints: the contract with its columns."""
     shown = [
@@ -62,24 +72,39 @@ def _levels(attribute: Attribute) -> Iterator[LevelGroups]:
         yield LevelGroups(level.name, tuple(value_groups(domain, level)))
 
 
-def lines(column: ReleasableColumn) -> Iterator[str]:
+SHOWN_GROUPS, SHOWN_MEMBERS, SCREEN = 12, 8, 24
+"""The greatest numbers of groups of a level, of values of a group, and of lines of a column, unless all are wanted."""
+
+
+def lines(column: ReleasableColumn, *, everything: bool) -> Iterator[str]:
     """Yield the description of a column: the values of its domain, and the members of every group of every further
-    level.
+    level. Unless `everything` is wanted, it fits a screen, and tells how much is left out.
     """
     outside = "leaves its row out" if column.invalid == "drop" else "counts as (invalid)"
     yield f"{column.name} ({column.role}): a cell outside its domain {outside}"
     *further, whole = column.levels
     more = f" and {INVALID_LABEL}" if column.invalid == "level" else ""
+    shown = len(whole.groups[0].members) if everything else SHOWN_MEMBERS
+    groups = SHOWN_GROUPS if len(further) <= 2 else max(2, (SCREEN - len(further)) // len(further) - 1)
     for level in further:
         if level.name == EXACT:
-            yield f"  {EXACT}: {_counted(len(level.groups), 'value')}{more}: {_group_members(whole.groups[0])}"
+            members = _group_members(whole.groups[0], shown)
+            yield f"  {EXACT}: {_counted(len(level.groups), 'value')}{more}: {members}"
             continue
         yield f"  {level.name}: {_counted(len(level.groups), 'group')}{more}"
-        yield from (f"    {_group(each)}" for each in level.groups)
+        yield from _groups(level, shown, len(level.groups) if everything else groups)
 
 
-def _group(group: LevelValue) -> str:
-    held = "" if group.members == (group.label,) else f": {_group_members(group)}"
+def _groups(level: LevelGroups, members: int, most: int) -> Iterator[str]:
+    left = len(level.groups) - most
+    for each in level.groups if left <= 1 else level.groups[:most]:
+        yield f"    {_group(each, members)}"
+    if left > 1:
+        yield f"    and {left} more groups (--all shows them)"
+
+
+def _group(group: LevelValue, members: int) -> str:
+    held = "" if group.members == (group.label,) else f": {_group_members(group, members)}"
     return f"{group.label}: {_counted(group.values, 'value')}{held}"
 
 
@@ -87,5 +112,6 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _group_members(group: LevelValue) -> str:
-    return ", ".join(group.members)
+def _group_members(group: LevelValue, most: int) -> str:
+    left = len(group.members) - most
+    return ", ".join(group.members if left <= 1 else (*group.members[:most], f"and {left} more"))

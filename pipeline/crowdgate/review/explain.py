@@ -86,7 +86,7 @@ LAW = (
 
 def explain_policy(policy: Path) -> Report:
     """Return an explanation of a policy in plain words. Raises ConfigurationError for faulty files."""
-    found = check(policy)
+    found = check(policy, header=False)
     return Report(f"What {found.plan.bundle.policy.metadata.name} guarantees", lambda: list(_sections(found)))
 
 

@@ -21,6 +21,7 @@ from crowdgate.policy.files import budget_files, contract_files, policy_files, w
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
+from crowdgate.review.table_check import check_table
 
 LEVELS = "levels"
 """Name of the kind of CSV files that contracts name: levels, margins, counts."""
@@ -151,6 +152,7 @@ def _budget(path: Path) -> None:
 def _contract(path: Path) -> None:
     contract = read_contract(path, KNOWN.servers)
     _refuse_duplicate_name(read_document(path), ("id",), contract.id, contract_files(working_copy(path)))
+    check_table(contract)
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:

@@ -13,9 +13,10 @@ from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from crowdgate.sources.files import FileFormat
+    from crowdgate.sources.table_header import TableHeader
 
 
 def _parquet_files(settings: Mapping[str, str]) -> FileFormat:
@@ -30,12 +31,24 @@ def _csv_files(settings: Mapping[str, str]) -> FileFormat:
     return files(settings)
 
 
+def _parquet_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+    from crowdgate.sources.parquet_schema import parquet_header
+
+    return parquet_header(path, settings, expected)
+
+
+def _csv_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+    from crowdgate.sources.csv_header import csv_header
+
+    return csv_header(path, settings, expected)
+
+
 DELIMITER = ServerSetting(r"[\t ,;:|^~]", "one character that separates cells", ",")
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        file_reader("parquet", (".parquet",), _parquet_files, {"path": PATH}),
-        file_reader("csv", (".csv",), _csv_files, {"path": PATH}, {"delimiter": DELIMITER}),
+        file_reader("parquet", (".parquet",), _parquet_files, _parquet_header, {"path": PATH}),
+        file_reader("csv", (".csv",), _csv_files, _csv_header, {"path": PATH}, {"delimiter": DELIMITER}),
     )
 }
 

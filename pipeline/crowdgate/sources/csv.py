@@ -15,23 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from crowdgate.errors import FileFault
-from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
+from crowdgate.limits import LONGEST_LINE
+from crowdgate.sources.csv_header import BOM, read_header
 from crowdgate.sources.files import Slice, Stamp
 from crowdgate.sources.source import Batch
 from crowdgate.system.regular_files import plain_file
 
 BLOCK_BYTES = 16 << 20
-_BOM = b"\xef\xbb\xbf"
 _QUOTE = b'"'
-
-
-@dataclass(frozen=True)
-class Header:
-    """The column names of a CSV file, and the byte at which its rows begin."""
-
-    names: tuple[str, ...]
-    body: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,33 +36,6 @@ class Block:
     def rows(self) -> int:
         """The number of rows; a block without wanted columns has none."""
         return len(self.cells[0]) if self.cells else 0
-
-
-def read_header(path: Path, delimiter: str) -> Header:
-    """Return the header, i.e. the file's first record, which may hold quoted line ends.
-
-    Raises FileFault if there is none or it is unreadable.
-    """
-    with plain_file(path) as file:
-        start = file.read(LONGEST_HEADER + 1)
-    skipped = len(_BOM) if start.startswith(_BOM) else 0
-    if not start[skipped:].strip(b"\r\n"):
-        raise FileFault(f"{path.name}: the file is empty: it has no header")
-    header = _first_record(start, skipped, delimiter)
-    if header is None or header.body > LONGEST_HEADER:
-        raise FileFault(f"{path.name}: the header cannot be read as UTF-8 text with delimiter {delimiter!r}")
-    return header
-
-
-def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:
-    lines = start[skipped:].splitlines(keepends=True)
-    csv.field_size_limit(LONGEST_LINE)
-    try:
-        reader = csv.reader((line.decode("utf-8") for line in lines), delimiter=delimiter, strict=True)
-        names = next(names for names in reader if names)
-    except (csv.Error, UnicodeDecodeError, StopIteration):
-        return None
-    return Header(tuple(names), skipped + sum(map(len, lines[: reader.line_num])))
 
 
 def read_blocks(path: Path, body: int, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[bytes, int]]:
@@ -148,7 +112,7 @@ def _by_arrow(
     """Return one array of bytes per wanted column, or None if Arrow refuses the block; Arrow's message is dropped,
     since it quotes the line.
     """
-    if block.startswith(_BOM[:1]):
+    if block.startswith(BOM[:1]):
         block = b"\n" + block  # Arrow takes a byte order mark at a block's start for no part of the first cell
     if not block.strip(b"\r\n"):
         return tuple(pa.array([], pa.binary()) for _ in wanted)

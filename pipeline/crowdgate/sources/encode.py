@@ -22,6 +22,8 @@ from crowdgate.histogram import Column
 from crowdgate.limits import LONGEST_CELL
 
 _EXACT_FLOAT = float(2**53)
+LONG = 2**63
+"""Bound on whole numbers of 64 bits."""
 _NO_UTF8 = b"\xff"
 
 
@@ -203,6 +205,10 @@ def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: 
     assert domain.grid is not None
     grid, low, high = domain.grid, int(domain.grid.first), int(domain.grid.greatest)
     invalid = np.zeros(len(values), dtype=np.bool_) if valid is None else ~valid
+    if domain.missing_numbers:
+        invalid |= np.isin(
+            values, [int(each) for each in domain.missing_numbers if each.denominator == 1 and -LONG < each < LONG]
+        )
     missing = int(np.count_nonzero(invalid))
     if len(values) and (values.min() < low or values.max() > high):
         wide = values.astype(np.int64)
@@ -249,7 +255,7 @@ def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reaso
 
 def _reason(text: str | None, domain: Domain) -> Reason:
     """Return the reason why a cell with this text (None: missing), which the column does not accept, is invalid."""
-    if text is None or not text.strip():
+    if text is None or not text.strip() or domain.is_missing(text):
         return Reason.MISSING
     if domain.code(text) != INVALID:
         return Reason.RULE

@@ -5,7 +5,7 @@ whose message names the file and the column and nothing of their contents.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +14,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
 from crowdgate.sources.source import Batch, Reader, table_changed
+from crowdgate.sources.table_header import TableHeader
 
 PART_BYTES = 1 << 25
 """The size at which a part is closed: many small files are one part, a large one may be several."""
@@ -87,10 +88,13 @@ def file_reader(
     name: str,
     suffixes: tuple[str, ...],
     make: Callable[[Mapping[str, str]], FileFormat],
+    described: Callable[[Path, Mapping[str, str], Collection[str]], TableHeader],
     keys: Mapping[str, ServerSetting],
     properties: Mapping[str, ServerSetting] | None = None,
 ) -> Reader:
-    """Return a source of files of one format. `make` returns the format by a contract's server settings."""
+    """Return a source of files of one format. `make` returns the format by a contract's server settings, `described`
+    the header of a file by these settings and the names of the contract's columns.
+    """
     rule = ServerRule("local", name, keys, properties or {})
     defaults = {key: setting.default for key, setting in rule.properties.items() if setting.default is not None}
 
@@ -100,7 +104,12 @@ def file_reader(
         place = contract.server.path if path is None else path
         return _open(place, suffixes, make(stated), needed)
 
-    return Reader(name, rule, suffixes, opened)
+    def header(contract: Contract) -> TableHeader:
+        place = contract.server.path
+        place.lstat()  # a table that is elsewhere is no fault of the contract
+        return described(_find(place, suffixes)[0], contract.server.settings, contract.by_name)
+
+    return Reader(name, rule, suffixes, opened, header)
 
 
 def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:

@@ -15,11 +15,10 @@ import numpy as np
 
 from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
+from crowdgate.sources.parquet_schema import CODECS, TAIL
 from crowdgate.system.regular_files import plain_file
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
-FOOTER_END = 8
-"""The size of a Parquet file's tail: the length of its footer and PAR1."""
 _HEADERS = (1 << 10, 1 << 16, 1 << 20)
 """The numbers of bytes that are tried for a header; Arrow accepts at most 16 MiB."""
 _KIND, _UNCOMPRESSED, _COMPRESSED = 1, 2, 3
@@ -28,7 +27,6 @@ _DETAILS = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
 """By page type: the field of its own header, and in that the fields of its number of values and of its encoding."""
 _DELTA_TEXTS = (6, 7)
 """DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may encode any number of long cells."""
-_CODECS = {0: "none", 1: "SNAPPY", 2: "GZIP", 4: "BROTLI", 5: "LZ4", 6: "ZSTD", 7: "LZ4_RAW"}
 _GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4, 5, 9, 11
 """Field numbers in a footer: row groups, their columns, a column's metadata, and fields of that."""
 
@@ -90,8 +88,8 @@ def _problem(chunks: Sequence[ColumnChunk]) -> str | None:
 
 
 def _chunk_problem(chunk: ColumnChunk) -> str | None:
-    if chunk.codec not in _CODECS:
-        return f"is compressed in an unknown way: expected one of {', '.join(_CODECS.values())}"
+    if chunk.codec not in CODECS:
+        return f"is compressed in an unknown way: expected one of {', '.join(CODECS.values())}"
     if any(page.encoding in _DELTA_TEXTS for page in chunk.pages):
         return "is encoded as DELTA_BYTE_ARRAY or DELTA_LENGTH_BYTE_ARRAY: write it plain or with a dictionary"
     if any(page.bytes > LARGEST_PAGE for page in chunk.pages):
@@ -129,9 +127,9 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
     """
     with plain_file(path) as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - FOOTER_END))
+        file.seek(max(0, size - TAIL))
         length = int.from_bytes(file.read(4), "little")
-        file.seek(max(0, size - FOOTER_END - length))
+        file.seek(max(0, size - TAIL - length))
         found = thrift.parse(file.read(length)).fields.get(_GROUPS)
     return _structs(found)
 

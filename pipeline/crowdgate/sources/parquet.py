@@ -16,6 +16,7 @@ from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
 from crowdgate.sources import pages, thrift
 from crowdgate.sources.encode import is_text, too_long
 from crowdgate.sources.files import PART_BYTES, Slice, Stamp
+from crowdgate.sources.parquet_schema import TAIL
 from crowdgate.sources.source import Batch
 from crowdgate.system.regular_files import plain_file
 
@@ -40,7 +41,7 @@ def names_of(path: Path, wanted: Sequence[str]) -> tuple[str, ...]:
 
 def _check_footer(path: Path) -> None:
     with plain_file(path) as file:
-        file.seek(max(0, path.stat().st_size - pages.FOOTER_END))
+        file.seek(max(0, path.stat().st_size - TAIL))
         if int.from_bytes(file.read(4), "little") > LARGEST_FOOTER:
             raise FileFault(
                 f"{path.name}: not a readable Parquet file: its footer is larger than {LARGEST_FOOTER >> 20} MiB"

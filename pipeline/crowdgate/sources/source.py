@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule
 from crowdgate.errors import FileFault
+from crowdgate.sources.table_header import TableHeader
 
 Cells = Any
 """An Arrow array."""
@@ -58,12 +59,15 @@ class Reader:
     """One way to read tables: its name, its servers in contracts, its file suffixes, and how it opens a table.
 
     `opened` gets the contract, the columns that are needed, and a path in place of the contract's (None: its own).
+    `header` returns what is public of the contract's own table, before any row is read. It raises FileFault if there is
+    no table, OSError if the table can't be reached from here.
     """
 
     name: str
     rule: ServerRule
     suffixes: tuple[str, ...]
     opened: Callable[[Contract, Sequence[str], Path | None], Source]
+    header: Callable[[Contract], TableHeader]
 
 
 def table_changed() -> FileFault:

@@ -1,9 +1,9 @@
 """The subset of Thrift's compact protocol in Parquet's headers and footers: numbers, structs and lists of structs.
 
-Texts, other lists, sets and maps are skipped. No allocation depends on a stated length.
+Texts, other lists, sets and maps are skipped, unless texts are wanted. No allocation depends on a stated length.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 DEEPEST = 20
@@ -30,23 +30,30 @@ def parse(data: bytes) -> ParsedStruct:
 
     Raises TruncatedStruct if it ends too early, ValueError if it is none.
     """
-    cursor = _Cursor(data)
+    cursor = ThriftCursor(data)
     return ParsedStruct(cursor.struct(), cursor.at)
 
 
-class _Cursor:
-    def __init__(self, data: bytes) -> None:
+class ThriftCursor:
+    """A position in bytes of Thrift. Each method returns what begins there, and moves to its end. With `texts`, values
+    of type text are returned as bytes.
+    """
+
+    def __init__(self, data: bytes, *, texts: bool = False) -> None:
         self.data = data
+        self.texts = texts
         self.at = 0
         self.depth = 0
 
     def byte(self) -> int:
+        """Return one byte."""
         if self.at >= len(self.data):
             raise TruncatedStruct("the bytes end within a struct")
         self.at += 1
         return self.data[self.at - 1]
 
     def varint(self) -> int:
+        """Return a number without a sign."""
         value = 0
         for shift in range(0, 70, 7):
             byte = self.byte()
@@ -56,20 +63,35 @@ class _Cursor:
         raise ValueError("a number of more than ten bytes")
 
     def integer(self) -> int:
+        """Return a number with a sign."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
-    def struct(self) -> Fields:
-        fields: dict[int, Any] = {}
+    def heads(self) -> Iterator[tuple[int, int]]:
+        """Yield the number and the type of each field of a struct. The caller moves over the field's value."""
         number = 0
         while head := self.byte():
             number = number + (head >> 4) if head >> 4 else self.integer()
+            yield number, head & 0x0F
+
+    def struct(self) -> Fields:
+        """Return the fields of a struct."""
+        fields: dict[int, Any] = {}
+        for number, kind in self.heads():
             if number in fields:
                 raise ValueError("a field that is there twice")
-            value = self.value(head & 0x0F)
+            value = self.value(kind)
             if value is not None:
                 fields[number] = value
         return fields
+
+    def items(self) -> Iterator[None]:
+        """Yield once for each struct of a list. The caller moves over the struct."""
+        size, kind = self._list_head()
+        if kind != _STRUCT:
+            raise ValueError("no list of structs where there must be one")
+        for _ in range(size):
+            yield
 
     def value(self, kind: int) -> Any:
         """Return a field's value; None if its type is skipped."""
@@ -80,17 +102,26 @@ class _Cursor:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError(f"more than {DEEPEST} values in each other")
-        found = None
+        found: Any = None
         if kind == _STRUCT:
             found = self.struct()
         elif kind == _LIST:
             found = self.list()
+        elif kind == _BINARY and self.texts:
+            found = self.text()
         else:
             self.skip(kind)
         self.depth -= 1
         return found
 
+    def text(self) -> bytes:
+        """Return a text."""
+        size = self.varint()
+        self.move(size)
+        return self.data[self.at - size : self.at]
+
     def skip(self, kind: int) -> None:
+        """Move over a value of a type that is skipped."""
         if kind == _SET:
             self.list()
         elif kind == _MAP:
@@ -102,20 +133,25 @@ class _Cursor:
 
     def list(self) -> Any:
         """Return a list of structs; None for another list."""
-        head = self.byte()
-        size, kind = head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
+        size, kind = self._list_head()
         if kind == _STRUCT:
             return [self.value(kind) for _ in range(size)]
         self.skip_items(size, [kind])
         return None
 
+    def _list_head(self) -> tuple[int, int]:
+        head = self.byte()
+        return head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
+
     def skip_map(self) -> None:
+        """Move over a map."""
         size = self.varint()
         if size:
             head = self.byte()
             self.skip_items(size, [head >> 4, head & 0x0F])
 
     def skip_items(self, size: int, kinds: Sequence[int]) -> None:
+        """Move over this number of items, each of values of these types."""
         for _ in range(size):
             for kind in kinds:
                 if kind in (_TRUE, _FALSE):
@@ -124,6 +160,7 @@ class _Cursor:
                     self.value(kind)
 
     def move(self, size: int) -> None:
+        """Move over this number of bytes."""
         if size > len(self.data) - self.at:
             raise TruncatedStruct("the bytes end within a text")
         self.at += size

@@ -67,13 +67,14 @@ class ReviewedPolicy:
     """A policy that can run, with the reach of each of its gates.
 
     `otherwise` is a release of its version that was made of other files (None: there is none, or that is unknown),
-    `day` the day (YYYY-MM-DD) on which waivers must hold.
+    `day` the day (YYYY-MM-DD) on which waivers must hold, `absent` the reason why the table can't be seen from here.
     """
 
     plan: Plan
     reaches: Sequence[GateReach]
     otherwise: str | None
     day: str
+    absent: str | None = None
 
 
 Objection = tuple[Document, Location, str]
@@ -368,6 +369,13 @@ def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
 
 
+def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
+    if judged.absent is not None:
+        path = judged.plan.bundle.contract.server.path.name
+        words = f"the table {path} is not here ({judged.absent}), so its columns are not compared with the contract. A"
+        yield *_policy(judged, "contract"), f"{words} release needs it, or another one by --input"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -385,6 +393,7 @@ RULES: dict[str, Rule] = {
     "CG214": _wrong_way_round,
     "CG215": _waivers,
     "CG216": _no_gate_on_use,
+    "CG217": _table_is_absent,
     "CG220": _open_deployments,
     "CG221": _advisory_bound,
     "CG222": _large_part_of_delta,

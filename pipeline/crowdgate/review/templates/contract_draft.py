@@ -1,0 +1,229 @@
+"""A draft of a contract from public facts about a table: a header, a codebook or a contract of another tool.
+
+No cell is read. What only a person can know is left as `CHANGE (what to write)`; roles are guessed by the words in a
+column's name, and marked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from crowdgate.contracts.contract import Role
+from crowdgate.contracts.domains import label_fault
+from crowdgate.contracts.undecided import change
+from crowdgate.sources.table_header import CellType
+
+Values = tuple[tuple[str, str], ...]
+"""The values of a column in a codebook, each with its label (an empty text: none)."""
+
+_WORDS = {
+    Role.DIRECT_IDENTIFIER: (
+        "id", "uuid", "guid", "ssn", "nhs", "bsn", "name", "firstname", "lastname", "surname", "forename",
+        "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
+        "login", "person", "patient", "respondent", "client", "member",
+    ),
+    Role.SENSITIVE: (
+        "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
+        "icd", "icd9", "icd10", "disease", "disorder", "illness", "hiv", "religion", "drug", "drugs", "alcohol",
+        "smoker", "pregnant", "pregnancy", "disability", "disabled", "offense", "offence", "crime", "charge",
+        "sentence", "recid", "recidivism", "treatment", "medication", "test", "result", "score", "grade",
+        "cancer", "depression", "insulin",
+    ),
+    Role.QUASI_IDENTIFIER: (
+        "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode",
+        "postal", "plz", "puma", "region", "county", "city", "town", "municipality", "district", "state",
+        "province", "country", "nationality", "citizenship", "citizen", "race", "ethnicity", "ethnic",
+        "hispanic", "marital", "married", "education", "educ", "schooling", "school", "occupation",
+        "profession", "job", "industry", "workclass", "employment", "household", "relationship", "children",
+        "language", "date", "admitted", "admission", "ward",
+    ),
+}  # fmt: skip
+"""The words in names of columns that suggest a role, in order of precedence."""
+_LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
+_LOGICAL = {
+    CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
+    CellType.MOMENT: "date", CellType.TIME: "time",
+}  # fmt: skip
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
+_RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+
+UNGUESSED = Role.QUASI_IDENTIFIER
+"""The role of a column whose name suggests none: the one that grants attackers most."""
+WIDTH = 120
+"""The greatest width of the line of a column; longer ones have a line for each fact."""
+
+
+@dataclass(frozen=True)
+class DraftColumn:
+    """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
+    greatest number or day.
+    """
+
+    name: str
+    type: CellType
+    description: str = ""
+    values: Values = ()
+    bounds: tuple[str, str] | None = None
+    direct: bool = False
+
+    @property
+    def is_age(self) -> bool:
+        """True if the name says that these are ages in years."""
+        return "age" in _words(self.name) and self.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class DraftSource:
+    """The public description of a table: where the table is, its columns, and what was read, in words."""
+
+    read: str
+    path: str
+    format: str
+    columns: tuple[DraftColumn, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None = None) -> str:
+    """Return the text of a draft with the id `name`. Columns of `domains` get a domain; by default those whose name
+    says that they describe people.
+    """
+    guessed = {column.name: _role(column) for column in source.columns}
+    chosen = [c for c in source.columns if (guessed[c.name] is not None if domains is None else c.name in domains)]
+    described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
+    shared = _shared([column for column in source.columns if column.name in described])
+    return "\n".join([*_head(source, name), *_definitions(source, shared), "    properties:", *(
+        line for column in source.columns
+        for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
+    )]) + "\n"  # fmt: skip
+
+
+def _head(source: DraftSource, name: str) -> Iterator[str]:
+    """Yield the lines of a draft down to the facts about its table."""
+    settings = "".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
+    custom = f", customProperties: [{settings}]" if settings else ""
+    yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
+    yield f"# Drafted from {source.read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
+    yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
+    yield f"servers: [{{server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}}}]"
+    yield from ("schema:", f"  - name: {_quoted(name)}", "    customProperties:")
+    unit = change("row if nobody has two rows, else {person: COLUMN, rows: 1}")
+    yield f"      - {{property: privacyUnit, value: {_quoted(unit)}}}"
+    population = change("a name for these people, whose lifetime budget pays")
+    yield f"      - {{property: population, value: {_quoted(population)}}}"
+
+
+def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
+    """Return the name of the definition that a column shares with others: flags, values that recur in a codebook, and
+    names that differ in their number only.
+    """
+    keys = {each.name: (each.type, each.values, each.bounds, _stem(each), _role(each)) for each in columns}
+    count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
+    for key in (key for key, times in count.items() if times > 1):
+        _, values, _, stem, _ = key
+        base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
+        name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
+        taken.add(name)
+        found[key] = name
+    return {name: found[key] for name, key in keys.items() if key in found}
+
+
+def _stem(column: DraftColumn) -> str:
+    """Return a column's name without a number at its end; empty for columns whose type or values say all."""
+    if column.type is CellType.FLAG or column.values:
+        return ""
+    return re.sub(r"[0-9]+$", "", column.name) if column.name[-1:].isdigit() else column.name
+
+
+def _definitions(source: DraftSource, shared: Mapping[str, str]) -> Iterator[str]:
+    first: dict[str, DraftColumn] = {}
+    for column in source.columns:
+        if column.name in shared:
+            first.setdefault(shared[column.name], column)
+    if first:
+        yield from ("      - property: definitions", "        value:")
+    for name, one in first.items():
+        yield f"          {_quoted(name)}: {{privacyRole: {_role(one) or UNGUESSED}, domain: {_domain(source, one)}}}"
+
+
+def _column(
+    source: DraftSource, column: DraftColumn, role: Role | None, like: str | None, described: bool
+) -> Iterator[str]:
+    """Yield the line of a column, or its lines if it has a domain of its own."""
+    logical = "integer" if described and column.is_age else _LOGICAL.get(column.type, "string")
+    facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
+    if described:
+        facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
+        facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and column.bounds is None and not like else []
+    about = f", description: {json.dumps(column.description[:200], ensure_ascii=False)}" if column.description else ""
+    held = [f"{{property: {fact}}}" for fact in facts]
+    doubt = "  # role guessed" if role is not None else "  # role unknown"
+    doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
+    start = f"name: {_quoted(column.name)}, logicalType: {logical}{about}"
+    line = f"      - {{{start}, customProperties: [{', '.join(held)}]}}"
+    if len(line) <= WIDTH:
+        yield line + doubt
+        return
+    yield f"      - name: {_quoted(column.name)}{doubt}"
+    yield from (f"        {each}" for each in (f"logicalType: {logical}", *([about[2:]] if about else [])))
+    yield "        customProperties:"
+    yield from (f"          - {each}" for each in held)
+
+
+def _domain(source: DraftSource, column: DraftColumn) -> str:
+    """Return the domain of a column, with what is left to decide."""
+    if column.type is CellType.FLAG:
+        return '{values: ["true", "false"], source: type of the column}'
+    if column.values:
+        values = ", ".join(json.dumps(value, ensure_ascii=False) for value, _ in column.values)
+        named = ", ".join(f"{json.dumps(value)}: {_quoted(label)}" for value, label in _labels(column))
+        labels = f"labels: {{{named}}}, " if named else ""
+        return f"{{values: [{values}], {labels}source: {_quoted(source.read)}}}"
+    if column.bounds is not None:
+        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, source: {_quoted(source.read)}}}"
+    public = _quoted(change("where all values are public, other than the table"))
+    if column.is_age:
+        return "{from: 0, to: 90, top: true, source: ages in years}"
+    if column.type in (CellType.WHOLE, CellType.NUMBER, CellType.DAY, CellType.MOMENT):
+        what = "day" if column.type in (CellType.DAY, CellType.MOMENT) else "number"
+        low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
+        return f"{{from: {low}, to: {high}, source: {public}}}"
+    each = _quoted(change("each value that can be, or from and to for numbers and days"))
+    return f"{{values: [{each}], source: {public}}}"
+
+
+def _labels(column: DraftColumn) -> Values:
+    """Return the values of a codebook with the labels that can be published in their place; none if labels collide."""
+    found = tuple((value, label) for value, label in column.values if label and label != value)
+    labels, values = {label for _, label in found}, {value for value, _ in column.values}
+    fit = len(labels) == len(found) and not labels & values and all(label_fault(label) is None for label in labels)
+    return found if fit else ()
+
+
+def _role(column: DraftColumn) -> Role | None:
+    """Return the privacy role that a column's name suggests; None if it suggests none."""
+    if column.direct:
+        return Role.DIRECT_IDENTIFIER
+    words = _words(column.name)
+    for role, known in _WORDS.items():
+        hits = words & set(known)
+        if role is Role.DIRECT_IDENTIFIER and not ({"id", "uuid", "guid"} & words or hits == words):
+            continue  # `name of country` names nobody
+        if hits:
+            return role
+    return None
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a scalar of YAML, in quotes unless it is plain."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _RESERVED and "CHANGE" not in text
+    quoted = text if plain else json.dumps(text, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)

@@ -1,0 +1,234 @@
+"""Drafts of contracts: valid but for the items that a person must decide, from public descriptions alone."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdgate.contracts.reading import read_contract
+from crowdgate.documents.yaml_text import read_document
+from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.review.check import check
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_sources import MOST_DRAFTED, read_draft_source
+from crowdgate.sources.table_header import CellType
+from tests.examples import examples
+from tests.review.test_table_check import EACH
+from tests.workshop import MARK, Workshop, crowdgate
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "policies" / "schema" / "data-contract.json").read_text("utf-8"))
+CODEBOOK = """<?xml version="1.0"?>
+<codeBook xmlns="ddi:codebook:2_5"><dataDscr>
+<var name="sex"><labl>Sex</labl><catgry><catValu>1</catValu><labl>Male</labl><catStat>77</catStat></catgry>
+<catgry><catValu>2</catValu><labl>Female</labl></catgry><catgry missing="Y"><catValu>9</catValu></catgry></var>
+<var name="q1"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
+<var name="q2"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
+<var name="income" dcml="0"><valrng><range min="0" max="90"/></valrng><varFormat type="numeric"/></var>
+</dataDscr></codeBook>
+"""
+
+
+def drafted(source: Path, **options: tuple[str, ...]) -> str:
+    return draft_contract(read_draft_source(source, source.parent, options.get("columns")), "t", options.get("domains"))
+
+
+def problems_of(folder: Path, text: str) -> list[Problem]:
+    path = folder / "draft.yaml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        read_contract(path, KNOWN.servers)
+    except ConfigurationError as error:
+        return list(error.problems)
+    return []
+
+
+def decided(text: str, *edits: tuple[str, str]) -> str:
+    row, people = text.index('"CHANGE (row if'), text.index('"CHANGE (a name')
+    text = (
+        text[:row]
+        + "row}\n"
+        + text[text.index("\n", row) + 1 : people]
+        + "people}\n"
+        + text[text.index("\n", people) + 1 :]
+    )
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+NAMES = st.one_of(
+    st.sampled_from(
+        ["age", "sex", "patient_id", "q1", "q2", "q3", "zip", "income", "no", "on", "name", "ward", "Birth Date"]
+    ),
+    st.text(st.characters(codec="utf-8"), min_size=1, max_size=6),
+)
+
+
+@settings(max_examples=examples(120))
+@given(st.dictionaries(NAMES, st.sampled_from(EACH), min_size=1, max_size=12))
+def test_a_draft_is_valid_but_for_what_is_left_to_decide(
+    tmp_path_factory: pytest.TempPathFactory, columns: dict[str, tuple[CellType, pa.DataType]]
+) -> None:
+    """The items are exactly the values that say CHANGE, each at its own line; the standard accepts the draft."""
+    folder = tmp_path_factory.mktemp("t")
+    source = folder / "t.parquet"
+    pq.write_table(pa.schema([(name, kind) for name, (_, kind) in columns.items()]).empty_table(), source)
+    if not any(name.strip() and found is not CellType.NESTED for name, (found, _) in columns.items()):
+        return
+    text = drafted(source)
+    problems = problems_of(folder, text)
+    assert [problem for problem in problems if problem.code is not Code.UNDECIDED] == []
+    assert len(problems) == text.count('"CHANGE (') >= 2
+    lines = text.splitlines()
+    assert all("CHANGE" in lines[(problem.line or 0) - 1] for problem in problems)
+    document = read_document(folder / "draft.yaml")
+    names = [each["name"] for each in document.data["schema"][0]["properties"]]
+    assert names == [name for name, (found, _) in columns.items() if name.strip() and found is not CellType.NESTED]
+
+
+def test_a_header_becomes_a_contract_that_check_allows(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nine lines of the draft are edited; the clinic's policy then runs on it."""
+    workshop.contract.unlink()
+    source = workshop.data
+    assert crowdgate("contract", "draft", source, "--to", workshop.contract, "--id", "clinic") == 0
+    assert crowdgate("contract", "draft", source, "--to", workshop.contract) == 1
+    assert crowdgate("check", workshop.contract) == 2
+    said = capsys.readouterr().err
+    assert said.count("[CG118]") == 4
+    assert MARK not in workshop.contract.read_text(encoding="utf-8") + said
+    text = decided(
+        workshop.contract.read_text(encoding="utf-8").replace(
+            "population, value: people", "population, value: clinic-patients"
+        ),
+        ('["CHANGE (each value that can be, or from and to for numbers and days)"]', "[north, south, east]"),
+        ('"CHANGE (where all values are public, other than the table)"', "clinic handbook"),
+        (
+            "{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}",
+            "{name: 50 years, width: 50}",
+        ),
+    ).replace("value: people}", "value: clinic-patients}")
+    workshop.contract.write_text(text, encoding="utf-8")
+    workshop.edit(workshop.policy, "    - {measure: expected_singletons, at_most: 1, over: [ward]}\n", "")
+    assert check(workshop.policy).allowed
+
+
+def test_the_delimiter_is_found_on_the_header_line(tmp_path: Path) -> None:
+    source = tmp_path / "visits.csv"
+    source.write_bytes(b'\xef\xbb\xbfpatient id;"age; in years";sex\n' + MARK.encode() + b"\xff\n")
+    text = drafted(source)
+    assert 'format: csv, customProperties: [{property: delimiter, value: ";"}]' in text
+    assert [each["name"] for each in _data(tmp_path, text)["schema"][0]["properties"]] == [
+        "patient id",
+        "age; in years",
+        "sex",
+    ]
+    assert MARK not in text
+
+
+def _data(folder: Path, text: str) -> dict:  # type: ignore[type-arg]
+    path = folder / "draft.yaml"
+    path.write_text(text, encoding="utf-8")
+    found: dict = read_document(path).data  # type: ignore[type-arg]
+    return found
+
+
+def test_columns_of_one_kind_share_a_definition(tmp_path: Path) -> None:
+    """22 columns of 0 and 1 take a line each, and one decision."""
+    source = tmp_path / "t.parquet"
+    names = [f"item{i}" for i in range(22)]
+    pq.write_table(pa.schema([(name, pa.int8()) for name in names]).empty_table(), source)
+    text = drafted(source, domains=tuple(names))
+    assert len(text.splitlines()) < 40
+    text = decided(
+        text,
+        ('from: "CHANGE (the least number that can be)"', "from: 0"),
+        ('to: "CHANGE (the greatest number that can be)"', "to: 1"),
+        ('"CHANGE (where all values are public, other than the table)"', "questionnaire"),
+    )
+    assert problems_of(tmp_path, text) == []
+    contract = read_contract(tmp_path / "draft.yaml", KNOWN.servers)
+    assert {attribute.domain.labels for attribute in contract.attributes if attribute.domain} == {("0", "1")}
+    assert all(attribute.releasable for attribute in contract.attributes)
+    jsonschema.Draft202012Validator(SCHEMA).validate(read_document(tmp_path / "draft.yaml").typed)
+
+
+def test_a_codebook_gives_values_and_bounds_and_no_frequency(tmp_path: Path) -> None:
+    source = tmp_path / "survey.xml"
+    source.write_text(CODEBOOK, encoding="utf-8")
+    text = drafted(source, domains=("sex", "q1", "q2", "income"))
+    assert "77" not in text
+    assert problems_of(tmp_path, decided(text)) == []
+    contract = read_contract(tmp_path / "draft.yaml", KNOWN.servers)
+    domains = {name: attribute.domain for name, attribute in contract.by_name.items()}
+    assert [len(domain.labels) for domain in domains.values() if domain is not None] == [2, 2, 2, 91]
+    assert text.count("like, value: yesno}") == 2
+
+
+def test_a_contract_of_another_tool_is_completed(tmp_path: Path) -> None:
+    source = tmp_path / "other.yaml"
+    source.write_text(
+        """\
+apiVersion: v3.1.0
+kind: DataContract
+id: other
+version: 1.0.0
+status: active
+servers: [{server: x, type: local, path: a.csv, format: csv}]
+schema:
+  - name: t
+    properties:
+      - {name: key, logicalType: string, primaryKey: true}
+      - {name: age, logicalType: integer, description: Years, logicalTypeOptions: {minimum: 0, maximum: 120}}
+      - name: sex
+        logicalType: string
+        quality: [{metric: invalidValues, arguments: {validValues: [m, f]}, mustBe: 0}]
+""",
+        encoding="utf-8",
+    )
+    text = drafted(source)
+    assert problems_of(tmp_path, decided(text)) == []
+    by_name = read_contract(tmp_path / "draft.yaml", KNOWN.servers).by_name
+    assert by_name["key"].role == "direct-identifier"
+    assert (by_name["age"].domain, by_name["sex"].domain) != (None, None)
+    assert by_name["sex"].domain is not None
+    assert by_name["sex"].domain.labels == ("m", "f")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("t.csv", "17,north,ZZMARKZZ\n18,south,x\n", "line 1 has a number or a day in column 1"),
+        ("t.csv", "a,2024-01-01\n", "line 1 has a number or a day in column 2"),
+        ("t.csv", "", "the file is empty: it has no header"),
+        ("t.csv", "age,age\n", "column 2 has the name of a column before it"),
+        ("t.parquet", "", "not a readable Parquet file: its footer is missing or damaged"),
+        ("t.sav", "", "a file of type .sav"),
+        ("t.xml", "<a>\n<b>", "no XML: line 2, column 3"),
+        ("t.xml", "<!DOCTYPE a><a/>", "XML with declarations of its own"),
+        ("t.yaml", "a: 1\n", "no contract of one table"),
+        ("t.csv", ",".join(f"c{i}" for i in range(5000)), f"more than {MOST_DRAFTED} columns"),
+    ],
+)
+def test_a_source_that_says_too_little_is_refused(tmp_path: Path, name: str, content: str, found: str) -> None:
+    source = tmp_path / name
+    source.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        read_draft_source(source, tmp_path)
+    (problem,) = caught.value.problems
+    assert problem.found == found
+    assert MARK not in str(problem)
+
+
+def test_of_5000_columns_the_needed_ones_are_drafted(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text(",".join(f"c{i}" for i in range(5000)), encoding="utf-8")
+    assert drafted(source, columns=("c7", "c4999")).count("- {name: c") == 2
+    with pytest.raises(ConfigurationError, match="no column 'c5000'"):
+        drafted(source, columns=("c5000",))
