@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
     from crowdgate.histogram import Histogram
     from crowdgate.noise import CountNoise
+    from crowdgate.risk.class_sizes import ClassSizes
 
 Number = Fraction | float | int
 Range = tuple[Number, Number]
@@ -123,7 +124,8 @@ class Static:
 
     `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
-    is the sampling rate. `audits` are the recorded audits that gates read.
+    is the sampling rate. `audits` are the recorded audits that gates read. `classes` are the class sizes of a public
+    table by the attributes that a gate names (None: facts of an earlier release, whose gates have an earlier rule).
     """
 
     guarantee: Guarantee
@@ -137,6 +139,7 @@ class Static:
     beta: Fraction = Fraction(1)
     audits: Audits = field(default_factory=dict)
     joint: tuple[Histogram, ...] = ()
+    classes: Mapping[frozenset[str], ClassSizes] | None = None
 
     @property
     def sampled_rate(self) -> Fraction:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.risk.population_uniques import SampleClasses, pitman, population_uniques, snb, zayatz
+from crowdgate.risk.population_uniques import ClassSizes, pitman, population_uniques, snb, zayatz
 from tests.examples import examples
 
 zayatz_model = import_module("crowdgate.risk.population_uniques.zayatz")
@@ -33,7 +33,7 @@ def share(uniques: float | None, fraction: float) -> float:
 def test_pitman_is_that_of_arx_but_for_its_limit(fraction: float, arx: float) -> None:
     """TestRiskMetrics.testDecisionRule2 of ARX. With its formula for large N our parameters give its figures; the exact
     expectation is smaller by a share of theta (1 - alpha) / N: .03 % and .3 %."""
-    found = pitman(SampleClasses.of(COUNTS), fraction)
+    found = pitman(ClassSizes.of(COUNTS), fraction)
     theta, alpha = (value for _, value in found.parameters)
     people = PEOPLE / fraction
     limit = math.exp(math.lgamma(theta + 1) - math.lgamma(theta + alpha)) * people ** (alpha - 1)
@@ -43,7 +43,7 @@ def test_pitman_is_that_of_arx_but_for_its_limit(fraction: float, arx: float) ->
 
 @pytest.mark.parametrize(("fraction", "arx"), [(0.1, 0.3207402393466189), (0.2, 0.3577099234829125)])
 def test_zayatz_is_that_of_arx(fraction: float, arx: float) -> None:
-    assert share(zayatz(SampleClasses.of(COUNTS), fraction).uniques, fraction) == pytest.approx(arx, rel=1e-10)
+    assert share(zayatz(ClassSizes.of(COUNTS), fraction).uniques, fraction) == pytest.approx(arx, rel=1e-10)
 
 
 @pytest.mark.parametrize("fraction", ["0.0001", "0.003", "0.9"])
@@ -55,14 +55,14 @@ def test_zayatz_of_large_classes_is_hypergeometric(fraction: str, monkeypatch: p
     with mp.workdps(30):
         one = [j * mp.binomial(people - j, n - 1) / mp.binomial(people, n) for j in map(int, sizes)]
         true = float(1 / f * one[0] / mp.fsum(one))
-    assert zayatz(SampleClasses.of(sizes), f).uniques == pytest.approx(true, rel=1e-11)
+    assert zayatz(ClassSizes.of(sizes), f).uniques == pytest.approx(true, rel=1e-11)
 
 
 def test_zayatz_of_a_very_large_class_needs_little_memory() -> None:
     """All factors of the largest class would be 8 GB; the other classes determine almost the whole result."""
     few = np.array([1, 1, 2, 10**9])
     tracemalloc.start()
-    found = zayatz(SampleClasses.of(few), 0.1).uniques
+    found = zayatz(ClassSizes.of(few), 0.1).uniques
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found == pytest.approx(2 / 0.1 * 2 / (2 + 2 * 0.9), rel=1e-6)
@@ -89,7 +89,7 @@ def test_snb_gives_the_sample_its_classes_of_one_and_of_two(fraction: float) -> 
     """Summed over the sizes of the population's classes, 1 and more, each thinned by the fraction."""
     from scipy.stats import binom, nbinom
 
-    classes = SampleClasses.of(COUNTS)
+    classes = ClassSizes.of(COUNTS)
     k, a, b = (value for _, value in snb(classes, fraction).parameters)
     sizes = np.arange(1, 200_000)
     law = nbinom.pmf(sizes - 1, a, b)
@@ -122,7 +122,7 @@ def test_pitman_finds_what_its_own_law_draws() -> None:
     random = np.random.default_rng(8)
     sample = np.bincount(owner[random.random(len(owner)) < 0.1])
     true = int((np.bincount(owner) == 1).sum())
-    found = pitman(SampleClasses.of(sample[sample > 0]), 0.1).uniques
+    found = pitman(ClassSizes.of(sample[sample > 0]), 0.1).uniques
     assert found == pytest.approx(true, rel=0.25)
 
 

@@ -46,29 +46,33 @@ class _Cursor:
         self.at += 1
         return self.data[self.at - 1]
 
+    def integer(self) -> int:
+        return (value := self.varint()) >> 1 ^ -(value & 1)
+
     def varint(self) -> int:
         value = 0
-        for shift in range(0, 70, 7):
-            byte = self.byte()
-            value |= (byte & 0x7F) << shift
+        for at, byte in enumerate(self.data[self.at : self.at + 10]):  # many bytes: no call for each
+            value |= (byte & 0x7F) << 7 * at
             if byte < 0x80:
+                self.at += at + 1
                 return value
+        if len(self.data) - self.at < 10:
+            raise TruncatedStruct("the bytes end within a struct")
         raise ValueError("a number of more than ten bytes")
-
-    def integer(self) -> int:
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
 
     def struct(self) -> Fields:
         fields: dict[int, Any] = {}
         number = 0
-        while head := self.byte():
+        while head := self.data[self.at] if self.at < len(self.data) else self.byte():
+            self.at += 1
             number = number + (head >> 4) if head >> 4 else self.integer()
             if number in fields:
                 raise ValueError("a field that is there twice")
-            value = self.value(head & 0x0F)
+            kind = head & 0x0F
+            value = self.integer() if kind in _INTEGERS else self.value(kind)
             if value is not None:
                 fields[number] = value
+        self.at += 1
         return fields
 
     def value(self, kind: int) -> Any:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from crowdgate.accounting.numbers import Number, probability
 from crowdgate.arrays import Integers
-from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses
+from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.population_uniques.classes import PopulationEstimate
 from crowdgate.risk.population_uniques.pitman import pitman
 from crowdgate.risk.population_uniques.snb import snb
 from crowdgate.risk.population_uniques.zayatz import zayatz
 
-__all__ = ["PopulationEstimate", "PopulationUniques", "SampleClasses", "pitman", "population_uniques", "snb", "zayatz"]
+__all__ = ["ClassSizes", "PopulationEstimate", "PopulationUniques", "pitman", "population_uniques", "snb", "zayatz"]
 
 SMALL_FRACTION = 0.1
 """Largest fraction at which the rule chooses Pitman's model."""
@@ -36,7 +37,7 @@ def population_uniques(counts: Integers, fraction: Number) -> PopulationUniques:
     The rule: for a fraction of at most .1 Pitman's model, and Zayatz's if that fails; above, the smaller one of SNB and
     Zayatz.
     """
-    classes, share = SampleClasses.of(counts), float(probability("fraction", fraction, open_low=True))
+    classes, share = ClassSizes.of(counts), float(probability("fraction", fraction, open_low=True))
     made = tuple(model(classes, share) for model in (pitman, zayatz, snb))
     return PopulationUniques(classes.people / share, made, _choose_by_rule(made, share))
 
