@@ -185,11 +185,11 @@ def share_limits(known: KnownCounts, least: int, most: int, size: int) -> Limits
     return Limits(low * (1 - ROUNDING), high)
 
 
-def figure(limits: Limits, rule: GateRule) -> Measurement | None:
-    """Return limits as a measurement, at the upper one; None (unknown) where they differ by more than FACTOR and the
-    gate's limit lies between them."""
+def figure(limits: Limits, rule: GateRule, widest: float = FACTOR) -> Measurement | None:
+    """Return limits as a measurement, at the upper one; None (unknown) where they differ by more than the factor
+    `widest` and the gate's limit lies between them."""
     low, high = limits.low, limits.high
-    same = high <= FACTOR * low or _passes(rule, low) == _passes(rule, high)
+    same = high <= widest * low or _passes(rule, low) == _passes(rule, high)
     return Measurement(high, low, high) if same else None
 
 
