@@ -1,15 +1,20 @@
 """Unique people in a group drawn without replacement: compared with exact sums, and with draws from real tables."""
 
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from math import comb, exp, log1p
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crowdgate.risk.bins import Bins
 from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.risk.drawn_groups import NEAR, expected_singletons, most_singletons, share_in_sets_up_to
+from crowdgate.risk.prediction import predict_singletons
+from tests.examples import examples
 from tests.risk.shared_tables import TABLES, class_counts
 
 SIZES = st.lists(st.sampled_from([1, 1, 2, 3, 5, 17, 60]), min_size=1, max_size=10)
@@ -80,3 +85,22 @@ def test_a_whole_table_is_counted_not_drawn_with_replacement() -> None:
     counts = np.array([1] * 174 + [20] * 455)
     classes = ClassSizes.of(counts)
     assert expected_singletons(classes, classes.people) == pytest.approx(174, rel=1e-12)
+
+
+@given(counts=st.lists(st.integers(1, 4), min_size=1, max_size=5))
+@settings(max_examples=examples(30), deadline=None)
+def test_a_prediction_of_a_table_holds_for_every_group_that_can_be_drawn(counts: list[int]) -> None:
+    """Compared with a list of all groups; a group larger than the table is the table."""
+    bins, people = Bins.of_table(counts), sum(counts)
+    of = [at for at, size in enumerate(counts) for _ in range(size)]
+    for k in {1, min(people, 3), people, people + 5}:
+        groups = [Counter(group) for group in combinations(of, min(k, people))][:5000]
+        singles = [sum(held == 1 for held in group.values()) for group in groups]
+        found = predict_singletons(bins, k)
+        assert found.people == min(k, people)
+        assert found.singletons == pytest.approx(np.mean(singles), rel=1e-9, abs=1e-12)
+        assert found.spread == pytest.approx(np.std(singles), rel=1e-6, abs=1e-6)
+        assert found.all_singletons == pytest.approx(np.mean([each == found.people for each in singles]), abs=1e-9)
+        assert found.at_least_one >= np.mean([each > 0 for each in singles]) - 1e-12
+        few = np.mean([sum(held for held in group.values() if held <= 5) / found.people for group in groups])
+        assert found.shares[5] == pytest.approx(few, abs=1e-9)

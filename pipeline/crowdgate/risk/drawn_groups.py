@@ -37,6 +37,40 @@ def expected_singletons(classes: ClassSizes, people: int) -> float:
     return math.fsum(classes.counts * _single(classes.sizes, np.array([float(people)]), float(classes.people))[0])
 
 
+def variance(classes: ClassSizes, people: int) -> float:
+    """Return the variance of the number of unique people in a group of `people`: E S (S - 1) + E S - (E S)^2, where two
+    people of different classes are both unique with the same closed form for the two classes together."""
+    mean, total = expected_singletons(classes, people), float(classes.people)
+    if people < 2 or people == total:
+        return 0.0
+    both, sizes = 0.0, classes.sizes
+    for size, count in zip(sizes.tolist(), classes.counts.tolist(), strict=True):
+        others = classes.counts - (sizes == size)
+        chances = np.exp(_log_none(sizes + size - 2, total - 2, np.asarray(people - 2.0)))
+        both += count * size * float((others * sizes * chances).sum())
+    both *= people * (people - 1) / (total * (total - 1))
+    return max(0.0, both + mean - mean * mean)
+
+
+def log_none_bound(classes: ClassSizes, people: int) -> float:
+    """Return a lower bound on the logarithm of the probability that nobody of a group of `people` is unique: 1 minus
+    the expected number (Markov). It is exact for the whole table."""
+    expected = expected_singletons(classes, people)
+    if people >= classes.people:
+        return -math.inf if expected else 0.0
+    return math.log1p(-min(expected, math.nextafter(1.0, 0.0)))
+
+
+def log_repeats(classes: ClassSizes, people: int) -> float:
+    """Return minus the logarithm of the probability that `people` draws with replacement are all different people. All
+    are unique without replacement so much more probably than with it."""
+    a = float(classes.people) + 1
+    left = a - people
+    large = people - people * math.log(left / (a - 1)) + (a - 0.5) * math.log1p(-people / a)
+    first, last = _stirling_rest(np.array([left, a])).tolist()
+    return float(max(0.0, large + first - last))
+
+
 def share_in_sets_up_to(classes: ClassSizes, people: int, most: int) -> float:
     """Return the expected share of a group of `people` (1 or more) who are in a class with at most `most` members of
     the group. It falls with `people`: more others are never fewer in the class."""
