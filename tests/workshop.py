@@ -79,7 +79,7 @@ spec:
     attributes: {age: 50 years, ward: exact}
   gates:
     - {measure: pso_bound, at_most: 1}
-    - {measure: expected_singletons, at_most: 1, over: [ward]}
+    - {measure: expected_singletons, at_most: 4, over: [ward]}
     - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}
     - {measure: released_rows, at_least: 0}
     - {measure: smallest_class, at_least: 1}

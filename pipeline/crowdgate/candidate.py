@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
     from crowdgate.histogram import Histogram
     from crowdgate.noise import CountNoise
+    from crowdgate.risk.class_sizes import ClassSizes
 
 Number = Fraction | float | int
 Range = tuple[Number, Number]
@@ -127,7 +128,8 @@ class Static:
     `levels` are the released ones; before levels are chosen, the finest candidates. `joint` are public counts of
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
     is the sampling rate. `audits` are the recorded audits that gates read. With a `lifetime` that is counted in Renyi
-    divergences, `spent` is the whole budget.
+    divergences, `spent` is the whole budget. `classes` are the class sizes of a public table by the attributes that a
+    gate names (None: facts of an earlier release, whose gates have an earlier rule).
     """
 
     guarantee: Guarantee
@@ -142,6 +144,7 @@ class Static:
     audits: Audits = field(default_factory=dict)
     joint: tuple[Histogram, ...] = ()
     lifetime: Lifetime | None = None
+    classes: Mapping[frozenset[str], ClassSizes] | None = None
 
     @property
     def sampled_rate(self) -> Fraction:

@@ -72,6 +72,9 @@ MOST_SIZED = 1 << 20
 MOST_JOINT_FIGURES = 1 << 19
 """Numbers of public joint counts that a manifest states: about 10 MB."""
 
+MOST_CLASS_SIZES = 1 << 16
+"""Distinct class sizes that a manifest states: so many have at least two billion people."""
+
 MOST_CELLS_FITTED = 1 << 20
 """Classes of a joint table that is fitted to given counts: some seconds."""
 

@@ -79,7 +79,7 @@ def test_what_all_attributes_together_tell_is_said_beside_few(public: Workshop) 
     alone = int((pd.DataFrame(rows).fillna("?").groupby(["age", "ward"]).size() == 1).sum())
     said = " ".join(say("anonymity", public.contract, "--up-to", 1, "--sample", "0.1").out.split())
     assert f"all 2 together make {alone} ({alone / 60:.2%}) unique." in said
-    assert "by other models" in said
+    assert "with 95 % confidence" in said
     found = measured(public)["together"]
     assert (found["levels"], found["people_within"]["1"]) == ({"age": "exact", "ward": "exact"}, alone)
 

@@ -18,7 +18,7 @@ ROOM = 0.1
 KEPT = Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT)
 STATED = {
     "--help": (79, 14),
-    "check policies/census_income.yaml": (59_041, 209),
+    "check policies/census_income.yaml": (94_721, 226),
     "check policies/census_income_tables.yaml": (47_101, 195),
     "plan policies/census_income.yaml": (192_468, 242),
     "plan policies/census_income_tables.yaml": (82_452, 241),
@@ -27,7 +27,8 @@ STATED = {
 }
 """The numbers of calls and modules of each command in Python 3.11; later versions call less."""
 AGAIN = {
-    "plan policies/census_income.yaml": (45_208, 242),
+    "check policies/census_income.yaml": (67_700, 214),
+    "plan policies/census_income.yaml": (53_034, 246),
     "plan policies/census_income_tables.yaml": (43_291, 241),
     "plan policies/census_income_synthetic.yaml": (45_289, 229),
 }
@@ -76,7 +77,7 @@ def test_a_command_calls_and_imports_no_more_than_is_stated(command: str, copy: 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("command", AGAIN, ids=lambda line: " ".join(Path(word).stem for word in line.split()))
-def test_a_plan_that_was_made_before_calls_and_imports_no_more_than_is_stated(command: str, again: Path) -> None:
+def test_a_command_that_was_run_before_calls_and_imports_no_more_than_is_stated(command: str, again: Path) -> None:
     counted(command, again)
     compare(counted(command, again), AGAIN[command])
 

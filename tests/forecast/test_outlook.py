@@ -94,14 +94,29 @@ def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = number(outlook(POLICY).forecast.figure("kept_share"))
+    exact = outlook(POLICY).forecast.retained().share
     monkeypatch.setattr(prior, "MOST_CLASSES", 1000)  # of 1,824
     bounds = []
     for most in (1000, 400, 2):
         monkeypatch.setattr(rows_outlook, "MOST_CELLS_FITTED", most)
-        bounds.append(number(outlook(POLICY).forecast.figure("kept_share_at_most")))
+        bounds.append(outlook(POLICY).forecast.retained().share)
     assert exact < bounds[0] <= bounds[1] < bounds[2]
-    assert bounds[2] > 0.9999  # two sexes
+    assert number(outlook(POLICY).forecast.figure("kept_share_at_most")) > 0.9999  # two sexes
+
+
+def test_independence_of_several_attributes_is_no_answer() -> None:
+    """Four runs retained 244 to 255 classes where independence expects 407: the number is unknown, with its range."""
+    found = outlook(POLICY)
+    figures = {figure.name: figure for figure in found.forecast.figures}
+    for name in ("kept_share", "classes"):
+        assert figures[name].value is None
+        assert figures[name].value_text == "unknown"
+        assert figures[name].low == 0
+    assert number(figures["classes"].high) >= 255
+    assert "A public table or a pilot release tells it" in figures["classes"].basis
+    (row,) = found.prediction.rows
+    assert row["singletons"] is None
+    assert number(row["low"]) <= 72 <= number(row["high"])
 
 
 def test_without_margins_nothing_is_expected_but_at_any(workshop: Workshop) -> None:

@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.anonymity.predict import planned_release
-from crowdgate.forecast import figure_folder, outlook, stored_figures
-from crowdgate.forecast.figure_folder import FigureFolder
+from crowdgate.forecast import outlook, stored_figures
 from crowdgate.kind.forecast import Basis, Figure
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds import KINDS
 from crowdgate.limits import LARGEST_STORED_FIGURES
+from crowdgate.planning import figure_folder, public_classes
+from crowdgate.planning.figure_folder import FigureFolder
 from crowdgate.system.installed_code import libraries
 from tests.conformance.copies import Case, working_copy
 from tests.conformance.lives import say
@@ -36,6 +37,11 @@ SHARES = "value,count\nnorth,5\nsouth,3\neast,2\n"
 
 def folder_of(workshop: Workshop) -> Path:
     return workshop.root / "ledger" / "figures"
+
+
+def holds_classes(data: bytes) -> bool:
+    """Return True if a stored file holds class sizes, a list of attributes for each gate, and not figures."""
+    return isinstance(json.loads(data)["value"][0], list)
 
 
 def files(workshop: Workshop) -> dict[str, bytes]:
@@ -289,7 +295,7 @@ def test_the_oldest_files_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 WRITER = """
 import sys
 from pathlib import Path
-from crowdgate.forecast.figure_folder import FigureFolder
+from crowdgate.planning.figure_folder import FigureFolder
 folder, own = FigureFolder(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
@@ -352,7 +358,35 @@ def test_counts_that_are_given_are_neither_stored_nor_looked_for(workshop: Works
     bound = "      - {property: rowsAtMost"
     workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")
     planned(workshop, "--from", workshop.data)
-    assert not folder_of(workshop).exists()
+    assert all(map(holds_classes, files(workshop).values()))
+
+
+def test_check_stores_the_class_sizes_of_a_public_table_and_a_release_counts_itself(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A forged store changes what `check` says, and no verdict of a release."""
+    bound, gate = "      - {property: rowsAtMost", "expected_singletons, at_most: 4"
+    workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")
+    workshop.edit(workshop.policy, gate, "expected_singletons, at_most: 2")
+    assert crowdgate("check", workshop.policy) == 0
+    (stored,) = files(workshop).values()
+    assert holds_classes(stored)
+    with monkeypatch.context() as patch:
+        patch.setattr(FigureFolder, "read", lambda *_: [[["ward"], [[1.0], [500.0]]]])
+        assert crowdgate("check", workshop.policy) == 3
+        assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
+        patch.setattr(public_classes, "_COUNTED", {})
+        assert crowdgate("release", workshop.policy, "--as-of", "2030-01-02") == 0
+
+
+def test_a_changed_table_is_counted_again(workshop: Workshop) -> None:
+    """In two rows of one ward nobody is unique if both are asked for; in three rows of three wards all are."""
+    bound, gate = "      - {property: rowsAtMost", "expected_singletons, at_most: 4"
+    workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")
+    workshop.edit(workshop.policy, gate, "expected_singletons, at_most: 2")
+    assert crowdgate("check", workshop.policy) == 0
+    workshop.write(good_rows(3))
+    assert crowdgate("check", workshop.policy) == 3
 
 
 def _no_ledger(workshop: Workshop, _: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ MATCHES = """\
 EXPECTED = """\
     - {measure: expected_singletons, at_most: 3, with: {people: 20}, severity: advise}
     - {measure: singleton_probability, at_most: 1, over: [age, ward], with: {people: 20}}
-    - {measure: expected_share_in_sets_up_to, at_most: 0.9, with: {size: 3, people: 20}}
+    - {measure: expected_share_in_sets_up_to, at_most: 0.9, with: {size: 3, people: 20, least_people: 20}}
 """
 JOINT = "age,ward,count\n0 to 49,north,30\n0 to 49,south,20\n50+,north,10\n50+,east,38\n50+,south,2\n"
 TABLE = "      - {property: population, value: clinic-patients}\n"

@@ -213,18 +213,22 @@ def test_a_quartile_of_the_anonymity_sets_is_between_order_statistics(full: Any,
     assert found == Measurement.exact(sizes[at] + (above - sizes[at]) * rest / 4)
 
 
-def test_population_uniques_are_what_the_models_say_of_the_sample_at_its_rate() -> None:
+def test_population_uniques_are_the_interval_of_the_sample_at_its_rate() -> None:
+    """A sample of 7 rows tells nothing, unless the gate's limit is beyond the interval."""
     sample: Table = {(0, 0): 1, (1, 0): 1, (2, 0): 2, (0, 1): 3}
     found = replace(candidate(NONE, sample), static=replace(static(), beta=Fraction(1, 2)))
-    said = population_uniques(histogram(sample).counts, Fraction(1, 2)).chosen.uniques
-    measured = of_candidate("population_uniques", found)
-    assert said is not None
-    assert measured == Measurement.exact(said)
-    assert 0 <= said <= 14
+    told = population_uniques(histogram(sample).counts, Fraction(1, 2)).interval
+    assert told is not None
+    assert not told.known
+    assert of_candidate("population_uniques", found, at_most=str(int(told.high) // 2)) is None
+    measured = of_candidate("population_uniques", found, at_most=str(int(told.high) + 1))
+    assert measured == Measurement(told.high, told.low, told.high)
     nobody = candidate(NONE, NONE)
     assert of_candidate("population_uniques", nobody) is None
     rule, measure = gate("population_uniques", severity="advise"), MEASURES["population_uniques"]
-    assert verdict(rule, measure, None, nobody.static).reason.endswith("no model fits the sample, or nobody is in it")
+    assert verdict(rule, measure, None, nobody.static).reason.endswith(
+        "the sample does not tell this number, or nobody is in it"
+    )
 
 
 OF_ROWS = (OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.gate import Outcome
 from crowdgate.planning.plan import plan_policy
 from crowdgate.review.check import check
 
@@ -21,7 +22,22 @@ DIGESTS = {
 }
 
 
+REFUSED = KEPT / "rows" / "policies" / "clinic.yaml"
+"""Its gate allows at most 1 unique person by ward. Of three of the ten people in its public counts, 1.4 are
+expected to be unique. Drawing 1,000 people from the shares of the wards gave 3e-95."""
+
+
 @pytest.mark.parametrize("policy", DIGESTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_a_kept_policy_has_its_digest_and_is_allowed(policy: Path) -> None:
     assert plan_policy(policy).bundle.digest == DIGESTS[policy]
-    assert check(policy, "2030-01-01").allowed
+    assert check(policy, "2030-01-01").allowed is (policy != REFUSED)
+
+
+def test_a_kept_policy_is_refused_by_its_corrected_number_of_unique_people_alone() -> None:
+    """A group of 3 from 5, 3 and 2 people has (5 * 10 + 3 * 21 + 2 * 28) / 120 unique people; no other has more."""
+    found = check(REFUSED, "2030-01-01")
+    (failed,) = [verdict for verdict in found.verdicts if verdict.outcome is not Outcome.PASS]
+    assert failed.measure == "expected_singletons"
+    assert failed.outcome is Outcome.FAIL
+    assert failed.shown is not None
+    assert float(failed.shown.low) == pytest.approx(169 / 120, rel=1e-8)

@@ -117,16 +117,21 @@ def test_they_agree_where_the_next_release_is_beyond_the_budget(tmp_path: Path) 
 
 
 def test_a_waiver_covers_a_failure_and_not_what_could_not_be_measured(workshop: Workshop) -> None:
-    """For so many people the probability that anyone is unique is not computed."""
+    """The counts are of 10 people in 3 wards, of 4 values. A limit of 3 is between 1.4 and 4, so nothing is known; one
+    of 1 is below both."""
     gate, waiver = (
-        "expected_singletons, at_most: 1, over: [ward]}",
+        "expected_singletons, at_most: 4, over: [ward]}",
         "{reason: x, approved_by: board, expires: 2999-01-01}",
     )
-    workshop.edit(workshop.policy, gate, f"singleton_probability, at_most: 0, over: [ward], waiver: {waiver}}}")
-    for people, outcome in ((1000, Outcome.FAIL), (10**12, Outcome.INCONCLUSIVE)):
-        workshop.edit(workshop.budget, "people: 1000", f"people: {people}")
+    gated = "expected_singletons, at_most: LIMIT, over: [ward], waiver: "
+    workshop.edit(workshop.policy, gate, f"{gated}{waiver}}}")
+    for was, limit, outcome in (
+        ("LIMIT", "1", Outcome.FAIL),
+        ("at_most: 1, over", "at_most: 3, over", Outcome.INCONCLUSIVE),
+    ):
+        workshop.edit(workshop.policy, was, limit)
         found = check(workshop.policy)
-        (verdict,) = [each for each in found.verdicts if each.measure == "singleton_probability"]
+        (verdict,) = [each for each in found.verdicts if each.measure == "expected_singletons"]
         (stops,) = [each.stops for each in found.chances.gates if each.rule is verdict.rule]
         assert (verdict.outcome, verdict.withholds, found.allowed) == (outcome, stops, not stops)
         assert stops == (outcome is Outcome.INCONCLUSIVE)

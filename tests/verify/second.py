@@ -266,6 +266,20 @@ def expected_singletons(margins: Sequence[Sequence[int]], people: int) -> Fracti
     return exact(M.fsum(many * people * real(p) * (1 - real(p)) ** (people - 1) for p, many in cells.items()))
 
 
+def most_singletons(counts: Sequence[int], most: int) -> Fraction:
+    """Return the greatest expected number of unique people in a group of at most `most` people, drawn without
+    replacement from these classes. Each class rises up to its own best group size and falls afterwards."""
+    classes, people = [each for each in counts if each], sum(counts)
+    best = [(people + 1) // each for each in classes]
+    groups = range(min(min(best), most), min(max(best), most) + 1)
+    return max(sum((drawn_once(each, k, people) for each in classes), Fraction(0)) for k in groups)
+
+
+def drawn_once(size: int, k: int, people: int) -> Fraction:
+    """Return the probability that a group of k holds exactly one of the `size` people of a class."""
+    return Fraction(size * math.comb(people - size, k - 1), math.comb(people, k))
+
+
 def independent(first: Counter[Fraction], second: Counter[Fraction]) -> Counter[Fraction]:
     """How often every product of two shares occurs."""
     out: Counter[Fraction] = Counter()
@@ -710,12 +724,28 @@ def _pso(release: Release, gate: Said) -> Measured:
 def _expected(release: Release, gate: Said) -> Measured:
     facts = release.said["facts"]
     names = gate.get("over") or [each["name"] for each in release.said["data"]["columns"]]
+    if "classes" in facts:
+        return _drawn_group(facts, names, int(Fraction(gate.get("with", {}).get("people", facts["people"]))))
     people = int(Fraction(gate.get("with", {}).get("people", facts["people"])))
     if not {*names} <= {*facts["margins"]}:
         return None
     number = expected_singletons([facts["margins"][name] for name in names], people)
     # the maker's ends are 1e-9 away: its doubles
     return number, number * (1 - Fraction(1, 10**9)), number * (1 + Fraction(1, 10**9))
+
+
+def _drawn_group(facts: Said, names: Sequence[str], people: int) -> Measured:
+    """Return the limits by the counts of one attribute: people who are not counted can be unique, one in each cell."""
+    (name,) = names
+    counts = facts["margins"][name]
+    missing = max(0, people - sum(counts))
+    drawn = most_singletons(counts, people)
+    # the maker's search stops within 1e-6, and its doubles err by 1e-9
+    high = min(
+        Fraction(people), Fraction(len(counts)), Fraction(sum(map(bool, counts)) + missing),
+        drawn * (1 + Fraction(1, 10**6) + Fraction(1, 10**9)) + missing,
+    )  # fmt: skip
+    return high, min(high, drawn * (1 - Fraction(1, 10**9))), high
 
 
 def _classes(release: Release) -> Counter[tuple[str, ...]]:

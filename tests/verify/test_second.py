@@ -43,7 +43,7 @@ Edit = tuple[str, str, str]
 Change = Callable[[Claims], object]
 
 PRIVACY: Edit = ("policy", "privacy: {epsilon: 2, delta: 0.01}", "privacy: {epsilon: 2, delta: 0.0001}")
-FEW: Edit = ("policy", "at_most: 1, over: [ward]}", "at_most: 3, over: [ward], with: {people: 12}}")
+FEW: Edit = ("policy", "at_most: 4, over: [ward]}", "at_most: 5, over: [ward], with: {people: 12}}")
 FIXED = "attributes: {age: 50 years, ward: exact}"
 LISTS = "attributes: {age: {choose: [50 years, exact, 10 years]}, ward: {choose: [exact, any]}}"
 CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"

@@ -391,7 +391,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "fewer people": (
         fewer_people,
-        "step 7, gates: expected_singletons: the value in the manifest differs",
+        "step 8, pages: README.md: this page differs",
     ),
     "less spent": (
         lambda claims: claims["facts"]["spent"].update(epsilon="1"),

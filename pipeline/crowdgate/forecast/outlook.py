@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from crowdgate.number_text import BOUND, Value
 from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today
 from crowdgate.planning.charges import charges
 from crowdgate.planning.plan import plan_policy
+from crowdgate.planning.public_classes import stored_classes
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.system.short_repr import short_repr
 
@@ -143,10 +144,11 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     `further` attributes are included. Raises ConfigurationError for faulty files. Reads no data that are not public.
     """
     plan = plan_policy(policy)
+    day, opened = today(), ledger_of(plan)
+    plan = replace(plan, count_classes=lambda made: stored_classes(made, opened))
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bounds(plan, releases))
-    day, opened = today(), ledger_of(plan)
     stored = stored_figures(plan, opened, public=source is None)
     expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
     found = ledger_status(plan, opened, day)

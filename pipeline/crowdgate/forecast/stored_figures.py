@@ -16,10 +16,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from crowdgate.errors import CrowdgateError
-from crowdgate.forecast.figure_folder import FigureFolder
 from crowdgate.kind.forecast import Basis, Figure, Forecast
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import Value, current_mark
+from crowdgate.planning.figure_folder import FigureFolder
+from crowdgate.planning.public_classes import FOLDER
 from crowdgate.system.installed_code import code_digest, libraries
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Listings = tuple[Listing, ...]
-FOLDER = "figures"
-"""Name of the folder of stored figures, next to the ledger."""
 FRACTION, TEXTS = "fraction", "texts"
 NUMBERS = ("value", "low", "high")
 """The fields of a figure that hold its number."""

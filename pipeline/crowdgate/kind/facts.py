@@ -36,4 +36,6 @@ def static_before_data(said: Manifest) -> Static:
     sizes |= {name: len(own) for name, own in counts.items()}
     levels = {name: level_of(name, tuple(map(str, range(size)))) for name, size in sizes.items()}
     facts = {name: ColumnFacts(margins=counts.get(name)) for name in sizes}
-    return replace(static_of(said, levels, facts, 1), joint=joint)
+    stated = said.facts.classes
+    classes = None if stated is None else {frozenset(each.over): each.class_sizes for each in stated}
+    return replace(static_of(said, levels, facts, 1), joint=joint, classes=classes)

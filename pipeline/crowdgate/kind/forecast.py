@@ -26,12 +26,12 @@ class Basis(StrEnum):
 
     EXACT = "exact: it follows from the policy"
     MARGINS = (
-        "expected from the contract's public margins, as if attributes were independent: of its range nothing is known"
-        " but what is possible"
+        "the contract's public margins, which do not relate attributes. What depends on their relation is unknown; its"
+        " range is what is possible. A public table or a pilot release tells it (--from)"
     )
     PARTLY = (
-        "expected from given counts; attributes that they do not relate are taken as independent: of its range nothing"
-        " is known but what is possible"
+        "given counts, which do not relate all attributes. What depends on the other relations is unknown; its range is"
+        " what is possible. A public table or a pilot release tells it (--from)"
     )
     COARSER = "expected from given counts of two attributes at least, some of them at coarser levels than here"
     RELATED = "expected from given counts of two attributes at least, at these levels"
@@ -69,6 +69,12 @@ class Figure:
     def exact(cls, name: str, label: str, value: Value, format: str = ".4g") -> "Figure":
         """Return a figure that is known exactly."""
         return cls(name, label, value, value, value, format=format)
+
+    @property
+    def value_text(self) -> str:
+        """The value as text; `unknown` for an unknown value that has a range."""
+        unknown = self.value is None and self.low is not None
+        return "unknown" if unknown else format_value(self.value, self.format)
 
     @property
     def range_text(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.renyi import Divergences
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from crowdgate.measures import Measure
     from crowdgate.policy.files import Bundle
     from crowdgate.policy.policy import GateRule
+    from crowdgate.risk.class_sizes import ClassSizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class Plan:
     protection: Protection
     guarantee: Guarantee
     gates: tuple[tuple[GateRule, Measure], ...]
+    count_classes: Callable[[Plan], Mapping[frozenset[str], ClassSizes]] = lambda _: {}
+    """Returns the class sizes of a public table by the attributes in `wanted_classes`."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -63,6 +67,18 @@ class Plan:
         """Return the attributes for which gates need an expectation from public figures."""
         return {name for rule, measure in self.gates if measure.over for name in rule.over or released}
 
+    @property
+    def wanted_classes(self) -> frozenset[frozenset[str]]:
+        """The attributes of each gate that needs an expectation from public figures."""
+        released = self.protection.figures.levels
+        found = (frozenset(rule.over or released) for rule, measure in self.gates if measure.over)
+        return frozenset(names for names in found if names and names <= {*released})
+
+    @cached_property
+    def classes(self) -> Mapping[frozenset[str], ClassSizes]:
+        """Class sizes of the public table by the attributes of gates; empty for other tables."""
+        return self.count_classes(self)
+
     def static(self, people: int, budget: Cost, spent: Cost, lifetime: Lifetime | None = None) -> Static:
         """Return the public facts that static measures read. With a `lifetime` that is counted in Renyi divergences the
         whole `budget` counts as spent, as all that it allows keeps its caps together."""
@@ -79,6 +95,7 @@ class Plan:
             rows_per_unit=self.bundle.contract.unit.rows,
             beta=figures.beta,
             joint=tuple(each.at(figures.levels) for each in self.bundle.contract.joint),
+            classes=self.classes,
         )
 
     def first_release_facts(self) -> Static:

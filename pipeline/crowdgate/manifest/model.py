@@ -18,11 +18,20 @@ from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.errors import VerificationFailed
 from crowdgate.guarantee import Guarantee, JointCost, Part
 from crowdgate.histogram import Histogram
-from crowdgate.limits import LARGEST_MANIFEST, MOST_FILES, MOST_JOINT_FIGURES, MOST_NAMES, MOST_PEOPLE, MOST_VALUES
+from crowdgate.limits import (
+    LARGEST_MANIFEST,
+    MOST_CLASS_SIZES,
+    MOST_FILES,
+    MOST_JOINT_FIGURES,
+    MOST_NAMES,
+    MOST_PEOPLE,
+    MOST_VALUES,
+)
 from crowdgate.manifest.estimand import EstimandFields
 from crowdgate.manifest.gates import GateFields
 from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, ManifestFields, Name, Version, Words
 from crowdgate.policy.values import Line, Prose
+from crowdgate.risk.class_sizes import ClassSizes
 
 NAME = "manifest.json"
 FORMAT = 3
@@ -161,6 +170,39 @@ class LifetimeFields(ManifestFields):
         return Lifetime(kept) if self.closed is None else Lifetime(kept, (self.closed.epsilon, self.closed.delta))
 
 
+class ClassFields(ManifestFields):
+    """The classes of a public table by some attributes: how many classes have each size."""
+
+    over: Annotated[tuple[Label, ...], Field(min_length=1, max_length=1000)]
+    """The attributes, in the order of their names."""
+    sizes: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_CLASS_SIZES)]
+    """The sizes of classes, each once, ascending."""
+    counts: Annotated[tuple[Count, ...], FailFast(), Field(max_length=MOST_CLASS_SIZES)]
+    """The number of classes of each size."""
+
+    @classmethod
+    def of(cls, over: Iterable[str], classes: ClassSizes) -> "ClassFields":
+        """Return the fields that state the classes by the attributes `over`."""
+        sizes, counts = (tuple(map(int, each.tolist())) for each in (classes.sizes, classes.counts))
+        return cls(over=tuple(sorted(over)), sizes=sizes, counts=counts)
+
+    @property
+    def class_sizes(self) -> ClassSizes:
+        """The stated classes."""
+        return ClassSizes(np.array(self.sizes, dtype=np.float64), np.array(self.counts, dtype=np.float64))
+
+    @model_validator(mode="after")
+    def _counted(self) -> "ClassFields":
+        rising = all(one < other for one, other in pairwise((0, *self.sizes)))
+        if len(self.sizes) != len(self.counts) or not rising or 0 in self.counts:
+            raise ValueError("sizes from 1 on in order, each once, with a number of classes of at least 1")
+        if sum(a * b for a, b in zip(self.sizes, self.counts, strict=True)) > MOST_PEOPLE:
+            raise ValueError(f"classes of at most {MOST_PEOPLE} people")
+        if any(one >= other for one, other in pairwise(self.over)):
+            raise ValueError("attributes in order, each once")
+        return self
+
+
 class FactsFields(ManifestFields):
     """Public facts that gates were judged by.
 
@@ -186,6 +228,9 @@ class FactsFields(ManifestFields):
     """Present, and true, if the policy was first used after a private record of the population had been opened."""
     joint: Annotated[tuple[JointFields, ...], Field(min_length=1, max_length=100)] | None = None
     """Public counts of several columns together, for gates that read them."""
+    classes: Annotated[tuple[ClassFields, ...], Field(max_length=1000)] | None = None
+    """Class sizes of a public table by the attributes of each gate on unique people, which it counts; empty if the
+    table is not public. Where this is absent, such gates follow the rule of an earlier version."""
     lifetime: LifetimeFields | None = None
     """The caps of a lifetime that is counted in Renyi divergences."""
 
@@ -202,6 +247,8 @@ class FactsFields(ManifestFields):
         told = [frozenset(column.name for column in each.columns) for each in self.joint or ()]
         if len({*told}) != len(told):
             raise ValueError("joint counts of the same columns once")
+        if len({each.over for each in self.classes or ()}) != len(self.classes or ()):
+            raise ValueError("classes by the same columns once")
         return self
 
 
@@ -400,8 +447,8 @@ class Manifest(ManifestFields):
             raise ValueError("reasons, references or waivers of gates, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
-        if self.format < 3 and self.guarantee.joint is not None:
-            raise ValueError("a joint cost, from format 3 on")
+        if self.format < 3 and (self.guarantee.joint is not None or self.facts.classes is not None):
+            raise ValueError("a joint cost or class sizes, from format 3 on")
         return self
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, OutputType
 from crowdgate.measures.base import NOT_NEGATIVE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
+from crowdgate.measures.unique_people import Limits, figure
 
 if TYPE_CHECKING:
     from crowdgate.policy.policy import GateRule
@@ -36,13 +37,15 @@ def _sample_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
     return Measurement.exact(int(np.count_nonzero(counts == 1)) / int(counts.sum()) if len(counts) else 0)
 
 
-def _population_uniques(candidate: Candidate, _: GateRule) -> Measurement | None:
+def _population_uniques(candidate: Candidate, rule: GateRule) -> Measurement | None:
+    """Return the interval at its upper limit; None where it is too wide, unless the gate's limit is outside of it."""
     if candidate.sample is None:
         return None
     from crowdgate.risk.population_uniques import population_uniques
+    from crowdgate.risk.population_uniques.interval import WIDEST
 
-    found = population_uniques(candidate.sample.counts, candidate.static.beta).chosen.uniques
-    return None if found is None else Measurement.exact(found)
+    found = population_uniques(candidate.sample.counts, candidate.static.beta).interval
+    return None if found is None else figure(Limits(found.low, found.high), rule, WIDEST)
 
 
 ANONYMITY_SET_QUARTILE = Measure(
@@ -101,10 +104,10 @@ SAMPLE_UNIQUES = Measure(
 )
 POPULATION_UNIQUES = Measure(
     name="population_uniques",
-    summary="number of rows that are alone in their class in the population of which the sample is a part, as the model"
-    " estimates that the rule of Dankar and others (2012) takes: Pitman, Zayatz or SNB; inconclusive where none fits",
-    sentence="It estimates from the sample how many rows are like no other in the whole population. It is an estimate"
-    " by a model, which\nmay not fit.",
+    summary="number of rows that are unique in the population of which the sample is a part: the upper 95 % confidence"
+    " limit by mixtures of geometric class sizes. Inconclusive if the gate's limit is inside a wide interval",
+    sentence="It estimates from the sample how many rows are like no other in the whole population. A small sample does"
+    " not tell that number,\nand then the gate does not pass.",
     reads=MeasureClass.CONFIDENTIAL,
     shape=OutputType.SAMPLE,
     aspect=Aspect.SINGLING_OUT,
@@ -114,5 +117,5 @@ POPULATION_UNIQUES = Measure(
     reach=unbounded,
     of_candidate=_population_uniques,
     steady=False,
-    why=lambda *_: "no model fits the sample, or nobody is in it",
+    why=lambda *_: "the sample does not tell this number, or nobody is in it",
 )

@@ -1,12 +1,14 @@
 """Expected classes among a stated number of people, from public figures alone.
 
-People fall into classes independently, with the shares of the public figures: margins of single attributes, and joint
-counts of several if the contract has them. Attributes that joint counts relate have the joint shares of these counts
-(for several tables the distribution nearest to independence, within a certified distance: `risk.nearest`); all others
-are independent. If tables contradict each other there is no such distribution, and nothing is measured.
+The figures are limits at the worst number of people (`unique_people`). Gates of a release by an earlier version have an
+earlier rule, by which the release keeps verifying: people fall into classes independently, with the shares of the
+public figures. These are margins of single attributes, and joint counts of several if the contract has them. Attributes
+that joint counts relate have the joint shares of these counts (for several tables the distribution nearest to
+independence, within a certified distance: `risk.nearest`); all others are independent. If tables contradict each other
+there is no such distribution, and nothing is measured.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import expm1, inf, prod
 
@@ -17,6 +19,18 @@ from crowdgate.candidate import Measurement, OutputType, Range, Static
 from crowdgate.histogram import Histogram, project
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
 from crowdgate.measures.base import NOT_NEGATIVE, SHARE, UNBOUNDED, Aspect, BetterSide, Measure, MeasureClass
+from crowdgate.measures.unique_people import (
+    KnownCounts,
+    Limits,
+    contradiction,
+    figure,
+    joint_tables,
+    known_counts,
+    probability_limits,
+    share_limits,
+    singleton_limits,
+    unknown_reason,
+)
 from crowdgate.policy.policy import GateRule
 from crowdgate.risk.joint import KnownMargin
 from crowdgate.risk.nearest import DISTANCE, nearest
@@ -27,8 +41,8 @@ ROUNDING = 1e-9
 LEAST_SHARE = 1e-9
 """Share, over all cells, with which a fit begins: values without people in one table may have some in another."""
 EXPECTATION = (
-    "It is worked out from public figures, as if attributes that no public count relates had nothing to do with each"
-    " other, so\nthe true number can be higher or lower."
+    "It is worked out from public counts, for the worst number of people from {least_people} to {people}. If the counts"
+    " leave it open,\nthe gate does not pass."
 )
 
 
@@ -42,6 +56,8 @@ class ExpectedClasses:
 
 
 Read = Callable[[Bins, int, GateRule], Measurement | None]
+LimitsOf = Callable[[KnownCounts, int, int, GateRule], Limits]
+"""Function of (public counts, least and greatest number of people, gate)."""
 
 
 # --- the shares of the classes ---
@@ -70,17 +86,6 @@ def _factors(static: Static, names: Sequence[str]) -> Iterator[tuple[list[str], 
         related, own = _related(left[0], tables)
         yield related, own
         left = [name for name in left[1:] if name not in related]
-
-
-def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
-    """Return the joint counts of the attributes `names`, summed over all others; for repeated sets of attributes the
-    first."""
-    found: dict[frozenset[str], Histogram] = {}
-    for table in static.joint:
-        own = [name for name in table.names if name in names]
-        if own and frozenset(own) not in found:
-            found[frozenset(own)] = project(table, own)
-    return tuple(found.values())
 
 
 def _related(name: str, tables: Sequence[Histogram]) -> tuple[list[str], list[Histogram]]:
@@ -182,8 +187,39 @@ def _with_deviation(measured: Measurement, off: float, most: float) -> Measureme
     return Measurement(measured.value, max(0.0, measured.lower - off), min(most, measured.upper + off))
 
 
+# --- limits from public counts ---
+
+
+def _people(static: Static, rule: GateRule) -> tuple[int, int]:
+    """Return the least and the greatest number of people that the gate is about."""
+    most = int(rule.options.get("people", static.people))
+    return min(most, int(rule.options.get("least_people", 1))), most
+
+
+def _by_counts(static: Static, rule: GateRule, limits: LimitsOf) -> Measurement | None:
+    names = rule.over or tuple(static.levels)
+    known = known_counts(static, names)
+    if known is None or contradiction(static, names) is not None:
+        return None
+    return figure(limits(known, *_people(static, rule), rule), rule)
+
+
+def _share_limits(known: KnownCounts, least: int, most: int, rule: GateRule) -> Limits:
+    return share_limits(known, least, most, int(rule.options.get("size", 1)))
+
+
 def _missing_reason(static: Static, rule: GateRule) -> str | None:
-    for own, tables in _factors(static, rule.over or tuple(static.levels)):
+    names = rule.over or tuple(static.levels)
+    if static.classes is None:
+        return _missing_law(static, names)
+    known = known_counts(static, names)
+    if known is None:
+        return None
+    return contradiction(static, names) or unknown_reason(known, names, _people(static, rule)[1])
+
+
+def _missing_law(static: Static, names: Sequence[str]) -> str | None:
+    for own, tables in _factors(static, names):
         if len(tables) > 1 and _fits(static, own) and _joint(static, own, tables) is None:
             return (
                 f"no law of {', '.join(own)} has all their joint counts, or none is certain enough; correct the counts"
@@ -191,20 +227,24 @@ def _missing_reason(static: Static, rule: GateRule) -> str | None:
     return None
 
 
+# --- the measures ---
+
+
 def _measure(
     name: str,
     summary: str,
     sentence: str,
     read: Read,
+    limits: LimitsOf,
     values: Range,
     needs: tuple[str, ...] = (),
     effort: Callable[[int], int] = int,
     most: Callable[[int], float] = lambda _: 1.0,
 ) -> Measure:
-    """Return a measure of the classes that people fall into. It is exact before any data are read, so its reach is its
+    """Return a measure of the classes that people fall into. It is known before any data are read, so its reach is its
     value."""
 
-    def of_static(static: Static, rule: GateRule) -> Measurement | None:
+    def by_shares(static: Static, rule: GateRule) -> Measurement | None:
         found = classes_of(static, rule.over or tuple(static.levels))
         people = int(rule.options.get("people", static.people))
         measured = None if found is None else read(found.bins, people, rule)
@@ -212,14 +252,17 @@ def _measure(
             None if found is None or measured is None else _with_deviation(measured, people * found.off, most(people))
         )
 
+    def of_static(static: Static, rule: GateRule) -> Measurement | None:
+        return by_shares(static, rule) if static.classes is None else _by_counts(static, rule, limits)
+
     def reach(static: Static, rule: GateRule) -> Range:
         measured = of_static(static, rule)
         return UNBOUNDED if measured is None else (measured.lower, measured.upper)
 
     return Measure(
         name=name,
-        summary=f"{summary}, by the contract's public margins as if attributes were independent, or by its joint counts"
-        " (`jointMargins`) where it has such",
+        summary=f"{summary}, at the worst number of people from `least_people` to `people`: counted in the contract's"
+        " table if it is public, otherwise by its joint counts (`jointMargins`) and margins",
         sentence=f"{sentence} {EXPECTATION}",
         reads=MeasureClass.STATIC,
         shape=OutputType.ROWS,
@@ -229,7 +272,7 @@ def _measure(
         range=values,
         reach=reach,
         of_static=of_static,
-        options=("people", *needs),
+        options=("people", "least_people", *needs),
         needs=needs,
         over=True,
         effort=effort,
@@ -242,15 +285,17 @@ EXPECTED_SINGLETONS = _measure(
     "expected number of classes that hold exactly one of `people` persons",
     "It limits how many people, of {people}, are expected to be alone with their combination of {over}.",
     _singletons,
+    lambda known, least, most, _: singleton_limits(known, least, most),
     NOT_NEGATIVE,
     most=float,
 )
 SINGLETON_PROBABILITY = _measure(
     "singleton_probability",
-    "how likely it is that anyone of `people` persons (at most 1e8) is alone in a class",
+    "upper bound on the probability that anyone of `people` persons is unique",
     "It limits how likely it is that anybody at all, of {people} people, is alone with his or her combination of\n"
     "{over}.",
     _any_singleton,
+    lambda known, least, most, _: probability_limits(known, least, most),
     SHARE,
     effort=lambda classes: classes + 1000 * min(classes, MOST_DISTINCT),
 )
@@ -260,6 +305,7 @@ EXPECTED_SHARE_IN_SETS_UP_TO = _measure(
     "It limits which share of {people} people is expected to share its combination of {over} with so few that they\n"
     "are at most {size} together.",
     _share,
+    _share_limits,
     SHARE,
     needs=("size",),
     effort=lambda classes: classes + 16 * min(classes, MOST_SIZED),

@@ -56,7 +56,13 @@ OPTIONS: Mapping[str, Option] = {
     "people": Option(
         _whole_number_check(1, MOST_PEOPLE),
         "a whole number of people from 1 to 1e12",
-        "Of how many people the expectation is; by default the budget's bound.",
+        "How many people there are at most; by default the budget's bound.",
+    ),
+    "least_people": Option(
+        _whole_number_check(1, MOST_PEOPLE),
+        "a whole number of people from 1 to 1e12",
+        "How many people there are at least; by default 1. One person is always unique, so a share or a probability"
+        " needs it.",
     ),
     "max_age": Option(
         lambda age: age.denominator == 1 and age >= 0,
@@ -81,6 +87,7 @@ OPTIONS: Mapping[str, Option] = {
 DEFAULTS: Mapping[str, Fraction] = {
     "weight": DEFAULT_WEIGHT, "skew": DEFAULT_SKEW, "recall": DEFAULT_RECALL, "size": Fraction(1),
     "ways": Fraction(1),
+    "least_people": Fraction(1),
 }  # fmt: skip
 """Values of options that are not stated (for `size`, if it is optional)."""
 

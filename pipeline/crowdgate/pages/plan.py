@@ -82,7 +82,7 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
     """Yield sections with the expected figures of the release; short names of their bases are explained below the
     table."""
     title = "What is expected of the release"
-    rows = ((each.label, format_value(each.value, each.format), each.range_text, each.basis.label) for each in figures)
+    rows = ((each.label, each.value_text, each.range_text, each.basis.label) for each in figures)
     yield table_section(title, ("figure", "value", "range", "rests on"), rows)
     bases = dict.fromkeys(each.basis for each in figures if each.basis is not Basis.EXACT)
     if bases:

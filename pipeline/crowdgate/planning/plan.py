@@ -19,6 +19,7 @@ from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
 from crowdgate.planning.decisions import decision_problems
 from crowdgate.planning.gate_rules import gate_problems, joint_problems, unread_problems
 from crowdgate.planning.gate_verdicts import audit_question
+from crowdgate.planning.public_classes import count_classes
 from crowdgate.planning.public_tables import why_private
 from crowdgate.planning.register import register_problems
 from crowdgate.policy.files import Bundle, Draft, read_draft
@@ -92,7 +93,7 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     if problems or protection is None:
         raise ConfigurationError(problems)
     measured = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
-    return Plan(bundle, protection, _guarantee(bundle, protection), measured)
+    return Plan(bundle, protection, _guarantee(bundle, protection), measured, count_classes)
 
 
 def _guarantee(bundle: Bundle, protection: Protection) -> Guarantee:

@@ -13,12 +13,12 @@ from crowdgate.policy.files import KnownNames, contracts, working_copy
 
 
 def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Contract]:
-    """Return a contract, followed by all readable contracts of its working copy."""
+    """Return a contract, followed by all other readable contracts of its working copy."""
     try:
         root = working_copy(contract.files[0])
     except ConfigurationError:
         return [contract]
-    return [contract, *contracts(root, known)]
+    return [contract, *contracts(root, known, but=contract.files[0])]
 
 
 def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:

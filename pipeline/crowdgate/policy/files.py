@@ -175,9 +175,11 @@ def _doubtful_attributes(error: BrokenContract) -> set[str]:
     return named if named <= known else named | known
 
 
-def contracts(root: Path, known: KnownNames) -> Iterator[Contract]:
-    """Yield the readable contracts of a working copy."""
+def contracts(root: Path, known: KnownNames, but: Path | None = None) -> Iterator[Contract]:
+    """Yield the readable contracts of a working copy, without that of the file `but`."""
     for path, _ in contract_files(root):
+        if but is not None and path.resolve() == but.resolve():
+            continue
         found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
         if found is not None:
             yield found

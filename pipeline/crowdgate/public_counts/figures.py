@@ -7,7 +7,7 @@ only if a contract states that it is public.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
 from pathlib import Path
@@ -36,7 +36,7 @@ class PriorFigures:
     words (None: there are margins only).
 
     `untold` are the attributes of the plan without counts, `unknown` those whose shares at the plan's levels are
-    unknown.
+    unknown. `table` means that the counts are those of a public table.
     """
 
     prior: Prior
@@ -44,6 +44,7 @@ class PriorFigures:
     source: str | None = None
     untold: tuple[str, ...] = ()
     unknown: tuple[UnknownShares, ...] = ()
+    table: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the object of `--json` that describe the source of the figures."""
@@ -103,7 +104,7 @@ def read_prior(subject: PriorSubject, source: Path | None, further: Sequence[str
     if not peopled:
         raise _source_error(source, "no row of this table has valid values in every attribute",
                        "a table with valid rows")  # fmt: skip
-    return _prior_figures(subject, peopled, population, words)
+    return replace(_prior_figures(subject, peopled, population, words), table=not source.is_dir())
 
 
 def other_population(population: str, contract: Contract) -> str | None:

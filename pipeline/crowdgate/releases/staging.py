@@ -21,7 +21,8 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import CountedTable, JudgedCandidate, ReservedRun
 from crowdgate.manifest import FileFields, GateFields, Manifest
 from crowdgate.manifest.values import ManifestFields
-from crowdgate.measures.expected_classes import joint_tables
+from crowdgate.measures.unique_people import joint_tables
+from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.signing.keys import SigningKey
 
 
@@ -118,9 +119,16 @@ def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
     return manifest.FactsFields(
         people=static.people, rows_per_unit=static.rows_per_unit, margins=margins,
         joint=tuple(map(manifest.JointFields.of, joint)) or None,
+        classes=tuple(manifest.ClassFields.of(*each) for each in _classes(plan, static)) if read else None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
         lifetime=None if static.lifetime is None else manifest.LifetimeFields.of(static.lifetime),
     )  # fmt: skip
+
+
+def _classes(plan: Plan, static: Static) -> list[tuple[list[str], ClassSizes]]:
+    """Return the counted classes by the attributes of gates, in the order of the attributes' names."""
+    held = static.classes or {}
+    return sorted(((sorted(names), held[names]) for names in plan.wanted_classes & {*held}), key=lambda each: each[0])
 
 
 def _guarantee_fields(plan: Plan, static: Static) -> manifest.GuaranteeFields:

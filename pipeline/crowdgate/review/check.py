@@ -19,6 +19,7 @@ from crowdgate.planning.destinations import destination_problems
 from crowdgate.planning.gate_verdicts import any_withholds, decision_time, judge_static
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import bundle_of, plan_release
+from crowdgate.planning.public_classes import stored_classes
 from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
 from crowdgate.review.table_check import TableCheck, check_table
 from crowdgate.system.short_repr import short_repr
@@ -175,6 +176,7 @@ def check(policy: Path, day: str | None = None, *, header: bool = True) -> Polic
     opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
     held = check_decisions(bundle.root, bundle.contract, opened)
     plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
+    plan = replace(plan, count_classes=lambda made: stored_classes(made, opened))
     table = check_table(bundle.contract) if header else _NOT_READ
     stands = ledger_status(plan, opened, day)
     beforehand = next_release(plan, opened, stands)

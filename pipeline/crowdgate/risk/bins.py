@@ -7,7 +7,7 @@ probabilities are shares of a population.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from crowdgate.accounting.numbers import Number, exact, probability, whole
 from crowdgate.arrays import Floats, Integers
+from crowdgate.risk.class_sizes import ClassSizes
 
 _SUM_SLACK = Fraction(1, 10**9)
 
@@ -26,13 +27,15 @@ class Bins:
     bins have probability 0. The probabilities of all bins add up to 1.
 
     For merged bins, which have the mean of their probabilities, `ends` holds the least and the greatest of these; None
-    if no bins were merged.
+    if no bins were merged. With a `table`, whose classes the bins are, people do not fall independently: a group is
+    drawn from it without replacement, and has at most all its people.
     """
 
     probabilities: Floats
     counts: Floats
     empty: float = 0.0
     ends: tuple[Floats, Floats] | None = None
+    table: ClassSizes | None = None
 
     @property
     def cells(self) -> float:
@@ -98,6 +101,17 @@ class Bins:
             raise ValueError("counts must hold somebody")
         nobody = float(np.count_nonzero(people == 0)) + whole("empty", empty, 0)
         return cls(distinct / math.fsum(distinct * many), many.astype(np.float64), nobody)
+
+    @classmethod
+    def of_table(cls, counts: ArrayLike) -> "Bins":
+        """Return a bin for each class of a table that is known as a whole, from which groups are drawn; `counts` are
+        whole numbers."""
+        table = ClassSizes.of(np.asarray(counts, dtype=np.float64).round().astype(np.int64).ravel())
+        return replace(cls.from_counts(counts), table=table)
+
+    def group(self, people: int) -> int:
+        """Return the size of a group of `people`: at most all people of a table that is known as a whole."""
+        return people if self.table is None else min(people, self.table.people)
 
     def compressed(self, most: int) -> "Bins":
         """Return bins with at most `most` distinct probabilities: groups of probabilities that lie within a constant

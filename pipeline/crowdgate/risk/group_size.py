@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def singleton_share(bins: Bins, k: Number) -> float:
     """Return the expected share of singletons among `k` people; it falls with k."""
-    people = whole("k", k, 1)
+    people = bins.group(whole("k", k, 1))
     return expected(bins, people) / people
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.accounting.numbers import Number, whole
+from crowdgate.risk import drawn_groups
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
@@ -58,9 +59,11 @@ def share_in_groups_of(bins: Bins, k: Number, j: Number) -> float:
 
 def share_in_groups_up_to(bins: Bins, k: Number, j: Number) -> float:
     """Return phi_1 + ... + phi_j: the expected share of `k` people, at least 1, who are in a bin of at most `j`."""
-    people, size = whole("k", k, 1), whole("j", j, 1)
+    people, size = bins.group(whole("k", k, 1)), whole("j", j, 1)
     if size >= people:
         return 1.0
+    if bins.table is not None:
+        return drawn_groups.share_in_sets_up_to(bins.table, people, size)
     # fewer than j of the k - 1 other people are in the bin: a binomial's lower tail
     p, others = bins.probabilities, np.exp(bins.log_complements)
     special = lazy_libraries.special

@@ -29,7 +29,8 @@ class Prediction:
 
     `singletons` are expected, with the standard deviation `spread`; `none` is the probability of no singleton,
     `all_unique` of all people being singletons, as logarithms with a bound on their error, which also covers merged
-    bins. `shares` maps group sizes to the expected share of people whose bin holds at most this number.
+    bins. For a group drawn from a table `none` is a lower bound (Markov). `shares` maps group sizes to the expected
+    share of people whose bin holds at most this number.
     """
 
     people: int
@@ -60,7 +61,7 @@ class Prediction:
 
 def predict_singletons(bins: Bins, people: Number, sizes: Sequence[int] = SIZES) -> Prediction:
     """Return the prediction for a group of 1 to 1e15 people, in about a second."""
-    k = whole("people", people, 1)
+    k = bins.group(whole("people", people, 1))
     shares = {size: share_in_groups_up_to(bins, k, size) for size in sizes}
     none, unique = none_within(bins, k), all_unique_within(bins, k)
     return Prediction(k, bins.cells, expected(bins, k), sqrt(variance(bins, k)), none, unique, shares)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting.numbers import Number, whole
 from crowdgate.arrays import Floats
-from crowdgate.risk import groups, occupancy, saddle
+from crowdgate.risk import drawn_groups, groups, occupancy, saddle
 from crowdgate.risk.bins import Bins
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ def expected(bins: Bins, k: Number) -> float:
     """Return the expected number of singletons among `k` people: the sum over bins of k p (1 - p)^(k - 1), with 0^0 =
     1.
 
-    Proposition 5.1.
+    Proposition 5.1. Exact too for a group drawn from a table.
     """
+    if bins.table is not None:
+        return drawn_groups.expected_singletons(bins.table, bins.group(whole("k", k, 0)))
     return min(float(whole("k", k, 0)), groups.expected_groups(bins, k, 1))
 
 
@@ -48,8 +50,10 @@ def variance(bins: Bins, k: Number) -> float:
     """Return the variance of the number of singletons among `k` people.
 
     Proposition 5.9, where (5.7) prints F^2 for F (F - 1), and the homogeneous form before it an exponent 2k - 4 for 2k
-    - 2.
+    - 2. Exact too for a group drawn from a table.
     """
+    if bins.table is not None:
+        return drawn_groups.variance(bins.table, bins.group(whole("k", k, 0)))
     return groups.variance_of_groups(bins, k, 1)
 
 
@@ -75,6 +79,8 @@ def none_within(bins: Bins, k: Number) -> LogProbability:
     people = whole("k", k, 0)
     if people == 0:
         return saddle.LogProbability(0.0, 0.0)
+    if bins.table is not None:
+        return saddle.LogProbability(drawn_groups.log_none_bound(bins.table, bins.group(people)), 0.0)
     if people == 1:
         return saddle.LogProbability(-math.inf, 0.0)
     if math.fsum(bins.counts) == 1:
@@ -99,7 +105,7 @@ def all_unique_within(bins: Bins, k: Number) -> LogProbability:
     """Return the natural logarithm of the probability that each of `k` people is alone in a bin, with a bound on its
     error. More than 5,000 distinct probabilities are grouped; the bound covers this and earlier grouping
     (`Bins.lost`)."""
-    people, used = whole("k", k, 0), math.fsum(bins.counts)
+    people, used = bins.group(whole("k", k, 0)), math.fsum(bins.counts)
     if people <= 1:
         return saddle.LogProbability(0.0, 0.0)
     if people > used:
@@ -110,4 +116,5 @@ def all_unique_within(bins: Bins, k: Number) -> LogProbability:
         if people < used
         else occupancy.log_each_bin_one(bins, people)
     )
-    return saddle.LogProbability(min(found.value, 0.0), found.error + occupancy.unique_error_bound(fewer.lost, people))
+    value = found.value + (0.0 if bins.table is None else drawn_groups.log_repeats(bins.table, people))
+    return saddle.LogProbability(min(value, 0.0), found.error + occupancy.unique_error_bound(fewer.lost, people))

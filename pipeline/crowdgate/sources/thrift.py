@@ -55,11 +55,13 @@ class ThriftCursor:
     def varint(self) -> int:
         """Return a number without a sign."""
         value = 0
-        for shift in range(0, 70, 7):
-            byte = self.byte()
-            value |= (byte & 0x7F) << shift
+        for at, byte in enumerate(self.data[self.at : self.at + 10]):  # many bytes: no call for each
+            value |= (byte & 0x7F) << 7 * at
             if byte < 0x80:
+                self.at += at + 1
                 return value
+        if len(self.data) - self.at < 10:
+            raise TruncatedStruct("the bytes end within a struct")
         raise ValueError("a number of more than ten bytes")
 
     def integer(self) -> int:

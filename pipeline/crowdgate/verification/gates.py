@@ -55,6 +55,10 @@ def _unread_counts(said: Manifest, static: Static) -> Iterator[str]:
     for joint in said.facts.joint or ():
         if not read & {column.name for column in joint.columns}:
             yield f"the joint public counts of {joint.columns[0].name!a} and others are read by no gate"
+    named = {frozenset(gate.over or static.levels) for gate in over}
+    for classes in said.facts.classes or ():
+        if frozenset(classes.over) not in named:
+            yield f"the class sizes by {classes.over[0]!a} and others are read by no gate"
 
 
 def static_with_audits(said: Manifest, candidate: Candidate) -> Static:

@@ -105,7 +105,8 @@ def _population_json(found: PopulationUniques) -> dict[str, Any]:
         {"model": each.model, "uniques": each.uniques, "reason": each.reason, "parameters": dict(each.parameters)}
         for each in found.estimates
     ]
-    return {"people": found.people, "estimates": estimates, "chosen": found.chosen.model}
+    interval = None if found.interval is None else {**asdict(found.interval), "known": found.interval.known}
+    return {"people": found.people, "interval": interval, "estimates": estimates, "chosen": found.chosen.model}
 
 
 def anonymity_result(chosen: AttributeSelection, source: Source, link: RegisterLink | None) -> AnonymityResult:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import ceil
+from math import ceil, floor
 
 from crowdgate.anonymity.measure.ingestion_summary import ingestion_table, ingestion_text
 from crowdgate.anonymity.measure.request import fraction_text
@@ -11,6 +11,7 @@ from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import COUNT, COUNTED_SHARE, Value, format_value, rounded
 from crowdgate.risk.anonymity_sets import SIZES, Grouping, SizeSummary, correlation
 from crowdgate.risk.linkage import AT_MOST
+from crowdgate.risk.population_uniques import UniquesInterval
 
 SIZE_COLUMNS = [(title, COUNT) for title in ("sets", "min", "1st quartile", "median", "mean", "3rd quartile", "max")]
 PEOPLE_COLUMNS = [
@@ -78,18 +79,21 @@ def _population_sentence(found: AnonymityResult) -> Iterator[str]:
     estimated, fraction = found.population, found.chosen.fraction
     if estimated is None or fraction is None:
         return
-    unique = estimated.chosen.uniques
-    said = "an unknown number" if unique is None else f"about {_count(round(unique))} ({estimated.chosen.model})"
-    others = [
-        f"{_count(round(each.uniques))} ({each.model})"
-        for each in estimated.estimates
-        if each != estimated.chosen and each.uniques is not None
-    ]
     yield (
-        f"The table is a sample of {fraction_text(fraction)} of its population: of some "
-        f"{_count(round(estimated.people))} people there, for whom the rows that count stand, {said} are unique in all "
-        "attributes together" + (f"; by other models {' or '.join(others)}." if others else ".")
+        f"The table is a sample of {fraction_text(fraction)} of its population. Of some"
+        f" {_count(round(estimated.people))} people there, for whom the rows that count stand,"
+        f" {_uniques_text(estimated.interval)} unique in all attributes together."
     )
+
+
+def _uniques_text(found: UniquesInterval | None) -> str:
+    if found is None:
+        return "an unknown number (nobody is in the sample) are"
+    low, high = _count(floor(found.low)), _count(ceil(found.high))
+    if low == high:
+        return f"{low} are"
+    between = f"{low} to {high} (with 95 % confidence)"
+    return f"{between} are" if found.known else f"an unknown number, {between}, are"
 
 
 def _linkage_sentences(found: AnonymityResult) -> Iterator[str]:
@@ -226,7 +230,7 @@ def _estimate_table(found: AnonymityResult) -> Iterator[Listing]:
         for each in estimated.estimates
     )  # fmt: skip
     columns = ("model", ("unique in the population", COUNT), ("of all", COUNTED_SHARE), "rule", "remark")
-    note = "Three models of the population; the rule of Dankar and others says which to take."
+    note = "Three models of the population, without intervals; the rule of Dankar and others prefers one."
     yield text_listing("Population uniques", columns, rows, note)
 
 

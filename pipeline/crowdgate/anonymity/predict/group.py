@@ -137,7 +137,7 @@ def people_phrase(people: Value) -> str:
 def notes(found: Laws, known: PriorFigures, population: int, sizes: Sequence[int]) -> Iterator[str]:
     """Yield sentences on the basis of the figures, on attributes without counts, and on the attackers and groups for
     which the figures hold."""
-    yield f"The figures are {found.basis}{f' ({known.source})' if known.source else ''}."
+    yield f"The figures are {found.basis_text}{f' ({known.source})' if known.source else ''}."
     yield from known.gaps()
     if known.source is None and len(found.axes) > 1:
         yield ALIKE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,13 +29,25 @@ def bounds_from_range(found: ExpectedRange | None) -> Mapping[str, float]:
 
 def bounds_from_margins(margins: Sequence[Floats] | None, people: int) -> Mapping[str, float]:
     """Return the least and the greatest expected number of singletons, and share of people in sets of at most SMALL,
-    under any joint distribution with these margins. Empty for a single margin, which leaves no choice, and for unknown
-    ones."""
+    under any joint distribution with these margins, and in any table with them. Empty for a single margin, which leaves
+    no choice, and for unknown ones."""
     if margins is None or len(margins) < 2:
         return {}
     tables = [list(each / each.sum()) for each in margins]
     alone, small = singletons_bounds(tables, people), share_bounds(tables, people, SMALL)
-    return {"low": alone.low, "high": alone.high, "small_low": small.low, "small_high": small.high}
+    high = max(alone.high, _most_in_table(margins, people))
+    return {"low": alone.low, "high": high, "small_low": small.low, "small_high": small.high}
+
+
+def _most_in_table(margins: Sequence[Floats], people: int) -> float:
+    """Return the greatest number of unique people in a table of `people` with these margins: the people with a value
+    are in no more classes than the other attributes have combinations."""
+    sizes = [int(np.count_nonzero(each)) for each in margins]
+    cells = prod(sizes)
+    return min(
+        float(np.minimum(people * each / each.sum(), cells / size).sum())
+        for each, size in zip(margins, sizes, strict=True)
+    )
 
 
 def margin_of(bins: Bins) -> Floats | None:

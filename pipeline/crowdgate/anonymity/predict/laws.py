@@ -34,14 +34,22 @@ FITTED = 0.4
 counts makes it too large more often than too small (tests/benchmarks/prediction.py)."""
 
 
+_GUESSES = {
+    Basis.MARGINS: "expected from the contract's public margins, as if attributes were independent",
+    Basis.PARTLY: "expected from given counts; attributes that they do not relate are taken as independent",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Laws:
     """Distribution of people over classes, i.e. combinations of values of attributes at levels (`axes`): expected
-    people in every cell by joint counts (None without counts), and the share of each value of each attribute."""
+    people in every cell by joint counts (None without counts), and the share of each value of each attribute. `table`
+    means that the counts are those of a public table, from which groups are drawn."""
 
     axes: Axes
     joint: ExpectedCounts | None
     shares: Mapping[str, Floats]
+    table: bool = False
 
     @cached_property
     def independent(self) -> Bins:
@@ -51,7 +59,10 @@ class Laws:
     @cached_property
     def related(self) -> Bins | None:
         """Probabilities of the classes by joint counts; None without joint counts."""
-        return None if self.joint is None else Bins.from_counts(self.joint.people)
+        if self.joint is None:
+            return None
+        counted = self.table and self.joint.basis is Basis.COUNTED
+        return (Bins.of_table if counted else Bins.from_counts)(self.joint.people)
 
     @property
     def best(self) -> Bins:
@@ -63,6 +74,11 @@ class Laws:
         """Basis of `best`: that of the joint counts, or margins only."""
         return Basis.MARGINS if self.joint is None else self.joint.basis
 
+    @property
+    def basis_text(self) -> str:
+        """The basis as a phrase."""
+        return _GUESSES.get(self.basis, str(self.basis))
+
     def bins(self) -> dict[str, Bins]:
         """Return the probabilities of the classes by the name of their basis: joint figures (if there are joint
         counts), then independence."""
@@ -73,13 +89,16 @@ class Laws:
         """Return the distribution over the classes of some of these attributes, at the same or coarser levels."""
         joint = None if self.joint is None else self.joint.summed(axes)
         shares = {name: coarsened(self.shares[name], {name: self.axes[name]}, {name: axes[name]}) for name in axes}
-        return Laws(axes, joint, shares)
+        return Laws(axes, joint, shares, self.table)
 
     def bounds(self, basis: str, people: int) -> Mapping[str, float]:
         """Return the bounds of the expected number of singletons among `people` people, by name: the range of the joint
         counts or, for independence, the least and the greatest under any joint distribution with these margins."""
         if basis == INDEPENDENT:
             return bounds_from_margins([self.shares[name] for name in self.axes], people)
+        if self.related is not None and self.related.table is not None:
+            found, spread = expected(self.related, people), LEAST_SPREAD * sqrt(variance(self.related, people))
+            return {"low": max(0.0, found - spread), "high": min(float(people), found + spread)}
         return bounds_from_range(None if self.joint is None else range_of(self.joint, people, Bins.from_counts))
 
 
@@ -106,7 +125,7 @@ def laws(subject: PriorSubject, figures: PriorFigures) -> Laws:
     bare = Prior(prior.people, prior.attributes)
     shares = {name: bare.shares(name, level) for name, level in axes.items()}
     known = {name: _shares_from_joint(joint, axes, name) if share is None else share for name, share in shares.items()}
-    return Laws(axes, joint, known)
+    return Laws(axes, joint, known, figures.table)
 
 
 def check_classes(axes: Axes) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.anonymity.predict.figures import Row, bounds_note, informative_columns, prediction_rows
-from crowdgate.anonymity.predict.laws import laws
+from crowdgate.anonymity.predict.independence_bounds import BOUND_NAMES
+from crowdgate.anonymity.predict.laws import INDEPENDENT, laws
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
@@ -34,7 +35,7 @@ def prediction(plan: Plan, known: PriorFigures) -> Listing:
     """Return the expected number of the budget's people who are unique in all that is counted, at the finest levels.
     Without rows where too little is known, or for too many classes."""
     subject = PriorSubject.of_plan(plan)
-    rows = _rows(subject, known)
+    rows = tuple(_without_guess(row) for row in _rows(subject, known))
     by = "" if len(rows) != 1 else f" by {rows[0]['by']} of attributes"
     ends = f"; {bounds_note(rows)}" if bounds_note(rows) else ""
     note = (
@@ -43,6 +44,16 @@ def prediction(plan: Plan, known: PriorFigures) -> Listing:
     )
     title = "people expected to be unique in the table by all that is counted"
     return Listing("prediction", title, informative_columns(COLUMNS, rows), rows, note)
+
+
+def _without_guess(row: Row) -> Row:
+    """Return a row without the figures that assume independence of several attributes; its limits stay."""
+    guessed = row["by"] == INDEPENDENT and row["low"] is not None
+    return {**row, **dict.fromkeys(name for name in row if name not in KNOWN)} if guessed else row
+
+
+KNOWN = ("people", "by", *BOUND_NAMES)
+"""Fields of a row that do not assume independence."""
 
 
 def observed_and_expected(plan: Plan, candidate: Candidate, counted: Mapping[str, Histogram]) -> dict[str, Any]:

@@ -196,7 +196,7 @@ def _notes(form: QuestionnaireModel, every: dict[str, Bins]) -> Iterator[str]:
     yield from form.whose
     if form.figures is not None and form.laws is not None:
         by = f" ({form.figures.source})" if form.figures.source else ""
-        yield f"Shares of the contract's attributes are {form.laws.basis}{by}."
+        yield f"Shares of the contract's attributes are {form.laws.basis_text}{by}."
     if len(form.questions) > 1 and not (JOINT in every and all(each.attribute for each in form.questions)):
         yield INDEPENDENCE_ASSUMED
     for one, other, rho in form.pairs:

@@ -163,13 +163,12 @@ def _figures(safe: SafeK, kept: ExpectedRetention | None, at_most: ExpectedReten
     yield Figure.exact("least_k.exact", "least k, exactly", safe.least_k)
     yield Figure.exact("least_k.theorem5", "least k by Theorem 5 of Li, Qardaji, Su (2012)", theorem5)
     if kept is not None:
-        basis = kept.joint.basis
-        yield _ranged_figure("kept_share", "expected share of the sampled rows that stay", kept.share, basis)
-        yield _ranged_figure("classes", "expected number of classes that stay", kept.classes, basis)
+        yield _ranged_figure("kept_share", "expected share of the sampled rows that stay", kept.share, kept.joint)
+        yield _ranged_figure("classes", "expected number of classes that stay", kept.classes, kept.joint)
     if at_most is not None:
         by = ", ".join(_named(safe, name, level) for name, level in at_most.joint.axes.items())
         label = f"expected share of the sampled rows that stay, at most: what stays by {by}"
-        yield _ranged_figure("kept_share_at_most", label, at_most.share, at_most.joint.basis)
+        yield _ranged_figure("kept_share_at_most", label, at_most.share, at_most.joint)
 
 
 def _named(safe: SafeK, name: str, level: Level) -> str:
@@ -177,8 +176,12 @@ def _named(safe: SafeK, name: str, level: Level) -> str:
     return name if len(level) == len(safe.levels[name]) else f"{name} ({level.name})"
 
 
-def _ranged_figure(name: str, label: str, found: ExpectedRange, basis: Basis) -> Figure:
-    return Figure(name, label, found.value, found.low, found.high, basis)
+def _ranged_figure(name: str, label: str, found: ExpectedRange, joint: ExpectedCounts) -> Figure:
+    """Return a figure with its range. Its value is unknown (None) where it depends on a relation of attributes that no
+    count tells: independence is a guess."""
+    several = sum(len(level) > 1 for level in joint.axes.values()) > 1
+    value = None if several and joint.basis in UNKNOWN else found.value
+    return Figure(name, label, value, found.low, found.high, joint.basis)
 
 
 def _errors(kept: ExpectedRetention) -> Listing:

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from crowdgate.candidate import Static
 from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series
 from crowdgate.kinds.rows.candidate import PublishedRows
 from crowdgate.kinds.rows.manifest_fields import RowsManifest
 from crowdgate.measures.expected_classes import EXPECTED_SHARE_IN_SETS_UP_TO
 from crowdgate.measures.small_classes import SINGLETONS
+from crowdgate.measures.unique_people import known_counts
 from crowdgate.number_text import PEOPLE
 from crowdgate.policy.policy import GateRule
 
@@ -61,12 +63,24 @@ def _expected(said: RowsManifest) -> Iterator[PicturePoint]:
     static, measure = static_before_data(said), EXPECTED_SHARE_IN_SETS_UP_TO
     if not static.levels or measure.of_static is None:
         return
+    if static.classes is not None:
+        yield from _counted(static)
+        return
     for size in SIZES[:7]:
         rule = GateRule.model_construct(measure=measure.name, over=list(static.levels), options={"size": size})
         found = measure.of_static(static, rule)
         if found is not None:
             value, low, high = (float(end) * static.people for end in (found.value, found.lower, found.upper))
             yield PicturePoint(float(size), value, *((low, high) if high - low > 1 else (None, None)))
+
+
+def _counted(static: Static) -> Iterator[PicturePoint]:
+    """Yield the people in classes of up to each size by public counts; nothing unless these tell the classes."""
+    known = known_counts(static, tuple(static.levels))
+    if known is not None and len(known.groups) == 1:
+        classes = known.groups[0].classes
+        for size in SIZES[:7]:
+            yield PicturePoint(float(size), float((classes.sizes * classes.counts)[classes.sizes <= size].sum()))
 
 
 def _noisy(said: RowsManifest) -> Iterator[PicturePoint]:

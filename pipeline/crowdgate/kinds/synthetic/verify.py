@@ -42,7 +42,7 @@ def manifest_problems(said: SyntheticManifest) -> Iterator[str]:
     stated, mechanism = said.guarantee.guarantee, said.mechanism
     if said.format == 1:
         yield "synthetic rows came with format 2"
-    if said.facts.margins or said.facts.joint:
+    if said.facts.margins or said.facts.joint or said.facts.classes is not None:
         yield "no gate on synthetic rows reads public counts"
     if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
         yield "the manifest's sentences on the guarantee differ from its numbers"

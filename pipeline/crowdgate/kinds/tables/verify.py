@@ -39,7 +39,7 @@ from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, read_
 def manifest_problems(said: TablesManifest) -> Iterator[str]:
     """Yield the problems of the manifest's guarantee, budget and queries."""
     stated, mechanism = said.guarantee.guarantee, said.mechanism
-    if said.facts.margins or said.facts.joint:
+    if said.facts.margins or said.facts.joint or said.facts.classes is not None:
         yield "no gate on tables reads public counts"
     if said.guarantee.words != tuple(guarantee_sentences(stated, None)):
         yield "the manifest's sentences on the guarantee differ from its numbers"

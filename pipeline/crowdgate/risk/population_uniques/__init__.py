@@ -1,5 +1,5 @@
-"""The number of people who are unique in a population of which the table is a random sample: three models, and a rule
-to choose.
+"""The number of people who are unique in a population of which the table is a random sample: an interval by all laws of
+a family that fit, and three models with a rule to choose, for comparison.
 
 The models read a table as its number of classes of each size. A model that does not fit gives a reason instead of a
 number. Docstrings state where ARX, which has the same three models, differs.
@@ -9,12 +9,23 @@ from dataclasses import dataclass
 
 from crowdgate.accounting.numbers import Number, probability
 from crowdgate.arrays import Integers
-from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses
+from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.population_uniques.classes import PopulationEstimate
+from crowdgate.risk.population_uniques.interval import UniquesInterval, uniques_interval
 from crowdgate.risk.population_uniques.pitman import pitman
 from crowdgate.risk.population_uniques.snb import snb
 from crowdgate.risk.population_uniques.zayatz import zayatz
 
-__all__ = ["PopulationEstimate", "PopulationUniques", "SampleClasses", "pitman", "population_uniques", "snb", "zayatz"]
+__all__ = [
+    "ClassSizes",
+    "PopulationEstimate",
+    "PopulationUniques",
+    "UniquesInterval",
+    "pitman",
+    "population_uniques",
+    "snb",
+    "zayatz",
+]
 
 SMALL_FRACTION = 0.1
 """Largest fraction at which the rule chooses Pitman's model."""
@@ -22,10 +33,12 @@ SMALL_FRACTION = 0.1
 
 @dataclass(frozen=True)
 class PopulationUniques:
-    """The three estimates, the population's expected size, and the estimate chosen by the rule of F. K. Dankar, K. El
-    Emam, A. Neisa, T. Roffey (Estimating the re-identification risk of clinical data sets, 2012)."""
+    """The interval (None: nobody is in the sample), the population's expected size, the estimates of three models, and
+    the estimate chosen by the rule of F. K. Dankar, K. El Emam, A. Neisa, T. Roffey (Estimating the re-identification
+    risk of clinical data sets, 2012)."""
 
     people: float
+    interval: UniquesInterval | None
     estimates: tuple[PopulationEstimate, ...]
     chosen: PopulationEstimate
 
@@ -36,9 +49,10 @@ def population_uniques(counts: Integers, fraction: Number) -> PopulationUniques:
     The rule: for a fraction of at most .1 Pitman's model, and Zayatz's if that fails; above, the smaller one of SNB and
     Zayatz.
     """
-    classes, share = SampleClasses.of(counts), float(probability("fraction", fraction, open_low=True))
+    classes, share = ClassSizes.of(counts), float(probability("fraction", fraction, open_low=True))
     made = tuple(model(classes, share) for model in (pitman, zayatz, snb))
-    return PopulationUniques(classes.people / share, made, _choose_by_rule(made, share))
+    interval = uniques_interval(classes, share)
+    return PopulationUniques(classes.people / share, interval, made, _choose_by_rule(made, share))
 
 
 def _choose_by_rule(made: tuple[PopulationEstimate, ...], fraction: float) -> PopulationEstimate:

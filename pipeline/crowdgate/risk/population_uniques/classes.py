@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 
-import numpy as np
-
-from crowdgate.arrays import Floats, Integers
+from crowdgate.arrays import Floats
+from crowdgate.risk.class_sizes import ClassSizes
 
 
 @dataclass(frozen=True)
@@ -23,35 +22,7 @@ class PopulationEstimate:
     parameters: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class SampleClasses:
-    """A sample by its classes: `counts` of them have `sizes` people (ascending, positive)."""
-
-    sizes: Floats
-    counts: Floats
-
-    @classmethod
-    def of(cls, counts: Integers) -> "SampleClasses":
-        """Return the classes of a histogram's counts."""
-        sizes, many = np.unique(counts, return_counts=True)
-        return cls(sizes.astype(np.float64), many.astype(np.float64))
-
-    @property
-    def people(self) -> float:
-        """Number of people in the sample."""
-        return float(self.sizes @ self.counts)
-
-    @property
-    def number(self) -> float:
-        """Number of classes in the sample."""
-        return float(self.counts.sum())
-
-    def of_size(self, size: int) -> float:
-        """Return the number of classes of the sample that have `size` people."""
-        return float(self.counts[self.sizes == size].sum())
-
-
-def trivial_estimate(model: str, classes: SampleClasses, fraction: float) -> PopulationEstimate | None:
+def trivial_estimate(model: str, classes: ClassSizes, fraction: float) -> PopulationEstimate | None:
     """Return the estimate if it needs no model: for an empty table, one without uniques, or a whole population; else
     None."""
     if not classes.people:

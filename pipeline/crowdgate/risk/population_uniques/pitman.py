@@ -4,10 +4,11 @@ from math import exp, inf, lgamma, log
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, roots, trivial_estimate
+from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, roots, trivial_estimate
 
 
-def pitman(classes: SampleClasses, fraction: float) -> PopulationEstimate:
+def pitman(classes: ClassSizes, fraction: float) -> PopulationEstimate:
     """Return the estimate of N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment
     (2001).
 
@@ -38,7 +39,7 @@ def _rising(start: float, steps: float) -> float:
     return lgamma(start + steps) - lgamma(start)
 
 
-def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
+def _fitted(classes: ClassSizes) -> tuple[float, float] | None:
     """Return theta and alpha where both derivatives of the log-likelihood are zero: for each alpha the best theta, and
     among these the alpha at which the derivative changes its sign."""
 
@@ -51,7 +52,7 @@ def _fitted(classes: SampleClasses) -> tuple[float, float] | None:
     return max(found, key=lambda each: _likelihood(classes, *each), default=None)
 
 
-def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
+def _likelihood(classes: ClassSizes, theta: float, alpha: float) -> float:
     """Return the log-likelihood of theta and alpha for the sample's classes, without terms that do not depend on
     them."""
     from scipy.special import gammaln
@@ -62,7 +63,7 @@ def _likelihood(classes: SampleClasses, theta: float, alpha: float) -> float:
     return float(by_class - _rising(theta + 1, n - 1) + inside)
 
 
-def _theta(classes: SampleClasses, alpha: float) -> float | None:
+def _theta(classes: ClassSizes, alpha: float) -> float | None:
     """Return the theta at which the log-likelihood's derivative by theta is zero: for n people in u classes the sum
     over i < u of 1 / (theta + i alpha) equals that over i < n of 1 / (theta + i), i from 1. None if there is none."""
     from scipy.optimize import brentq
@@ -81,7 +82,7 @@ def _theta(classes: SampleClasses, alpha: float) -> float | None:
     return exp(float(brentq(slope, low, high, xtol=1e-13))) - alpha
 
 
-def _alpha_slope(classes: SampleClasses, theta: float, alpha: float) -> float:
+def _alpha_slope(classes: ClassSizes, theta: float, alpha: float) -> float:
     """Return the log-likelihood's derivative by alpha: for u classes the sum over i < u of i / (theta + i alpha), minus
     the sum over all people but the first of each class of 1 / (l - alpha), l the number of those before in the
     class."""

@@ -5,10 +5,11 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, roots, trivial_estimate
+from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, roots, trivial_estimate
 
 
-def snb(classes: SampleClasses, fraction: float) -> PopulationEstimate:
+def snb(classes: ClassSizes, fraction: float) -> PopulationEstimate:
     """Return the estimate of G. Chen, S. Keller-McNulty, Estimation of identification disclosure risk in microdata
     (1998): class sizes minus one are negative binomial with parameters a and b in the population; uniques are K b^a of
     K classes.
@@ -35,7 +36,7 @@ def snb(classes: SampleClasses, fraction: float) -> PopulationEstimate:
     return PopulationEstimate("SNB", k * b**a, parameters=(("classes", k), ("a", a), ("b", b)))
 
 
-def _shlosser(classes: SampleClasses, q: float) -> float:
+def _shlosser(classes: ClassSizes, q: float) -> float:
     """Return the number of classes in the population, by the modified estimator of Shlosser."""
     sizes, counts = classes.sizes, classes.counts
     with np.errstate(under="ignore"):

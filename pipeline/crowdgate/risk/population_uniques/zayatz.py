@@ -3,14 +3,15 @@
 import numpy as np
 
 from crowdgate.arrays import Floats
-from crowdgate.risk.population_uniques.classes import PopulationEstimate, SampleClasses, trivial_estimate
+from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.population_uniques.classes import PopulationEstimate, trivial_estimate
 
 PART = 1 << 16
 NOTHING = -100.0
 """The logarithm of a factor below which a trillion people contribute less than the last digit of one."""
 
 
-def zayatz(classes: SampleClasses, fraction: float) -> PopulationEstimate:
+def zayatz(classes: ClassSizes, fraction: float) -> PopulationEstimate:
     """Return the estimate of L. Zayatz, Estimation of the number of unique population elements using a sample (1991).
 
     The model assumes that class sizes are as frequent in the population as in the sample. So a sample unique is a
@@ -26,7 +27,7 @@ def zayatz(classes: SampleClasses, fraction: float) -> PopulationEstimate:
     return PopulationEstimate("Zayatz", classes.of_size(1) * share / fraction, parameters=(("share", share),))
 
 
-def _one_sampled(classes: SampleClasses, people: int) -> Floats:
+def _one_sampled(classes: ClassSizes, people: int) -> Floats:
     """Return for each size j the probability that of j among `people` people exactly one is in the sample of n:
     hypergeometric, j n/N times the product over i < j - 1 of 1 - (n - 1)/(N - 1 - i). The product is computed part by
     part, until it is negligible."""
