@@ -41,6 +41,7 @@ def draw_picture(picture: Picture) -> SvgPicture:
     (_draw_by_name if below else _draw_over_axis)(axes, picture, names)
     _draw_limits(axes, picture)
     _start_at_nothing(axes.set_xlim if below else axes.set_ylim, picture)
+    _drop_minor_ticks(axes)
     if entries > 1:
         figure.legend(fontsize="small", loc="outside upper left", ncols=2, frameon=False)
     return svg_picture(figure, alt(picture))
@@ -122,6 +123,17 @@ def _scale_values(axes: Any, picture: Picture) -> None:
         axes.set_yscale("symlog", linthresh=min((abs(value) for value in values if value), default=1))
         if min(values) >= 0:
             axes.set_ylim(bottom=0)
+
+
+def _drop_minor_ticks(axes: Any) -> None:
+    """Remove the ticks between powers of ten of a logarithmic axis of more than two decades: they have no labels, and
+    placing them takes half of the time that drawing takes."""
+    from matplotlib.ticker import NullLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        low, high = axis.get_view_interval()
+        if axis.get_scale() == "log" and high > 100 * low:
+            axis.set_minor_locator(NullLocator())
 
 
 def _places(picture: Picture) -> list[float]:
