@@ -137,6 +137,12 @@ def test_what_is_near_one_can_be_told_apart_in_a_picture() -> None:
     ]
 
 
+def test_a_logarithmic_axis_of_many_decades_has_ticks_at_powers_of_ten_only() -> None:
+    ticks = [drawn([curve("a", [(1.0, 0.5), (most, 0.6)])]).count('id="xtick_') for most in (1e6, 20.0)]
+    assert ticks[0] <= 9
+    assert ticks[1] > 9
+
+
 @pytest.mark.parametrize("style", ["joined", "dashed"])
 def test_a_dashed_series_has_the_colour_of_the_one_before(style: SeriesStyle) -> None:
     svg = drawn([curve("a", [(1.0, 0.5), (2.0, 0.6)]), curve("b", [(1.0, 0.5), (2.0, 0.6)], style)])

@@ -7,7 +7,7 @@ from crowdgate.audit.singling_out.text import SingledOut, listings
 from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
 from crowdgate.kind.section import Section
 
-DRAWN = 6
+DRAWN = 5
 """Greatest number of attackers in the picture: the best ones, so that intervals remain distinguishable."""
 STEPS = 24
 """Number of steps of the baseline's curve."""
