@@ -101,7 +101,7 @@ def bundled(root: Path) -> Told:
         yield "plan", told("plan", policy, *MORE[name])
     for name in BUNDLED[:2]:
         told("release", copy / "policies" / f"{name}.yaml", "--as-of", SLOT)
-        yield from of_folder(copy / "releases" / name.replace("_", "-") / "1" / SLOT)
+        yield from of_folder(copy / "releases" / name.replace("_", "-") / "2" / SLOT)
     contract = copy / "data_contracts" / "census_income.yaml"
     yield "predict", told("predict", contract, "--of", "age,sex,income", "--at-most", "0.01", "--cost", "2")
     yield "predict", told("predict", copy / "policies" / "questionnaires" / "concertgebouw.yaml")

@@ -295,7 +295,8 @@ def test_what_is_told_beside_the_sample_loosens_the_cap(monkeypatch: pytest.Monk
     assert isinstance(setting, MembershipSetting)
     assert setting.cap is not None
     assert setting.cap[:2] == (Fraction("0.3"), Fraction("0.6"))
-    assert float(setting.known_epsilon) == pytest.approx(0.65 + 0.356675 + 0.6, abs=1e-5)
+    assert plan.guarantee.joint is not None
+    assert (setting.known_epsilon, setting.known_delta) == plan.guarantee.joint.replaced
     assert cap_of(plan_policy(ROOT / "policies" / "census_income_tables.yaml")) is None
 
 

@@ -72,7 +72,7 @@ def test_every_command_works_in_a_working_copy_full_of_other_modules(copy: Path,
     """Commands run as by the console script: its own folder is on the path, the current one is not."""
     script = tmp_path / "crowdgate"
     script.write_text(COMMANDS)
-    release = "releases/census-income/1/2030-01-01"
+    release = "releases/census-income/2/2030-01-01"
     words = ("check POLICY", "plan POLICY", "release POLICY --as-of 2030-01-01", f"verify {release}", "ledger verify")
     run(copy, sys.executable, script, ";".join((*words, "ledger show")).replace("POLICY", DEMO_POLICY))
     assert (copy / release / "manifest.json").is_file()
@@ -135,4 +135,4 @@ def test_prefect_deploys_them_and_a_worker_runs_them(server: Server, copy: Path)
         client.create_flow_run_from_deployment(found.id, parameters={**found.parameters, "as_of": "2030-02-01"})
     run(here, *said(worker), "--run-once", PREFECT_API_URL=server.url)
     assert server.last_run().state["name"] == "Completed"
-    assert (copy / "releases/census-income/1/2030-02-01/manifest.json").is_file()
+    assert (copy / "releases/census-income/2/2030-02-01/manifest.json").is_file()

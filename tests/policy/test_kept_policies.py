@@ -1,5 +1,6 @@
 """Policies written for version 0.1.0 keep their digest and their verdicts: a ledger knows them by it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ DIGESTS = {
     KEPT / "rows" / "policies" / "clinic.yaml": "d090a1c1028bf7d6aa61d46c5711ac3ff0525a4dd973e939bd44a86fe908ecf6",
     KEPT / "tables" / "policies" / "clinic.yaml": "7d60b4c3b2c0827a8c0172ccd97b5ed9b745fdcd3f762e1587980eea530df347",
     KEPT / "synthetic" / "policies" / "clinic.yaml": "954ead5e5803557be559f22ec2b177ce11c90d00116d823468bbc18c9ed90136",
-    ROOT / "policies" / "census_income.yaml": "65e4b05cd3ff337218d58409f1109321a806c980967730a8ef1855b5c7c2eb54",
-    ROOT / "policies" / "census_income_tables.yaml": "4420c224b6944e06e837e6e88369eb6b56230bad5aa6348c4bd5e843b50d389d",
+    ROOT / "policies" / "census_income.yaml": "30c2589f92b706ca4ebb45272effcaf87add81a05b35d7ec5eb9bf80834d0568",
+    ROOT / "policies" / "census_income_tables.yaml": "5dd7b6b5c9a5d1b546063fe4efda1b1a04f7671d4478a6307cd91a86bbfa7075",
     ROOT / "policies" / "census_income_synthetic.yaml": (
         "fd9a36aca0dca33d7bc533173e46ea39a53fb18daf48d20622b99e4a51a5f69a"
     ),
@@ -25,6 +26,21 @@ DIGESTS = {
 REFUSED = KEPT / "rows" / "policies" / "clinic.yaml"
 """Its gate allows at most 1 unique person by ward. Of three of the ten people in its public counts, 1.4 are
 expected to be unique. Drawing 1,000 people from the shares of the wards gave 3e-95."""
+FIRST = {
+    "census_income.yaml": ("65e4b05cd3ff337218d58409f1109321a806c980967730a8ef1855b5c7c2eb54", 40),
+    "census_income_tables.yaml": ("4420c224b6944e06e837e6e88369eb6b56230bad5aa6348c4bd5e843b50d389d", 1),
+}
+"""The first versions of bundled policies, which state epsilons: their digests and class sizes."""
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_first_version_of_a_bundled_policy_means_what_it_meant(tmp_path: Path, name: str) -> None:
+    for folder in ("policies/budgets", "data_contracts"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.parquet"))
+    policy = shutil.copy(KEPT / "bundled" / name, tmp_path / "policies")
+    plan = plan_policy(Path(policy))
+    assert (plan.bundle.digest, plan.protection.figures.least_class) == FIRST[name]
+    assert plan.guarantee.joint is None
 
 
 @pytest.mark.parametrize("policy", DIGESTS, ids=lambda each: str(each.relative_to(ROOT)))

@@ -108,7 +108,7 @@ def line_of(text: str, part: str) -> int:
 
 def test_the_bundled_policy_is_planned_with_the_least_k() -> None:
     plan = plan_policy(ROOT / POLICY)
-    assert plan.protection.figures.least_class == 40
+    assert plan.protection.figures.least_class == 29
     assert (plan.guarantee.epsilon, plan.guarantee.delta) == (Fraction(1), Fraction("1e-9"))
     assert [(part.name, part.epsilon) for part in plan.guarantee.parts] == [
         ("mechanism", Fraction("0.65")),

@@ -28,7 +28,7 @@ def test_a_working_copy_has_a_ledger_of_its_own_that_its_budgets_name(tmp_path: 
 def test_a_working_copy_can_share_a_ledger(tmp_path: Path, workshop: Workshop) -> None:
     assert crowdgate("init", tmp_path / "copy", "--ledger", workshop.ledger) == 0
     assert crowdgate("release", tmp_path / "copy" / DEMO_POLICY, "--as-of", "2030-01-01") == 0
-    assert open_ledger(workshop.ledger, None).entry("census-income/1/2030-01-01")
+    assert open_ledger(workshop.ledger, None).entry("census-income/2/2030-01-01")
 
 
 @pytest.mark.parametrize("name", [*FOLDERS, "crowdgate.toml", "ledger"])

@@ -16,6 +16,7 @@ from crowdgate.candidate import OutputType
 from crowdgate.guarantee import group
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.number_text import decimal
+from crowdgate.planning.plan import plan_policy
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
 from crowdgate.review.explain import explain_policy
 from tests.workshop import Workshop, attest_sample, crowdgate
@@ -98,10 +99,13 @@ def test_the_numbers_are_those_of_check_and_plan(policy: str, capfd: pytest.Capt
 
 def test_k_and_why_it_is_no_other_are_those_of_the_accounting() -> None:
     text = explained(ROOT / DEMO_POLICY)
-    k = safe_k.least_k("0.65", "9e-10", "0.3")
-    assert f"**k is {k}.**" in text
-    assert f"Why {k}: with a smaller k" in text
-    assert f"With {k}, delta comes to {decimal(safe_k.exact_delta(k, '0.3', '0.65'))}." in text
+    joint = plan_policy(ROOT / DEMO_POLICY).guarantee.joint
+    assert joint is not None
+    assert "**k is 29.**" in text
+    assert "Why 29: with a smaller k" in text
+    told = re.search(r"With 29, it comes to (\S+)\.", text)
+    assert told is not None
+    assert float(told[1]) == pytest.approx(float(joint.curve[-1][1]), rel=1e-5)
     assert "Of every 100 rows about 30 are sampled" in text
 
 

@@ -23,7 +23,7 @@ BOUND = "pso_bound, at_most: 0.02", "pso_bound, at_most: 0.4"
 USELESS = "pso_bound, at_most: 0.4", "pso_bound, at_most: 1"
 RICH = "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"
 PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
-SINGLETONS = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.05}}\n"
+SINGLETONS = "    - {measure: singletons, at_most: 500, charge: {share: 0.05}}\n"
 
 
 @pytest.fixture
@@ -87,11 +87,11 @@ CASES = {
         "singletons at most 1000000000 costs privacy budget and checks nothing: there are at most",
     ),
     "a paid share that no table is above": (
-        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 1, charge: {epsilon: 0.05}}")],
+        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 1, charge: {share: 0.05}}")],
         "CG207", "{measure: invalid_share", "costs privacy budget and checks nothing: its limit allows every share",
     ),
     "a gate that hardly passes": (
-        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}")],
+        [("released_rows, at_least: 80000}", "invalid_share, of: age, at_most: 0.0001, charge: {share: 0.05}}")],
         "CG208", "{measure: invalid_share", "passes too seldom: its noise withholds even a table of 300000 rows "
             "without",
     ),
@@ -285,7 +285,7 @@ def test_every_warning_has_a_case() -> None:
         ("pso_bound, at_most: 0.02, with: {weight: 1e-30}", ["CG204", "CG205", "CG213"]),
         ("pso_bound_in_sample, at_most: 0.4, with: {weight: 1e-11}", ["CG204", "CG205", "CG213"]),
         ("pso_bound, at_most: 0.02, with: {weight: 1e-10}", []),
-        ("singletons, at_most: 100000, charge: {epsilon: 0.05}", ["CG205", "CG207", "CG213"]),
+        ("singletons, at_most: 100000, charge: {share: 0.05}", ["CG205", "CG207", "CG213"]),
     ],
 )
 def test_a_gate_that_checks_nothing_stands_for_none(measure: str, codes: list[str], copy: Copy) -> None:

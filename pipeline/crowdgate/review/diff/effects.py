@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,11 +62,19 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
         **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
         "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
         "beta, the share of rows sampled": decimal(figures.beta),
+        **_noise_lines(plan),
         "releases left": str(releases_left(plan, budget_of(plan.bundle)) if now is None else now),
     }
     return PolicyEffect(
         lines, plan.summary(plan.first_release_facts(), first=True), now is not None, _chances(plan, home)
     )
+
+
+def _noise_lines(plan: Plan) -> dict[str, str]:
+    """Return the budget of the noise of tables, synthetic rows or margins, if it is Gaussian."""
+    stated = plan.protection.kind.parameters(plan.protection.mechanism)
+    of = {"rho of the noise": stated, "rho of the noise of margins": stated.get("margins") or {}}
+    return {name: decimal(Fraction(own["rho"]), 4) for name, own in of.items() if own.get("rho")}
 
 
 def _chances(plan: Plan, home: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate import report
+from crowdgate.accounting.joint import MOST_ROWS
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
@@ -29,6 +30,8 @@ from crowdgate.settings import ledger_url, trusted_keys
 from crowdgate.system import permissions
 
 FOLDER = "review/templates"
+CHARGE, MARGINS = Fraction(1, 20), Fraction(1, 5)
+"""Shares of the total of a charged gate, and of margins."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
@@ -128,9 +131,10 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
-        "attributes": list(attributes.items()), "charge": exact_text(epsilon / 20),
+        "attributes": list(attributes.items()), "charge": _paid_part(contract, epsilon, CHARGE),
         "alone": alone,
-        "margins": exact_text(epsilon / 5) if contract.sample is None else None, "ways": min(2, len(attributes)),
+        "margins": _paid_part(contract, epsilon, MARGINS) if contract.sample is None else None,
+        "ways": min(2, len(attributes)),
         "paid_gate": contract.sample is None and classes > alone,
         "sample": None if contract.sample is None else contract.sample.name,
         "rows": rows, "effective": max(1, rows // 2), "absent": max(1, _most_rows(contract, people) // 100),
@@ -138,6 +142,14 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "ledger": _ledger_id(root) if budget is None else None,
         "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
     }  # fmt: skip
+
+
+def _paid_part(contract: Contract, epsilon: Fraction, share: Fraction) -> str:
+    """Return the key that states the cost of a part: a share, or an epsilon where persons have too many rows for a
+    joint cost."""
+    if contract.unit.rows <= MOST_ROWS:
+        return f"share: {exact_text(share)}"
+    return f"epsilon: {exact_text(share * epsilon)}"
 
 
 def _classes(contract: Contract, levels: Mapping[str, str]) -> int:
