@@ -124,3 +124,31 @@ def test_a_budget_is_converted_and_its_file_says_so(workshop: Workshop, capsys: 
     assert crowdgate("report", "budget", "clinic-patients") == 0
     assert crowdgate("ledger", "show") == 0
     assert "converted to Renyi divergences to epsilon 10, delta 0.08: a monthly release" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("releases", "fit"), [(3, "3 such releases fit"), (4, "4 such releases do not fit")])
+def test_a_plan_says_whether_the_budget_pays_for_several_releases(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], releases: int, fit: str
+) -> None:
+    assert crowdgate("plan", workshop.policy, "--releases", str(releases)) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{fit} into the budget left, which pays for 3. Together they cost epsilon {2 * releases}," in said
+    assert crowdgate("plan", workshop.policy, "--releases", str(releases), "--json") == 0
+    found = json.loads(capsys.readouterr().out)["releases"]
+    assert found == {"number": releases, "in_budget": releases <= 3, "past_gates": True}
+
+
+def test_a_plan_of_a_lifetime_says_what_all_releases_keep(renyi: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert crowdgate("plan", renyi.policy, "--releases", "2") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "With all other releases of these people they keep epsilon 9, delta 0.1." in said
+    assert "Together they cost" not in said
+
+
+def test_bounds_of_a_lifetime_are_those_of_its_caps_from_the_first_release_on(renyi: Workshop) -> None:
+    for day in (1, 2):
+        assert crowdgate("release", renyi.policy, "--as-of", f"2030-01-0{day}") == 0
+    manifests = (renyi.root / f"releases/clinic/1/2030-01-0{day}/manifest.json" for day in (1, 2))
+    one, two = (json.loads(path.read_text()) for path in manifests)
+    assert one["guarantee"]["plain"] == two["guarantee"]["plain"]
+    assert one["facts"]["lifetime"] == two["facts"]["lifetime"]

@@ -39,10 +39,14 @@ def plan(
     compare: Annotated[
         bool, typer.Option("--compare", help="Compare the policy with other kinds of release, table by table.")
     ] = False,
+    releases: Annotated[
+        int | None,
+        typer.Option("--releases", metavar="N", help="Say whether the budget left pays for so many.", min=1),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
     asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
-    print_report(PlanReport(found, list(target_answers(found, asked)), beside).report(), page, as_json)
+    print_report(PlanReport(found, list(target_answers(found, asked)), beside, releases).report(), page, as_json)

@@ -30,11 +30,13 @@ TOO_LITTLE = (
 
 @dataclass(frozen=True, eq=False)
 class PlanReport:
-    """The outlook of a policy with optional parts: answers to targets, and a comparison with other kinds of release."""
+    """The outlook of a policy with optional parts: answers to targets, a comparison with other kinds of release, and a
+    number of `releases` that the budget should pay for."""
 
     found: Outlook
     answers: Sequence[TargetAnswer] = ()
     beside: KindComparison | None = None
+    releases: int | None = None
 
     def report(self) -> Report:
         """Return the outlook as a report for terminal, page and JSON."""
@@ -44,7 +46,9 @@ class PlanReport:
     def _json(self) -> dict[str, Any]:
         compared = {} if self.beside is None else {"compared": self.beside.to_json()}
         wishes = {"wishes": [answer.to_json() for answer in self.answers]} if self.answers else {}
-        return {**self.found.to_json(), **compared, **wishes}
+        left = self.found.standing.left
+        many = {} if self.releases is None else {"releases": left.several_json(self.releases)}
+        return {**self.found.to_json(), **compared, **wishes, **many}
 
     def _sections(self) -> Iterator[Section]:
         found = self.found
@@ -52,6 +56,8 @@ class PlanReport:
         yield Section(
             sentences=[f"{label}: {text}." for label, text in (("Publication", found.chances.publication()), *costs)]
         )
+        if self.releases is not None:
+            yield Section(sentences=found.standing.left.several_text(self.releases, found.plan))
         if found.standing.refused is not None:
             yield Section(sentences=[f"Refused: {found.standing.refused}."])
         gates = ((each.gate, each.probability()) for each in found.chances.gates)

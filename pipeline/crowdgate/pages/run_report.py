@@ -106,7 +106,7 @@ def _published_facts(said: Manifest, origin: str) -> Iterator[tuple[str, str]]:
     yield "of whom", f"{said.contract.population}, at most {whole(facts.people)} people"
     yield "this release", _cost(said.guarantee.epsilon, said.guarantee.delta)
     yield (
-        "all of these people's releases with it",
+        f"all of these people's releases{' with it' if facts.lifetime is None else ', past and future'}",
         f"epsilon {decimal(spent.epsilon)} of {decimal(budget.epsilon)},"
         f" delta {decimal(spent.delta)} of {decimal(budget.delta)}",
     )

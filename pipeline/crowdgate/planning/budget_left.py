@@ -100,6 +100,25 @@ class BudgetLeft:
             "stopped_by": None if self.stops is None else self.stops.gate,
         }
 
+    def several_json(self, releases: int) -> dict[str, Any]:
+        """Return whether so many releases fit into the budget left, and whether they pass the gates that read no data,
+        as an object of JSON."""
+        unstopped = self.stops is None or releases <= self.passing
+        return {"number": releases, "in_budget": releases <= self.releases, "past_gates": unstopped}
+
+    def several_text(self, releases: int, plan: Plan) -> list[str]:
+        """Return whether so many releases fit into the budget left, and what they cost together, in sentences."""
+        many = f"{releases} such release{'' if releases == 1 else 's'}"
+        fit = "fit" if releases <= self.releases else "do not fit"
+        said = [f"{many} {fit} into the budget left, which pays for {self.releases}."]
+        if self.stops is not None and self.passing < releases:
+            said.append(f"{self.stops.gate} withholds all of them but the first {self.passing}.")
+        if self.lifetime is not None:
+            epsilon, delta = decimal(self.cap.epsilon), decimal(self.cap.delta)
+            return [*said, f"With all other releases of these people they keep epsilon {epsilon}, delta {delta}."]
+        epsilon, delta = (decimal(releases * getattr(plan.guarantee, name)) for name in ("epsilon", "delta"))
+        return [*said, f"Together they cost epsilon {epsilon}, delta {delta}."]
+
     def amounts_text(self) -> str:
         """Return the budget left, and the number of further such releases that it allows, as text: epsilon and delta,
         or the part of them that is left in Renyi divergences."""
