@@ -12,6 +12,7 @@ A message names the column, gate, file and line, the expected text and the corre
 value or an exact count of the input: messages reach logs, schedulers and people who may not see the data.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -87,6 +88,14 @@ def nearest(word: str, words: Sequence[str]) -> str | None:
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
     found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def nearest_level(name: str, names: Sequence[str]) -> str | None:
+    """Return the level that was probably meant by a name: the only one with this number (50 for `50 years`), or the
+    nearest.
+    """
+    numbered = [each for each in names if name.isdigit() and name in re.findall("[0-9]+", each)]
+    return numbered[0] if len(numbered) == 1 else nearest(name, names)
 
 
 def expected_names(words: Sequence[str], word: str, what: str, where: str) -> str:

@@ -23,12 +23,15 @@ from crowdgate.contracts.models import (
     parse,
     quoted_value,
 )
+from crowdgate.documents.synonyms import meant_word
 from crowdgate.domain import Domain, categories, dates, numbers, parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
 from crowdgate.system.regular_files import is_url
 
+LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
+"""The logical types of the Open Data Contract Standard."""
 REST = "*"
 """The end of a name in a tree that stands for all values with this beginning."""
 
@@ -121,6 +124,9 @@ def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domai
 
 
 def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
+    logical = (
+        logical if logical in LOGICAL else meant_word(logical or "", LOGICAL)
+    )  # another type is told by the standard
     try:
         if model.values is not None:
             return _categories(place, model)

@@ -25,6 +25,7 @@ from pydantic import (
 )
 
 from crowdgate.contracts.contract import Role
+from crowdgate.documents.synonyms import meant_word, plain_number
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, Problem, expected_words, nearest
@@ -132,11 +133,15 @@ def _refuse_slip(place: Place, slip: Any) -> None:
             at.refuse("nothing", f"the key {slip['loc'][-1]}", None, Code.MISSING_KEY)
         case "extra_forbidden":
             known = _keys_at(slip["loc"], around)
-            meant = nearest(str(slip["loc"][-1]), known)
+            meant = meant_word(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
             expected = str(slip["ctx"]["error"])
-            at.refuse(quoted_value(at.value), expected, nearest(str(at.value), expected_words(expected)), Code.VALUE)
+            meant, line = meant_word(str(at.value), expected_words(expected)), None
+            plain = plain_number(at.value) if "number" in expected and isinstance(at.value, str) else None
+            if meant is None and plain is not None:
+                meant, line = plain, at.document.text.replaced(at.location, plain)
+            at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, line)
         case "string_type":
             at.refuse(quoted_value(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
@@ -145,7 +150,7 @@ def _refuse_slip(place: Place, slip: Any) -> None:
             at.refuse(quoted_value(at.value), "a list", None, Code.VALUE)
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
-            at.refuse(quoted_value(at.value), expected, nearest(str(at.value), expected_words(expected)), Code.VALUE)
+            at.refuse(quoted_value(at.value), expected, meant_word(str(at.value), expected_words(expected)), Code.VALUE)
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from crowdgate.contracts.models import Place, quoted_value
+from crowdgate.documents.synonyms import meant_word
 from crowdgate.documents.yaml_text import core_type
 from crowdgate.errors import Code, expected_words, nearest
 
@@ -98,7 +99,7 @@ def _refuse(root: Place, error: Any) -> None:
         )
     else:
         expected = _expected(error)
-        meant = nearest(at.value, expected_words(expected)) if isinstance(at.value, str) else None
+        meant = meant_word(at.value, expected_words(expected)) if isinstance(at.value, str) else None
         at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from crowdgate.documents.synonyms import synonym
+
 LONGEST_LINE = 500
 """The greatest length of a line that is shown corrected, in characters."""
 ALIKE = 0.8
@@ -63,12 +65,18 @@ class CorrectableText:
     def _lines(self) -> list[str]:
         return re.split(r"\r\n|[\n\r\x85\u2028\u2029]", self._text)
 
-    def respelled_line(self, at: At, meant: str, *, key: bool, known: Container[str] = ()) -> str | None:
+    def respelled_line(
+        self, at: At, meant: str, *, key: bool, known: Container[str] = (), fixed: bool = False
+    ) -> str | None:
         """Return the line of an item with a misspelled value or key corrected; None if that is not certain.
 
-        If both could be misspelled, `key` decides. Words that are `known` are no misspellings.
+        If both could be misspelled, `key` decides. Words that are `known` are no misspellings. With `fixed` the word is
+        one of the file's form, not of data, so that words of other tools are corrected too.
         """
         around, name, value = self._item_nodes(at)
+        if fixed and (node := name if key else value) is not None and synonym(str(node.value)) == meant:
+            taken = {other.value for other, _ in around.value} if key else set()
+            return None if meant in taken or not isinstance(node, yaml.ScalarNode) else self._put(node, meant)
         if _means(name, meant, known) and (key or not _means(value, meant, known)):
             taken = {other.value for other, _ in around.value}
             return None if meant in taken else self._with(name, meant)
@@ -77,6 +85,18 @@ class CorrectableText:
     def replaced(self, at: At, text: str) -> str | None:
         """Return the line of an item with `text` in place of its value; None if the value is not on one line."""
         return self._put(self._item_nodes(at)[2], text)
+
+    def with_decimal_point(self, at: At, digits: str) -> str | None:
+        """Return the line of an item with its number and the `digits` after a comma as one decimal number; None if the
+        digits do not follow.
+        """
+        value = self._item_nodes(at)[2]
+        raw = self._raw(value)
+        line = self._lines[value.start_mark.line] if raw else ""
+        rest = line[value.end_mark.column :] if raw else ""
+        if not rest.startswith(f",{digits}"):
+            return None
+        return line[: value.end_mark.column] + f".{digits}" + rest[len(digits) + 1 :]
 
     def as_list(self, at: At) -> str | None:
         """Return the line of an item with its single word as a one-word list; None if its value is no word."""

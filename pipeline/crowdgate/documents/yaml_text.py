@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from crowdgate.documents.word_correction import CorrectableText
+from crowdgate.documents.word_correction import LONGEST_LINE, CorrectableText
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 from crowdgate.system.regular_files import read_plain
@@ -75,7 +75,9 @@ class Document:
         and none of the `known` ones.
         """
         if corrected is None and instead is not None and code is not Code.CONTRADICTION:  # which file errs is not known
-            corrected = self.text.respelled_line(location, instead, key=code is Code.UNKNOWN_KEY, known=known)
+            fixed = code in (Code.VALUE, Code.UNKNOWN_KEY)
+            is_key = code is Code.UNKNOWN_KEY
+            corrected = self.text.respelled_line(location, instead, key=is_key, known=known, fixed=fixed)
         where = where or _where(location) or "document"
         line, column = self.line(location), self.column(location)
         return Problem(str(self.path), line, where, found, expected, instead, code, column, corrected)
@@ -156,11 +158,27 @@ class _YamlReader:
         except _TooManyProblems:
             pass
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            self.problem(mark, "document", error.problem or "not YAML", "valid YAML")
+            self.faults(text, error)
         except (yaml.YAMLError, ValueError, OverflowError):
             self.problem(None, "document", "the file holds a character that YAML does not allow", "valid YAML")
         return None, None
+
+    def faults(self, text: str, first: yaml.MarkedYAMLError) -> None:
+        """Add the faults of a text that is no YAML, each at its cause, and the first one whose cause is unknown."""
+        from crowdgate.documents.yaml_faults import yaml_faults
+
+        found, rest = yaml_faults(text)
+        for fault in found:
+            line = fault.mended if fault.certain and len(fault.mended) <= LONGEST_LINE else None
+            self.problems.append(
+                Problem(
+                    str(self.path), fault.line + 1, "document", fault.found, fault.expected, code=Code.NO_YAML,
+                    column=fault.column + 1, corrected=line if line is None or line.isprintable() else None,
+                )
+            )  # fmt: skip
+        error = rest or (None if found else first)
+        if error is not None:
+            self.problem(error.problem_mark, "document", error.problem or "not YAML", "valid YAML")
 
     def node(self, event: Any, events: Iterator[Any], at: Location) -> tuple[Any, Any]:
         """Return the value of the node that starts with `event`, twice: with scalars as text, and with YAML 1.2 core

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion, OutputType
@@ -14,10 +14,11 @@ from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.options import limit_fits, wrong_options
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import kind_of, named_attributes, nearest_released, problem_at
+from crowdgate.planning.sought_measures import SOUGHT
 from crowdgate.policy.policy import AuditSpec, GateRule
 
 if TYPE_CHECKING:
-    from crowdgate.documents.yaml_text import Location
+    from crowdgate.documents.yaml_text import Document, Location
     from crowdgate.kind.kind import Protection
     from crowdgate.policy.files import Bundle
 
@@ -43,13 +44,21 @@ def gate_problems(bundle: Bundle) -> Iterator[Problem]:
             yield problem_at(bundle, at, f"a second gate on {rule.measure}{what}", "one such gate", None, Code.TWICE)
         measure = MEASURES.get(rule.measure)
         if measure is None:
-            expected = expected_names(list(MEASURES), rule.measure, A_MEASURE, LISTED)
-            meant = nearest(rule.measure, list(MEASURES))
-            yield problem_at(
-                bundle, (*at, "measure"), f"unknown measure {rule.measure!r}", expected, meant, Code.UNKNOWN_NAME
-            )
+            yield from unknown_measures(bundle.document, [rule], i)
         else:
             yield from _rule_problems(bundle, at, rule, measure)
+
+
+def unknown_measures(document: Document, rules: Sequence[GateRule], first: int = 0) -> Iterator[Problem]:
+    """Yield a problem for each gate whose measure is unknown; `first` is the number of the first gate."""
+    for i, rule in enumerate(rules, first):
+        if rule.measure in MEASURES:
+            continue
+        why, instead = SOUGHT.get(rule.measure.casefold().replace("-", "_").replace(" ", "_"), (None, None))
+        expected = why or expected_names(list(MEASURES), rule.measure, A_MEASURE, LISTED)
+        meant = nearest(rule.measure, list(MEASURES)) if why is None else instead
+        at: Location = ("spec", "gates", i, "measure")
+        yield document.problem(at, f"unknown measure {rule.measure!r}", expected, meant, Code.UNKNOWN_NAME)
 
 
 def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

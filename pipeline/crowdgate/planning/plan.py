@@ -17,7 +17,7 @@ from crowdgate.measures import MEASURES
 from crowdgate.planning.budget_values import budget_problems, charged_epsilon, overcharge_problem, share_problems
 from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
 from crowdgate.planning.decisions import decision_problems
-from crowdgate.planning.gate_rules import gate_problems, joint_problems, unread_problems
+from crowdgate.planning.gate_rules import gate_problems, joint_problems, unknown_measures, unread_problems
 from crowdgate.planning.gate_verdicts import audit_question
 from crowdgate.planning.public_classes import count_classes
 from crowdgate.planning.public_tables import why_private
@@ -55,6 +55,9 @@ def bundle_of(policy: Path) -> Bundle:
 
 def _remaining_problems(draft: Draft) -> list[Problem]:
     """Return the semantic problems of a policy's files that do not follow from their structural problems."""
+    if draft.bundle is None and draft.policy is not None and draft.document is not None:
+        unknown = unknown_measures(draft.document, draft.policy.spec.gates)
+        return [problem for problem in unknown if not draft.follows(problem)]
     try:
         if draft.bundle is not None:
             plan_release(draft.bundle)
@@ -126,6 +129,12 @@ def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, 
     code = Code.UNKNOWN_NAME if found.startswith("unknown ") else Code.MECHANISM
     text = bundle.document.text
     larger = text.replaced(place, instead) if at in RAISED and instead is not None else None
+    if (
+        found.startswith("unknown level '")
+        and instead is not None
+        and found.removeprefix("unknown level ")[1:-1].isdigit()
+    ):
+        larger = text.replaced(place, instead)
     known = bundle.contract.by_name
     return bundle.document.problem(place, found, expected, instead, code, corrected=larger, known=known)
 

@@ -65,12 +65,15 @@ class Draft:
     further problems.
 
     `places` were replaced in policy and budget. `doubtful` are attributes whose contract may be wrong about them.
+    Without a bundle, `policy` and `document` are the policy and its text, if these are readable.
     """
 
     problems: tuple[Problem, ...]
     bundle: Bundle | None
     places: frozenset[Location] = frozenset()
     doubtful: frozenset[str] = frozenset()
+    policy: ReleasePolicy | None = None
+    document: Document | None = None
 
     def follows(self, problem: Problem) -> bool:
         """Return whether a problem of the bundle may exist only because of problems of the files."""
@@ -117,7 +120,7 @@ class _PolicyReader:
         budget = None if "budget" in missing else self.budget(spec.budget)
         unread = spec.against is not None and register is None
         if contract is None or population is None or unread or budget is None:
-            return Draft(tuple(self.problems), None)
+            return Draft(tuple(self.problems), None, places, policy=policy, document=self.document)
         stated, budget_document, changed = budget
         further = () if register is None else register.files
         read = (self.document.path, budget_document.path, *contract.files, *population.files, *further)
@@ -129,7 +132,8 @@ class _PolicyReader:
 
     def contract(self, at: Location, name: str) -> Contract | None:
         """Return the contract with the id `name`, or the readable part of it; None if nothing is readable."""
-        file = _file_by_id(self.document, at, name, contract_files(self.root), self.problems)
+        files = contract_files(self.root)
+        file = _file_by_id(self.document, at, name, files, self.problems, provisional=True)
         if file is None:
             return None
         try:
@@ -146,7 +150,8 @@ class _PolicyReader:
         """Return the budget called `name` with its document, and the locations that were corrected in it; None if it is
         unreadable.
         """
-        file = _file_by_id(self.document, ("spec", "budget"), name, budget_files(self.root), self.problems)
+        files = budget_files(self.root)
+        file = _file_by_id(self.document, ("spec", "budget"), name, files, self.problems, provisional=True)
         document: Document | None = _collect(self.problems, read_document, file)
         if document is None:
             return None
@@ -267,8 +272,17 @@ def _files_by_id(folder: Path, name: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _file_by_id(
-    document: Document, at: Location, name: str, files: Iterator[tuple[Path, str]], problems: list[Problem]
+    document: Document,
+    at: Location,
+    name: str,
+    files: Iterator[tuple[Path, str]],
+    problems: list[Problem],
+    *,
+    provisional: bool = False,
 ) -> Path | None:
+    """Return the file with the id `name`, or None after a problem was added. If `provisional`, the file is returned
+    beside the problem where it is certain which one is meant.
+    """
     known = list(files)
     found = [path for path, stated in known if stated == name]
     if len(found) == 1:
@@ -276,8 +290,14 @@ def _file_by_id(
     names = [] if found else _readable_ids(known, problems)
     what = f"no file has the id {name!r}" if not found else f"{len(found)} files have the id {name!r}"
     meant, code = (None, Code.TWICE) if found else (nearest(name, names), Code.UNKNOWN_NAME)
-    problems.append(document.problem(at, what, "the id of exactly one file", meant, code))
-    return None
+    by_path = [
+        stated for path, stated in known if (stated in names and name.endswith(f"/{path.name}")) or name == path.name
+    ]
+    meant, line = (by_path[0], document.text.replaced(at, by_path[0])) if len(by_path) == 1 else (meant, None)
+    told = document.problem(at, what, "the id of exactly one file", meant, code, corrected=line)
+    problems.append(told)
+    certain = provisional and told.corrected is not None
+    return next((path for path, stated in known if certain and stated == meant), None)
 
 
 def _readable_ids(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:

@@ -1,12 +1,15 @@
 """Parsing of a document into a strict value, or into all its mistakes with places and the nearest correct words."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from crowdgate.documents.synonyms import meant_word, plain_day, plain_number
 from crowdgate.documents.yaml_text import Document, Location
-from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_names, expected_words, nearest
+from crowdgate.domain import parse_number
+from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_names, expected_words
 
 PATTERNS = {
     "name": "at most 63 lower-case letters, digits and hyphens",
@@ -17,10 +20,12 @@ PATTERNS = {
 SHAPES = {
     "list_type": "a list, such as [a, b]",
     "string_type": "a text",
-    "dict_type": "keys with values",
+    "dict_type": "keys with values, such as {a: b}",
     "too_short": "at least 1 item",
 }
 """Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
+WHOLE = ("people", "version", "k", "rows")
+"""Keys of whole numbers, in which a comma before three digits separates thousands."""
 MOST_KEYS = 8
 """The greatest number of keys of a mapping that a message names."""
 Model = TypeVar("Model", bound=BaseModel)
@@ -54,7 +59,9 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
             return document.problem(at, "the key is missing", "a value for kind", None, Code.MISSING_KEY)
     if detail["type"] == "extra_forbidden":
         known = _keys(model, at[:-1], document.data)
-        meant = nearest(str(at[-1]), known)
+        meant = meant_word(str(at[-1]), known)
+        if split := _split_number(document, at):
+            return document.problem(at, "a comma in a number", split[0], None, Code.VALUE, corrected=split[1])
         return document.problem(
             at, "unknown key", expected_names(known, str(at[-1]), "a key", "policies/schema"), meant, Code.UNKNOWN_KEY
         )
@@ -67,7 +74,35 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     expected = tags or _pattern_text(at, context, expected)
     options = expected_words(expected)
     found, corrected = _found_text(document, at), _of_another_form(document, at, detail["type"])
-    return document.problem(at, found, expected, nearest(found.strip("'"), options), corrected=corrected)
+    meant = meant_word(found.strip("'"), options)
+    if at[-1:] and at[-1] not in WHOLE and (either := re.fullmatch(r"'([1-9][0-9]{0,2}),([0-9]{3})'", found)):
+        expected = f"{either[1]}{either[2]}, or {either[1]}.{either[2]} if the comma is a decimal one"
+    if meant is None and corrected is None and (plain := _plain_value(document, at, expected)) is not None:
+        meant, corrected = plain, document.text.replaced(at, plain)
+    return document.problem(at, found, expected, meant, corrected=corrected)
+
+
+def _plain_value(document: Document, at: Location, expected: str) -> str | None:
+    """Return the number or day that a value certainly means, where one is expected; else None."""
+    value = _value_at(document, at)
+    if not isinstance(value, str):
+        return None
+    return plain_number(value, whole=at[-1] in WHOLE) if "number" in expected else plain_day(value)
+
+
+def _split_number(document: Document, at: Location) -> tuple[str, str | None] | None:
+    """Return the expected text and the corrected line, if an unknown key is the rest of a number after a comma: braces
+    hold `epsilon: 2,5` as two keys.
+    """
+    around, digits = _value_at(document, at[:-1]), str(at[-1])
+    before = list(around)[: list(around).index(digits)] if isinstance(around, dict) and digits in around else []
+    if not before or not digits.isdigit() or around[digits] or parse_number(str(around[before[-1]])) is None:
+        return None
+    line = document.text.with_decimal_point((*at[:-1], before[-1]), digits)
+    number = around[before[-1]]
+    if len(digits) == 3:
+        return f"{number}{digits}, or {number}.{digits} if the comma is a decimal one", None
+    return f"a decimal point: {number}.{digits}", line
 
 
 def _shape(model: type[BaseModel], document: Document, at: Location, mistake: str) -> str | None:
@@ -90,6 +125,9 @@ def _of_another_form(document: Document, at: Location, mistake: str) -> str | No
     """
     if mistake == "list_type":
         return document.text.as_list(at)
+    stated = _value_at(document, at)
+    if at[-1:] == ("sampling",) and isinstance(stated, str) and parse_number(stated) is not None:
+        return document.text.replaced(at, f"{{beta: {stated}}}")
     return document.text.as_single_word(at) if mistake in ("string_type", "literal_error", "value_error") else None
 
 
@@ -114,15 +152,20 @@ def _looks_like_key(document: Document, at: Location) -> bool:
 
 
 def _found_text(document: Document, at: Location) -> str:
-    value: Any = document.data
-    for part in at:
-        known = isinstance(value, list) or (isinstance(value, dict) and part in value)
-        value = value[part] if known else None
+    value = _value_at(document, at)
     if isinstance(value, str):
         return repr(value) if len(value) < 80 else "a long text"
     if isinstance(value, dict):
         return _keys_text(list(value))
     return "a list" if isinstance(value, list) else "nothing"
+
+
+def _value_at(document: Document, at: Location) -> Any:
+    value: Any = document.data
+    for part in at:
+        known = isinstance(value, list) or (isinstance(value, dict) and part in value)
+        value = value[part] if known else None
+    return value
 
 
 def _keys_text(keys: list[Any]) -> str:

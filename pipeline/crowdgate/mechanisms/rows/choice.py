@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from crowdgate.accounting import safe_k
-from crowdgate.errors import Finding, expected_names, nearest
+from crowdgate.errors import Finding, expected_names, nearest, nearest_level
 from crowdgate.guarantee import Part
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART
@@ -120,7 +120,7 @@ def level_problems(name: str, stated: str | Candidates, hierarchy: Hierarchy) ->
         if level not in hierarchy.names:
             expected, meant = (
                 expected_names(hierarchy.names, level, "a level", "the contract"),
-                nearest(level, hierarchy.names),
+                nearest_level(level, hierarchy.names),
             )
             yield at, f"unknown level {level!r}", expected, meant
         elif level in listed[:i]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
-from crowdgate.errors import Finding, expected_names, nearest
+from crowdgate.errors import Finding, expected_names, nearest, nearest_level
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
 from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
@@ -283,7 +283,7 @@ def _level_findings(place: tuple[str | int, ...], names: Names, contract: Contra
         hierarchy = None if found else contract.by_name[name].hierarchy
         if hierarchy is not None and level not in hierarchy.names:
             expected = expected_names(hierarchy.names, level, "a level", f"contract {contract.id}")
-            yield (*place, name), f"unknown level {level!r}", expected, nearest(level, hierarchy.names)
+            yield (*place, name), f"unknown level {level!r}", expected, nearest_level(level, hierarchy.names)
 
 
 def _attribute_findings(place: tuple[str | int, ...], name: str, contract: Contract) -> Iterator[Finding]:

@@ -1,0 +1,90 @@
+"""Words of other tools for keys and values here, and numbers written in other ways; only where the meaning is certain.
+
+They are applied to fixed words of a file's form, never to names and values of data.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+
+from crowdgate.domain import parse_number
+from crowdgate.errors import nearest
+
+_WORDS = {
+    "at_most": "max maximum <= =< lte le upper upper_limit less_or_equal not_above most",
+    "at_least": "min minimum >= => gte ge lower lower_limit greater_or_equal not_below least",
+    "measure": "metric",
+    "epsilon": "eps ε",
+    "delta": "δ",
+    "advise": "warn warning advice advisory info notify",
+    "block": "error fail fatal critical blocking",
+    "true": "yes on y",
+    "false": "no off n",
+    "integer": "int bigint smallint tinyint long int32 int64 whole",
+    "number": "float double decimal numeric real float64",
+    "boolean": "bool flag logical",
+    "string": "str text varchar char character",
+    "timestamp": "datetime",
+    "quasi-identifier": "qi qid quasi quasi_identifier quasiidentifier quasi-identifying",
+    "direct-identifier": "direct direct_identifier directidentifier direct-identifying",
+    "enforce": "enforced",
+    "parquet": ".parquet pq",
+    "csv": ".csv",
+}
+_MEANT = {other: word for word, others in _WORDS.items() for other in others.split()}
+
+
+def meant_word(word: str, words: Sequence[str]) -> str | None:
+    """Return the word of `words` that was probably meant: a synonym's, or the nearest one; None if there is none."""
+    meant = synonym(word)
+    return meant if meant in words else nearest(word, words)
+
+
+def synonym(word: str) -> str | None:
+    """Return the word that another tool's word certainly means here, or None."""
+    return _MEANT.get(word.casefold())
+
+
+def plain_number(text: str, *, whole: bool = False) -> str | None:
+    """Return the number that a text certainly means, as it is written here; None if that is not certain.
+
+    `0,5` is 0.5, but `2,500` may be either number. With `whole` a group of three digits are thousands.
+    """
+    text = text.strip()
+    percent = re.fullmatch(r"(.*?)\s*%", text)
+    if percent:
+        part = percent[1] if parse_number(percent[1]) is not None else plain_number(percent[1])
+        return None if part is None or whole else f"{Decimal(part) / 100:f}"
+    found = _separated(text, whole) or _power(text)
+    return text.partition(".")[0] if found is None and whole and re.fullmatch(r"[1-9][0-9]{0,14}\.0+", text) else found
+
+
+def _separated(text: str, whole: bool) -> str | None:
+    """Return a number without thousands separators and with a decimal point."""
+    groups = r"[1-9][0-9]{0,2}(?:([_ \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}'])[0-9]{3})(?:\1[0-9]{3})*"
+    if re.fullmatch(groups, text):
+        return re.sub(r"[^0-9]", "", text)
+    many = re.fullmatch(r"[1-9][0-9]{0,2}(?:([,.])[0-9]{3}){2,}(?:(?!\1)[,.]([0-9]+))?", text)
+    if many:
+        head, _, tail = text.rpartition("," if many[1] == "." else ".") if many[2] else (text, "", "")
+        return re.sub(r"[,.]", "", head) + (f".{tail}" if tail else "")
+    if re.fullmatch(r"[1-9][0-9]{0,2},[0-9]{3}", text):
+        return text.replace(",", "") if whole else None
+    return text.replace(",", ".") if re.fullmatch(r"[0-9]+,[0-9]+", text) and not whole else None
+
+
+def _power(text: str) -> str | None:
+    power = re.fullmatch(r"10\s*(?:\^|\*\*)\s*(-?[0-9]{1,2})", text)
+    return None if power is None else f"1e{power[1]}"
+
+
+def plain_day(text: str) -> str | None:
+    """Return the day that a text such as 31.12.2030 or 2030/12/31 certainly means, as YYYY-MM-DD; else None."""
+    dotted = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", text)
+    turned = re.fullmatch(r"([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})", text)
+    parts = dotted.group(3, 2, 1) if dotted else turned.group(1, 2, 3) if turned else None
+    try:
+        return None if parts is None else date(*map(int, parts)).isoformat()
+    except ValueError:
+        return None

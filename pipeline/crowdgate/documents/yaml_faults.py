@@ -1,0 +1,169 @@
+"""Causes of broken YAML that people write often: where they are, and the line with quotes that mends them.
+
+libyaml stops at the first fault, often far from its cause. A cause is mended provisionally so that the faults after it
+are found in the same round.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import yaml
+
+MOST_MENDED = 20
+"""The greatest number of faults of a file that are looked for in one round."""
+_INTERVAL = re.compile(r"[\[(]\s*-?[0-9.]+\s*[-,;:]\s*-?[0-9.]*\s*[\])]")
+_LONE = re.compile(r"(?<=[\[,{:\s])\?(?=\s*[,\]}])")
+_COMMENT = re.compile(r"\s#")
+_LIMIT = re.compile(r"(>=|<=)\s*(?=[0-9.])")
+_TOKEN = re.compile(r"[^,\[\]{}#]*[^,\[\]{}#\s]")
+
+
+@dataclass(frozen=True)
+class YamlFault:
+    """A fault: its place (line and column, from 0), what is there, the expected text, and its line without it.
+
+    `mended` is the line to go on with; `certain` is True if it can be proposed.
+    """
+
+    line: int
+    column: int
+    found: str
+    expected: str
+    mended: str
+    certain: bool = True
+
+
+def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
+    """Return the faults of a text whose cause is known, and the error of the first one whose cause is unknown (None:
+    all are known).
+    """
+    lines, found = text.splitlines(keepends=True), list[YamlFault]()
+    originals = tuple(lines)
+    while len(found) < MOST_MENDED:
+        error = _first_error("".join(lines))
+        if error is None:
+            return sorted(found, key=_place), None
+        fault = _cause(lines, error)
+        if fault is None:
+            return sorted(found, key=_place), error
+        original = originals[fault.line]
+        found.append(replace(fault, column=_original_column(original, lines[fault.line], fault.column)))
+        end = lines[fault.line][len(lines[fault.line].rstrip("\r\n")) :]
+        lines[fault.line] = fault.mended + end
+    return sorted(found, key=_place), None
+
+
+def _place(fault: YamlFault) -> tuple[int, int]:
+    return fault.line, fault.column
+
+
+def _original_column(original: str, mended: str, column: int) -> int:
+    """Return the column in a line before quotes were put into it."""
+    at = 0
+    for each in mended[:column]:
+        at += original[at : at + 1] == each
+    return at
+
+
+def _first_error(text: str) -> Any:
+    try:
+        for _ in yaml.parse(text, Loader=yaml.CSafeLoader):
+            pass
+    except yaml.MarkedYAMLError as error:
+        return error
+    except (yaml.YAMLError, ValueError, OverflowError):
+        return None
+    return None
+
+
+def _cause(lines: list[str], error: Any) -> YamlFault | None:
+    """Return the cause of an error, in the line where it was noticed or where the list or mapping around it begins."""
+    marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+    for mark in marks:
+        if mark.line < len(lines):
+            line = lines[mark.line].rstrip("\r\n")
+            for cause in _CAUSES:
+                fault = cause(mark.line, line, mark.column, str(error.problem))
+                if fault is not None and fault.mended != line:
+                    return fault
+    return None
+
+
+def _tab(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
+    blank = line[: len(line) - len(line.lstrip())]
+    if "\t" not in blank:
+        return None
+    return YamlFault(at, blank.index("\t"), "a tab", "blanks before a key", line.replace("\t", "  "), certain=False)
+
+
+def _limit(at: int, line: str, column: int, _words: str) -> YamlFault | None:
+    found = next((each for each in _LIMIT.finditer(line) if each.start() == column), None)
+    if found is None:
+        return None
+    key = "at_least" if found[1] == ">=" else "at_most"
+    return YamlFault(
+        at, column, f"the sign {found[1]}", f"{key}: and the limit", f"{line[:column]}{key}: {line[found.end() :]}"
+    )
+
+
+def _special(at: int, line: str, column: int, words: str) -> YamlFault | None:
+    """Return a value that begins with a character of YAML's own: in quotes it is text."""
+    token = _TOKEN.match(line, column) if line[column : column + 1] in "@`%>|&*!" else None
+    if token is None or "start any token" not in words:
+        return None
+    return _quoted(at, line, column, token.end(), f"a value that begins with {token[0][0]}")
+
+
+def _interval(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
+    found = next((each for each in _INTERVAL.finditer(line) if not _in_quotes(line, each.start())), None)
+    if found is None or (found[0][0] == "[" and found[0][-1] == "]"):
+        return None
+    return _quoted(at, line, found.start(), found.end(), "an interval, which has brackets of YAML")
+
+
+def _question(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
+    found = next((each for each in _LONE.finditer(line) if not _in_quotes(line, each.start())), None)
+    return None if found is None else _quoted(at, line, found.start(), found.end(), "a question mark by itself")
+
+
+def _colon(at: int, line: str, column: int, words: str) -> YamlFault | None:
+    start = re.match(r"\s*(?:- )*[^:#'\"]+:\s+", line)
+    if "mapping values" not in words or start is None or column < start.end() or _COMMENT.search(line, start.end()):
+        return None
+    return _quoted(at, line, start.end(), len(line.rstrip()), "a colon within a value")
+
+
+def _comment(at: int, line: str, _column: int, words: str) -> YamlFault | None:
+    """Return a comment that hides the end of a list or mapping."""
+    found = next((each for each in _COMMENT.finditer(line) if not _in_quotes(line, each.start() + 1)), None)
+    rest = "" if found is None else line[found.start() :]
+    closing = re.search(r"[\]}]+\s*$", rest)
+    if found is None or closing is None or "did not find expected" not in words:
+        return None
+    mended = line[: found.start()] + closing[0].strip()
+    return YamlFault(
+        at,
+        found.start() + 1,
+        f"a comment that hides {closing[0].strip()}",
+        "the comment after it",
+        mended,
+        certain=False,
+    )
+
+
+def _quoted(at: int, line: str, start: int, end: int, found: str) -> YamlFault:
+    mended = f'{line[:start]}"{line[start:end]}"{line[end:]}'
+    whole = '"' not in line[start:end] and "\\" not in line[start:end]
+    return YamlFault(at, start, found, "it in quotes", mended if whole else line, certain=whole)
+
+
+def _in_quotes(line: str, at: int) -> bool:
+    return line[:at].count('"') % 2 == 1 or line[:at].count("'") % 2 == 1
+
+
+_CAUSES: tuple[Callable[[int, str, int, str], YamlFault | None], ...] = (
+    _tab, _limit, _interval, _question, _comment, _special, _colon,
+)  # fmt: skip
+"""The causes, the most specific ones first."""
