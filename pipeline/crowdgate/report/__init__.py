@@ -1,4 +1,4 @@
-"""Pages for people: Markdown from templates, and HTML from that Markdown. Independent of the kinds of release."""
+"""Reports, and READMEs of releases from templates: Markdown, with the markup of others' text escaped."""
 
 import re
 from collections.abc import Mapping
@@ -31,9 +31,7 @@ def _environment() -> "jinja2.Environment":
     loader = jinja2.FileSystemLoader(ROOT)
     settings = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     made = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=False, **settings)  # type: ignore[arg-type]
-    made.filters |= {
-        "cell": cell, "safe_cell": safe_cell, "text": line, "words": paragraph_text,
-    }  # fmt: skip
+    made.filters |= {"cell": cell, "text": line}
     return made
 
 
