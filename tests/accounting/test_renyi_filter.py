@@ -82,6 +82,12 @@ def test_a_filter_that_cannot_hold_is_refused(
         Filter.planned(4, "1e-8", orders, shares)
 
 
+@pytest.mark.parametrize("delta", ["0", "1", "1e-300"])
+def test_a_filter_needs_a_delta(delta: str) -> None:
+    with pytest.raises(ValueError, match=r"delta must be a number in \[1e-200, 1\)"):
+        Filter.planned(4, delta)
+
+
 @given(spent=COSTS, more=COSTS)
 def test_a_release_is_allowed_while_the_cut_mass_and_one_order_keep_their_caps(
     spent: Divergences, more: Divergences

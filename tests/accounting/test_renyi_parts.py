@@ -124,6 +124,10 @@ def test_the_divergences_of_a_few_classes_are_never_below_60_digits() -> None:
         check_class(*case)
 
 
+def test_a_class_that_shows_a_person_as_a_rule_is_cut_whole() -> None:
+    assert cut_class_cost(SampledClass(1, 0.6), (2, 10), 1.0).cut == 1
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("rows", [(2,), (1, 1), (2, 1)])
 def test_a_person_with_several_rows_is_covered_in_classes_of_all_sizes(k: int, rows: tuple[int, ...]) -> None:
