@@ -752,7 +752,7 @@ ELSEWHERE = {
     "accounting.renyi_parts.opaque_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.pair_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.zcdp_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
-    "accounting.series.Series.delta": "tests/accounting/test_series.py, by sums over all outcomes",
+    "accounting.series.ReleaseSeries.delta": "tests/accounting/test_series.py, by sums over all outcomes",
     "accounting.membership.true_positive_lines": "tests/accounting/test_membership_lines.py, by enumeration",
     "guarantee.Guarantee.points": "stated points; tests/kinds/test_shares.py",
     "guarantee.replace_one_guarantee": "the smaller of two forms; tests/test_guarantee.py",
