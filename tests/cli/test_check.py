@@ -48,7 +48,7 @@ def test_at_a_terminal_lines_are_wrapped_at_words_and_coloured(
     assert COLOUR in said
     lines = plain(said)
     assert max(map(len, lines)) <= 80
-    assert lines[0] == "policies/clinic.yaml: allowed, 7 warnings"
+    assert lines[0] == "policies/clinic.yaml: allowed, 8 warnings"
 
 
 def test_who_wants_no_colour_gets_none(workshop: Workshop) -> None:

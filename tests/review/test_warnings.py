@@ -131,6 +131,11 @@ CASES = {
         [("over: [age, sex, marital_status, employment,", "over: [sex, employment,")], "CG223", "over:",
         "at most 100 reads fewer columns than the release has: an attacker who knows age, marital_status as well knows",
     ),
+    "no word on why and by which law": (
+        [("  purpose: Research on income and work with rows that people can filter and count.\n", ""),
+         ("  retention: ", "  # retention: ")], "CG224", "metadata:",
+        "metadata does not state purpose, retention: the people who answer for the release need it",
+    ),
     "weighted rows that nothing compares": (
         [("    - {measure: represented_share, at_least: 0.7}\n", "")], "CG216", "gates:",
         "no gate that blocks compares the weighted rows with their margins, so rows that mislead are published",

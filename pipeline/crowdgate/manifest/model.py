@@ -61,6 +61,16 @@ class AboutFields(ManifestFields):
     """The description of the release."""
     owner: Line
     """The owner, who answers for the release."""
+    purpose: Line | None = None
+    """The purpose of the release, if the policy states it, as for the next four."""
+    legal_basis: Line | None = None
+    """The law or the decision that permits the release."""
+    contact: Line | None = None
+    """The contact for recipients and for people in the table."""
+    retention: Line | None = None
+    """The time for which the release is kept."""
+    alternatives: Line | None = None
+    """The alternatives that were considered."""
 
 
 class ContractFields(ManifestFields):

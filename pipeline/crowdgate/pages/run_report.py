@@ -14,6 +14,7 @@ from crowdgate.number_text import decimal, whole
 from crowdgate.pages.criteria import criteria_sections
 from crowdgate.pages.four_questions import four_questions
 from crowdgate.pages.gates import gate_section, margins, withholding_gates
+from crowdgate.policy.policy import CONTEXT
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
@@ -102,6 +103,9 @@ def _published_facts(said: Manifest, origin: str) -> Iterator[tuple[str, str]]:
     facts, names = said.facts, sorted(said.files)
     spent, budget = facts.spent, facts.budget
     yield "responsible", said.about.owner
+    for name in CONTEXT:
+        if stated := getattr(said.about, name):
+            yield name.replace("_", " "), stated
     yield "what for", KINDS[said.mechanism.kind].serves
     yield "of whom", f"{said.contract.population}, at most {whole(facts.people)} people"
     yield "this release", _cost(said.guarantee.epsilon, said.guarantee.delta)

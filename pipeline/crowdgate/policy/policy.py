@@ -79,6 +79,10 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 """A name that becomes a folder of the release: lower-case letters, digits and hyphens."""
 
 
+CONTEXT = ("purpose", "legal_basis", "contact", "retention", "alternatives")
+"""Fields of `metadata` for whoever answers for a release, in the order in which they are shown."""
+
+
 class Metadata(Strict):
     """The owner of the policy, its name, and its version: a whole number, raised whenever the policy changes."""
 
@@ -92,6 +96,22 @@ class Metadata(Strict):
     """The owner, who answers for the policy. It is published with every release."""
     description: Annotated[Prose, ValueField("the policy in free words, which are published", any_change)] = ""
     """The release in a sentence or two. The description is published with every release."""
+    purpose: Annotated[Line, NameField("why the data are released")] = ""
+    """The purpose of the release: what it is needed for. Published with every release, as are the next four."""
+    legal_basis: Annotated[Line, NameField("the law that permits the release")] = ""
+    """The law or the decision that permits the release."""
+    contact: Annotated[Line, NameField("whom recipients and the people concerned may ask")] = ""
+    """The contact for recipients and for people in the table."""
+    retention: Annotated[Line, NameField("how long the release is kept")] = ""
+    """The time for which the release is kept, or the rule that ends it."""
+    alternatives: Annotated[Line, NameField("what was considered instead")] = ""
+    """The alternatives that were considered, and why they would not do."""
+
+    @property
+    def context(self) -> dict[str, str]:
+        """The stated answers to why, by which law, whom to ask, how long, and what instead."""
+        stated = {name: getattr(self, name) for name in CONTEXT}
+        return {name: value for name, value in stated.items() if value}
 
 
 class MechanismSpec(Strict):

@@ -105,7 +105,7 @@ def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, Manife
     metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
     return {
         "release": manifest.ReleaseFields(id=release_id, policy=metadata.name, version=metadata.version, slot=slot),
-        "about": manifest.AboutFields(description=metadata.description, owner=metadata.owner),
+        "about": manifest.AboutFields(description=metadata.description, owner=metadata.owner, **metadata.context),
         "contract": manifest.ContractFields(id=contract.id, version=contract.version, population=contract.population),
     }
 

@@ -114,7 +114,8 @@ def _head(found: PolicyCheck) -> Iterator[Section]:
     if is_dry_run(found.plan.bundle):
         said.append(Lead(WORDS, "What follows is what it would do."))
     said += [_outcome(found), *informed_text(found.informed), *([] if found.unheld is None else [UNHELD])]
-    yield Section("", said)
+    context = found.plan.bundle.policy.metadata.context
+    yield Section("", said, [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in context.items()])
     if found.warnings:
         yield Section("", ["Warnings (crowdgate check says where):"], [each.words for each in found.warnings])
 

@@ -25,6 +25,7 @@ from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
 from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.charges import hardly_fails_warning, hardly_passes_warning
+from crowdgate.policy.policy import CONTEXT
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 
 if TYPE_CHECKING:
@@ -364,6 +365,14 @@ def _fewer_columns(judged: ReviewedPolicy) -> Iterator[Objection]:
             yield *_policy(judged, "gates", i, "over"), f"{words} {rest}"
 
 
+def _missing_context(judged: ReviewedPolicy) -> Iterator[Objection]:
+    stated = judged.plan.bundle.policy.metadata
+    missing = [name for name in CONTEXT if name not in stated.context]
+    if missing:
+        words = f"metadata does not state {', '.join(missing)}: the people who answer for the release need it"
+        yield judged.plan.bundle.document, ("metadata",), words
+
+
 def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
     if is_dry_run(judged.plan.bundle):
         yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
@@ -398,4 +407,5 @@ RULES: dict[str, Rule] = {
     "CG221": _advisory_bound,
     "CG222": _large_part_of_delta,
     "CG223": _fewer_columns,
+    "CG224": _missing_context,
 }
