@@ -112,6 +112,10 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
         lambda w: w.edit(w.policy, "delta: 0.000001", "delta: 0.000001, accounting: sum"),
         "sum, while parts state shares",
     ),
+    "a large epsilon": (
+        lambda w: w.edit(w.policy, "epsilon: 2, delta", "epsilon: 1000, delta"),
+        "shares of an epsilon of 1000: its joint cost is not known; expected an epsilon of at most 50",
+    ),
     "shares of all": (
         lambda w: w.edit(w.policy, SHARE, "charge: {share: 0.7}"),
         "the shares of the margins and the charged gates add up to 1",

@@ -88,6 +88,7 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
         edits((GAUSSIAN, "noise: laplace"), ("delta: 1e-6", "delta: 0")),
         "a total that is met jointly, and noise whose joint cost is not known; expected a delta above 0",
     ),
+    "a large epsilon": (edits(("epsilon: 2, delta", "epsilon: 80, delta")), "expected .* a smaller epsilon"),
     "all of it": (edits(("share: 0.25", "share: 1")), "a number above 0 and below 1"),
     "another word": (edits(("delta: 1e-6", "delta: 1e-6, accounting: both")), "accounting"),
 }

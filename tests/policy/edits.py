@@ -15,7 +15,7 @@ PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
 
 GOOD: list[list[Change]] = [
     [(ROWS, PRIVACY, 'privacy: {epsilon: "1", delta: 0.000000001}')],
-    [(ROWS, "version: 1", "version: 2")],
+    [(ROWS, "version: 2", "version: 3")],
     [(ROWS, "owner: disclosure-review", "owner: board of directors")],
     [(ROWS, "k: least ", "k: 45 ")],
     [(ROWS, "age: 5 years", "age: 10 years")],
@@ -111,13 +111,13 @@ BAD: list[Bad] = [
         "  publish: {to: releases, formats: [parquet]}"),
     _back((ROWS, "contract: census-income", "contract: [census-income]"), "CG103", "contract: [", "a list"),
     Bad((ROWS, "k: least ", "k: 10 "), "CG109", "k: 10", "10 does not reach",
-        "    k: 40                              # or a number, refused if it does not reach the guarantee"),
+        "    k: 29                              # or a number, refused if it does not reach the guarantee"),
     _back((ROWS, "k: least ", "k: last "), "CG103", "k: last", "'last'"),
     Bad((ROWS, "beta: 0.3", "beta: 5"), "CG103", "beta: 5", "'5'"),  # 1 would be no sampling at all
     Bad((ROWS, PRIVACY, "privacy: {epsilon: one, delta: 1e-9}"), "CG103", "epsilon: one", "'one'"),
     Bad((ROWS, PRIVACY, "privacy: {epsilon: 2000000, delta: 1e-9}"), "CG103", "epsilon: 2000000", "'2000000'"),
     Bad((ROWS, PRIVACY, "privacy: {epsilon: 1, delta: -1e-9}"), "CG103", "delta: -1e-9", "'-1e-9'"),
-    Bad((ROWS, "version: 1", "version: 2026-draft"), "CG103", "version: 2026", "metadata.version: '2026-draft'"),
+    Bad((ROWS, "version: 2", "version: 2026-draft"), "CG103", "version: 2026", "metadata.version: '2026-draft'"),
     Bad((ROWS, "to: releases", "to: /tmp/out"), "CG113", "to: /tmp", "not inside the working copy"),
     Bad((CONTRACT, "public/age.csv", "public/aeg.csv"), "CG106", "value: public/aeg.csv", "'public/aeg.csv'"),
     Bad((CASES, "value: 60, high: 100.5", "value: 600, high: 100.5"), "CG103", "{gate: expected_s", "the keys gate"),
@@ -125,8 +125,8 @@ BAD: list[Bad] = [
     Bad((ROWS, "at_least: 80000", "at_least: 80000, at_most: 9"), "CG103", "{measure: released_rows", "the keys "
         "measure, at_least, at_most"),
     Bad((ROWS, "0.25, severity: advise", "0.25"), "CG110", "{measure: suppressed_share", "is confidential"),
-    Bad((ROWS, ", charge: {epsilon: 0.05}", ""), "CG110", "{measure: singletons", "has no charge"),
-    Bad((ROWS, "charge: {epsilon: 0.05}", "charge: {epsilon: 1}"), "CG109", "epsilon: 1, delta", "take 1.3 of epsilon"),
+    Bad((ROWS, ", charge: {share: 0.05}", ""), "CG110", "{measure: singletons", "has no charge"),
+    Bad((ROWS, "charge: {share: 0.05}", "charge: {share: 0.9}"), "CG109", "mechanism:", "add up to 1.2"),
     Bad((TABLES, "trusted_share,", "smallest_class,"), "CG110", "measure: smallest_class", "does not measure"),
     Bad((BUDGET, "unit: row", "unit: person"), "CG108", "unit: person", "'person'", checked=ROWS),
     Bad((CONTRACT, "{name: 10 years, width: 10}", "{name: 10 years, width: 12}"), "CG111", "{name: 10 years, width: 12",
@@ -144,7 +144,7 @@ LIMITS = [
     (BUDGET, "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"),
 ]
 """Gates and a budget that allow nearly everything."""
-HARDLY = "invalid_share, of: age, at_most: 0.0001, charge: {epsilon: 0.05}}"
+HARDLY = "invalid_share, of: age, at_most: 0.0001, charge: {share: 0.05}}"
 USELESS = (ROWS, "pso_bound, at_most: 0.02", "pso_bound, at_most: 1")
 
 

@@ -139,7 +139,7 @@ def test_a_folder_is_read_whole_whatever_is_in_it(home: Path, monkeypatch: pytes
     (home / "policies" / "other.yml").write_text(text.replace("gates:", "gtaes:"), encoding="utf-8")
     (home / "policies" / "loop.yaml").symlink_to("loop.yaml")
     (home / "policies" / "same.yaml").write_text(text.replace("at_least: 80000", "at_least: 8"), encoding="utf-8")
-    (home / "policies" / "next.yaml").write_text(text.replace("version: 1", "version: 2"), encoding="utf-8")
+    (home / "policies" / "next.yaml").write_text(text.replace("version: 2", "version: 3"), encoding="utf-8")
     found = {str(each.path): [remark.code for remark in each.remarks] for each in lint_files([Path()])}
     assert found["policies/other.yml"] == ["CG102", "CG101"]
     assert found["policies/loop.yaml"] == ["CG106"]

@@ -60,7 +60,8 @@ CASES = {
         " without, or the reverse",
     ),
     "an epsilon beyond all floats": (
-        [(PRIVACY, "privacy: {epsilon: 1000, delta: 1e-9}"), ("epsilon: 400", "epsilon: 4000"), USELESS], "CG203",
+        [(PRIVACY, "privacy: {epsilon: 1000, delta: 1e-9}"), ("epsilon: 400", "epsilon: 4000"), USELESS,
+         ("{share: 0.05}", "{epsilon: 50}"), ("share: 0.3 ", "epsilon: 300 ")], "CG203",
         "epsilon: 1000", "may be more than 10^300 times as probable as",
     ),
     "a bound that says nothing": (

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
+from crowdgate.accounting.joint import GREATEST_EPSILON
 from crowdgate.accounting.joint_points import Curve
 from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
 from crowdgate.accounting.noise_sums import width
 from crowdgate.accounting.numbers import down
 from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
-from crowdgate.accounting.zcdp import GREATEST_RHO
 from crowdgate.guarantee import group
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.manifest import GuaranteeFields, PointFields
@@ -67,7 +67,7 @@ def stated_noise(said: NoiseFields, rows: int, beta: Fraction = Fraction(1)) -> 
     """Return the law of a manifest's noise, for units of at most `rows` rows; None if a query states no spend that a
     plan can have."""
     spends = [said.spent(query) or Fraction(0) for query in said.queries]
-    if not all(0 < spend <= GREATEST_RHO for spend in spends):
+    if not all(0 < spend <= 2 * Fraction(GREATEST_EPSILON) for spend in spends):
         return None
     vectors = (
         NoisyVector(query.query.sensitivity(rows), spend, query.is_one_sided)

@@ -78,11 +78,13 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     taken = kind.other_charges(spec.mechanism)
     charges = charged_epsilon(spec)
     left = spec.privacy.epsilon - charges
-    if left <= sum(taken.values()):
+    overcharged = left <= sum(taken.values())
+    if overcharged:
         problems.append(overcharge_problem(bundle, charges, taken))
         left = spec.privacy.epsilon + sum(taken.values())  # the mechanism's own problems belong in the same error
     problems += share_problems(bundle)
-    gates = tuple(rule.charge.epsilon for rule in spec.gates if rule.charge) if spec.by_shares else None
+    jointly = spec.by_shares and not overcharged
+    gates = tuple(rule.charge.epsilon for rule in spec.gates if rule.charge) if jointly else None
     protection, findings = kind.plan(spec.mechanism, bundle.contract, Allowance(left, spec.privacy.delta, gates))
     for at, found, expected, instead in findings:
         problems.append(_against_mechanism(bundle, at, found, expected, instead))

@@ -7,13 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.joint import least_epsilon
+from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
 from crowdgate.mechanisms.tables.joint_cost import noise_law
 from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
+from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
     from crowdgate.errors import Finding
@@ -41,6 +42,13 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
     if not joint_rows(mechanism.rows):
         found = f"shares, and {mechanism.rows} rows of a person: their joint cost is not known"
         return None, None, [((), found, "epsilons in place of shares, or at most 3 rows of a person", None)]
+    if allowance.total > GREATEST_EPSILON:
+        found = f"shares of an epsilon of {decimal(allowance.total)}: its joint cost is not known"
+        return (
+            None,
+            None,
+            [((), found, f"an epsilon of at most {GREATEST_EPSILON:g}, or epsilons in place of shares", None)],
+        )
     if mechanism.k > _MOST_K:
         return None, None, [_NO_K]
     law = planned_law(mechanism, allowance.gates or ())
@@ -99,9 +107,10 @@ def stated_law(said: RowsManifest) -> RowsLaw | None:
 
 def joint_problems(said: RowsManifest) -> Iterator[str]:
     """Yield the problems of a manifest's joint cost: its parts give a larger curve than it states."""
-    joint, law = said.guarantee.joint, stated_law(said)
+    joint = said.guarantee.joint
     if joint is None:
         return
+    law = stated_law(said) if said.guarantee.epsilon <= GREATEST_EPSILON else None
     if law is None:
         yield "its joint cost is none of such a release"
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.joint import least_epsilon
+from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.joint_cost import TablesLaw, noise_law, with_raised_spend
@@ -59,7 +59,7 @@ def joint_problems(said: TablesManifest) -> Iterator[str]:
     noise = stated_noise(mechanism, mechanism.rows_per_unit, mechanism.beta)
     if joint is None:
         return
-    if noise is None or not noise.is_known:
+    if noise is None or not noise.is_known or said.guarantee.epsilon > GREATEST_EPSILON:
         yield "its joint cost is none of such a release"
         return
     gates = {part.name: "pure" for part in said.guarantee.parts if part.name != "mechanism"}

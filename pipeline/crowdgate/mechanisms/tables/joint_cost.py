@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import part_laws
+from crowdgate.accounting.joint import GREATEST_EPSILON
 from crowdgate.accounting.joint_points import stated_points, stated_replacements, target_delta
 from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector, greatest_factor
 from crowdgate.accounting.numbers import down, up
@@ -71,11 +72,12 @@ def with_raised_spend(mechanism: DpTables, part: Part, gates: Sequence[Fraction]
     """Return tables with the greatest noise budget at which they and the charged gates together keep the epsilon of
     `part` and of the gates, and the delta of `part`.
 
-    `mechanism` is planned by the sum. Raises ValueError if delta is 0, or if the law of its noise is not known.
+    `mechanism` is planned by the sum. Raises ValueError if delta is 0, if epsilon is too large for joint costs, or if
+    the law of its noise is not known.
     """
     law, total = noise_law(mechanism), part.epsilon + sum(gates, Fraction(0))
-    if not (part.delta and law.is_known):
-        raise ValueError("delta must be above 0, and the law of the noise known")
+    if not (part.delta and law.is_known and total <= GREATEST_EPSILON):
+        raise ValueError(f"delta must be above 0, epsilon at most {GREATEST_EPSILON:g}, and the law of the noise known")
     others = [part_laws.pure(up(each)) for each in gates]
     factor = greatest_factor(law, others, total, target_delta(part.delta))
     spend = Fraction(down(factor * mechanism.budget.spend))
