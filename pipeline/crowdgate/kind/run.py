@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger, Reservation
     from crowdgate.publish.register import Register
+    from crowdgate.risk.class_sizes import ClassSizes
     from crowdgate.sources import Source
     from crowdgate.sources.rules import RuleOutcome
 
@@ -28,7 +29,8 @@ class Request:
     """The request for a release by a person or a schedule: names and paths only.
 
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
-    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold.
+    `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `classes` are the
+    class sizes of a public table, for a simulated run in a copy without this table; None where a release counts itself.
     """
 
     policy: Path
@@ -38,6 +40,7 @@ class Request:
     ledger: str | None = None
     holder: str | None = None
     anchors: tuple[str, ...] = ()
+    classes: Mapping[frozenset[str], ClassSizes] | None = None
 
 
 @dataclass(frozen=True)
