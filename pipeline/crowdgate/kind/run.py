@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger, Reservation
     from crowdgate.publish.register import Register
+    from crowdgate.risk.class_sizes import ClassSizes
     from crowdgate.sources import Source
     from crowdgate.sources.rules import RuleOutcome
 
@@ -29,7 +30,8 @@ class Request:
 
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
     `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `anyway` is the
-    reason why a release is charged that past runs would hold.
+    reason why a release is charged that past runs would hold. `classes` are the class sizes of a public table, for a
+    simulated run in a copy without this table; None where a release counts itself.
     """
 
     policy: Path
@@ -40,6 +42,7 @@ class Request:
     holder: str | None = None
     anchors: tuple[str, ...] = ()
     anyway: str | None = None
+    classes: Mapping[frozenset[str], ClassSizes] | None = None
 
 
 @dataclass(frozen=True)

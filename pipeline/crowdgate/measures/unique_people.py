@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 FACTOR = 2
 """Greatest quotient of the two limits of a figure: where they differ by more, the figure is unknown."""
 UNRELATED = (
-    "public counts do not relate {names}, and the number depends on their relation; state joint counts of all of them"
-    " (jointMargins), use a public table, or pay for a gate on `singletons`"
+    "public counts do not relate {names}; state joint counts of all (jointMargins), have a public table that can be"
+    " read here, or pay for a gate on `singletons`"
 )
 CONTRADICTION = "the joint counts of {names} differ by table; correct the counts"
 FEWER = "the public counts are of {counted} people, and the gate is about {people}; state counts of all of them"

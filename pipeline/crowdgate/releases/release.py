@@ -105,6 +105,9 @@ def prepare(request: Request) -> Run | Result:
     _refuse_urls(request)
     opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger, request.ledger)
     plan = plan_release(bundle, check_decisions(bundle.root, bundle.contract, opened).problems)
+    classes = request.classes
+    if classes is not None:
+        plan = replace(plan, count_classes=lambda _: classes)
     for rule in bundle.contract.engine_rules:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = parse_slot(request.slot)

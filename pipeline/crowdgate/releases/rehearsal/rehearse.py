@@ -98,7 +98,7 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
         policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
         _write(made, table)
         try:
-            return _run(Request(policy, today(), table, folder), people, made)
+            return _run(Request(policy, today(), table, folder, classes=plan.classes), people, made)
         except Crashed:
             reason = _failure_reason(root)
         raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
