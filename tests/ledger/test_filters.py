@@ -47,7 +47,7 @@ SMALL = zcdp_cost(Fraction("0.015"), ORDERS)
 AMOUNTS = st.fractions(0, 2, max_denominator=9)
 VECTORS = st.builds(
     lambda each, cut: on_grid(Divergences(tuple(each), cut)), st.lists(AMOUNTS, min_size=3, max_size=3),
-    st.fractions(0, Fraction(1, 10**9), max_denominator=10**12),
+    st.fractions(0, Fraction(1, 10**8), max_denominator=10**12),
 )  # fmt: skip
 
 
@@ -338,10 +338,12 @@ def test_a_correct_line_is_accepted(ledger: Ledger) -> None:
     assert not refused(ledger)
 
 
+MUCH = Divergences(SMALL.amounts, LIFETIME.filter.cut_cap * 2)
 GREAT = Divergences((Fraction(99),) * 3)
 FORGED = {
     "a total that does not follow": (vector_text(SMALL), vector_text(SMALL)),
     "a charge above all caps": (vector_text(GREAT), vector_text(GREAT + SMALL)),
+    "a cut mass above its cap": (vector_text(MUCH), vector_text(MUCH + SMALL)),
     "a vector of two orders": ("1 2 0", vector_text(SMALL + SMALL)),
     "a negative amount": ("-1 1 1 0", vector_text(SMALL)),
     "text that is no vector": ("much", vector_text(SMALL)),
@@ -397,13 +399,25 @@ def test_a_correct_raise_is_accepted(ledger: Ledger) -> None:
     assert not refused(ledger)
 
 
-@pytest.mark.parametrize("epsilon", ["4/1", "5/1"])
-def test_a_forged_conversion_of_a_charged_budget_is_refused(ledger: Ledger, epsilon: str) -> None:
+@pytest.mark.parametrize(("epsilon", "delta"), [("4/1", "1/100000000"), ("5/1", "1/100000000"), ("5/1", "1/10000000")])
+def test_a_forged_conversion_of_a_charged_budget_is_refused(ledger: Ledger, epsilon: str, delta: str) -> None:
     """As if nothing had been charged, or with a filter for the whole beside what was spent."""
     ledger.reserve(asked("a/1/1", None, budget=BUDGET))
-    new = Lifetime.planned(Fraction(epsilon), Fraction("1e-8"))
-    append(ledger, "budget.converted", RENYI.population, raised(new, epsilon, zero(new)), reason="r")
+    new = Lifetime.planned(Fraction(epsilon), Fraction(delta))
+    (name, budget), counted = raised(new, epsilon, zero(new))
+    rows = [(name, {**budget, "delta": delta}), counted]
+    append(ledger, "budget.converted", RENYI.population, rows, reason="r")
     assert refused(ledger)
+
+
+def test_a_correct_conversion_of_a_charged_budget_is_accepted(ledger: Ledger) -> None:
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    closed = (BUDGET.cap.epsilon, BUDGET.cap.delta)
+    new = Lifetime.planned(Fraction(5), Fraction("1e-7"), closed)
+    (name, budget), counted = raised(new, "5/1", zero(new))
+    rows = [(name, {**budget, "delta": "1/10000000"}), counted]
+    append(ledger, "budget.converted", RENYI.population, rows, reason="r")
+    assert not refused(ledger)
 
 
 # All histories
