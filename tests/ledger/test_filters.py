@@ -250,6 +250,18 @@ def test_a_charged_budget_is_closed_and_a_second_one_is_added(ledger: Ledger) ->
     ledger.verify()
 
 
+@pytest.mark.parametrize(
+    "more", [Spend(Fraction(101), Fraction("1e-8")), Spend(ONE.epsilon, Fraction(1) - BUDGET.cap.delta)]
+)
+def test_amounts_that_no_filter_has_are_refused(ledger: Ledger, more: Spend) -> None:
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    with pytest.raises(LedgerRefused, match="no filter has"):
+        ledger.convert(BUDGET.population, more, "a lifetime")
+    both = ledger.convert(BUDGET.population, ONE, "a lifetime")
+    with pytest.raises(LedgerRefused, match="no filter has"):
+        ledger.raise_budget(BUDGET.population, both.cap + Spend(Fraction(100), Fraction(0)), None, "more years")
+
+
 def test_an_overspent_budget_is_raised_before_it_is_closed(ledger: Ledger) -> None:
     ledger.reserve(asked("a/1/1", None, budget=BUDGET))
     lost = FoundCharge("a/1/2", "a head", BUDGET.population, Spend(Fraction(9), Fraction(0)))
