@@ -31,7 +31,7 @@ class Lifetime:
     @classmethod
     def planned(cls, epsilon: Fraction, delta: Fraction, closed: Point = _NONE) -> "Lifetime":
         """Return the lifetime of total (epsilon, delta) with a new filter for all but the `closed` budget. Raises
-        ValueError for a total above 100 or of delta 1, and if the filter would have no epsilon, or a delta below 1e-100.
+        ValueError for a total above 100 or of delta 1, and if the filter would have epsilon 0, or a delta below 1e-100.
         """
         if not closed[0] < epsilon <= MOST_EPSILON or not closed[1] + LEAST_DELTA <= delta < 1:
             raise ValueError("epsilon above 0 up to 100, and delta from 1e-100 to below 1, for Renyi divergences")
