@@ -730,7 +730,7 @@ ELSEWHERE = {
     "accounting.renyi_parts.opaque_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.pair_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.zcdp_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
-    "accounting.series.Series.delta": "tests/accounting/test_series.py, by sums over all outcomes",
+    "accounting.series.ReleaseSeries.delta": "tests/accounting/test_series.py, by sums over all outcomes",
     "accounting.part_laws.bounded_range": "tests/accounting/test_joint_vectors.py, beside dp-accounting",
     "accounting.part_laws.discrete_gaussian": "tests/accounting/test_joint_vectors.py, beside dp-accounting",
     "accounting.part_laws.gaussians": "tests/accounting/test_joint_vectors.py, beside dp-accounting",

@@ -19,7 +19,7 @@ from crowdgate.accounting.numbers import GREATEST_COUNT
 from crowdgate.accounting.renyi import AMOUNT_GRID, CUT_GRID, Divergences, delta_at, log_conversion
 from crowdgate.accounting.renyi_filter import SHARES, Filter, default_orders
 from crowdgate.accounting.renyi_parts import class_cost, law_cost, opaque_cost, pair_cost, zcdp_cost
-from crowdgate.accounting.series import Series
+from crowdgate.accounting.series import ReleaseSeries
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import greatest_rho
 from tests.accounting.adversary import pair_of
@@ -80,6 +80,12 @@ def test_a_filter_that_cannot_hold_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         Filter.planned(4, "1e-8", orders, shares)
+
+
+@pytest.mark.parametrize("delta", ["0", "1", "1e-300"])
+def test_a_filter_needs_a_delta(delta: str) -> None:
+    with pytest.raises(ValueError, match=r"delta must be a number in \[1e-200, 1\)"):
+        Filter.planned(4, delta)
 
 
 @given(spent=COSTS, more=COSTS)
@@ -210,7 +216,7 @@ def test_a_full_series_spends_not_much_less_than_the_filter_promises(law: JointL
     """At most 1.3 times the exact composition of as many releases as are paid for, with one worst size of classes;
     measured: 1.09 to 1.16. Never below it."""
     paid = BUDGET.left(NOTHING, law_cost(law, BUDGET))
-    exact = max(least_epsilon(Series(each, paid).delta, 1e-8, near=1e-4) for each in at_some_sizes(law))
+    exact = max(least_epsilon(ReleaseSeries(each, paid).delta, 1e-8, near=1e-4) for each in at_some_sizes(law))
     assert exact <= 4 <= 1.3 * exact
 
 

@@ -7,7 +7,7 @@ from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw, least_epsilon
-from crowdgate.accounting.series import Series
+from crowdgate.accounting.series import ReleaseSeries
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import greatest_rho
 from tests.accounting import joint_truth
@@ -18,7 +18,7 @@ BUNDLED = DominatingPair(variance=2 * float(RHO)), part_laws.laplace(0.05)
 
 
 def epsilon(law: JointLaw, releases: int) -> float:
-    return least_epsilon(Series(law, releases).delta, DELTA, near=1e-4)
+    return least_epsilon(ReleaseSeries(law, releases).delta, DELTA, near=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,7 @@ def test_series_of_rows_cost_less_than_their_sum(k: int, beta: float, four: floa
     assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([four, twelve], abs=2e-3)
 
 
+@pytest.mark.thorough
 def test_series_of_whole_releases_cost_less_than_their_sum() -> None:
     law = JointLaw(SampledClass(40, 0.3), BUNDLED)
     assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([0.998, 1.700], abs=2e-3)
@@ -54,11 +55,12 @@ def test_a_series_of_two_covers_every_two_sizes_of_classes(k: int, beta: float) 
                     for i, one in enumerate(shown)
                     for two in shown[i:]
                 )
-                assert worst <= Series(law, 2).delta(epsilon)
+                assert worst <= ReleaseSeries(law, 2).delta(epsilon)
 
 
+@pytest.mark.thorough
 def test_a_series_of_one_is_the_release() -> None:
     law = JointLaw(SampledClass(12, 0.1, 2), (part_laws.laplace(0.1),), part_laws.pure(0.1))
     for at in (0.1, 0.5, 1.0):
         true = law.delta(at)
-        assert true * (1 - 1e-9) <= Series(law, 1).delta(at) <= true * 1.02
+        assert true * (1 - 1e-9) <= ReleaseSeries(law, 1).delta(at) <= true * 1.02

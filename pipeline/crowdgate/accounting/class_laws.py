@@ -33,8 +33,10 @@ _FIRST_SIZES = 48
 _MOST_SIZES = 2048
 _TOLERANCE = 1e-11
 _NEGLIGIBLE = 1e-38
-_LITTLE, _LITTLE_MASS = 1e-9, 1e-25
-"""A divergence and a cut mass that are small beside those of any release: they end a search."""
+_LITTLE, _LITTLE_MASS = 1e-7, 1e-25
+"""A divergence, for each unit of its order, and a cut mass: so small that they end a search."""
+_USELESS = 0.5
+"""A cut mass that no budget allows: then all mass is cut, and no divergence is left."""
 _LARGEST = 400_000
 """Largest class evaluated; larger ones are bounded by the unsuppressed class of this size."""
 _FINE, _STEP, _FAR = 1.0, 0.01, 24
@@ -87,15 +89,17 @@ class SampledClass:
     def renyi(self, orders: Sequence[int], limit: float, *, add: bool) -> tuple[Floats, float]:
         """Return bounds for the class at all sizes: on its Renyi divergence at each order if its mass at losses above
         `limit` is cut to that of this loss, and on the mass that is cut."""
-        best, cut = np.zeros(len(orders)), 0.0
+        best, cut, little = np.zeros(len(orders)), 0.0, _LITTLE * np.array(orders)
         first, many = max(self.k, self.rows), _FIRST_SIZES
         free = SampledClass(0, self.beta, self.rows)
         while True:
             best = np.maximum(best, self._divergences(first, many, orders, limit, add))
             cut = max(cut, self._cut(first, many, limit, add))
+            if cut > _USELESS:
+                return np.zeros(len(orders)), 1.0
             first += many
             rest, beyond = free._divergences(first, 1, orders, limit, add), free._cut(first, 1, limit, add)
-            if (np.all(rest <= best + _LITTLE) and beyond <= cut + _LITTLE_MASS) or first > _LARGEST:
+            if (np.all(rest <= best + little) and beyond <= cut + _LITTLE_MASS) or first > _LARGEST:
                 return np.maximum(best, rest), max(cut, beyond)
             many = min(2 * many, _MOST_SIZES)
 

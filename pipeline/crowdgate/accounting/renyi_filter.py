@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from crowdgate.accounting.numbers import GREATEST_COUNT, Number, epsilon_of, probability, raised, up, whole
+from crowdgate.accounting.numbers import GREATEST_COUNT, Number, epsilon_of, exact, raised, up, whole
 from crowdgate.accounting.renyi import Divergences, delta_at, greatest_amount
 
 SHARES = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
@@ -25,6 +25,7 @@ SHARES = (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5))
 CUT_SHARE = Fraction(1, 4)
 """Default part of delta that is the cap of cut masses."""
 GREATEST_ORDER = 1000
+LEAST_DELTA = 1e-200
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Filter:
         """Return the filter of a budget: with the greatest caps at which its `delta(epsilon)` is at most `delta`.
 
         A quarter of delta is the cap of cut masses; each order has its share of what is left. Orders are by default
-        `default_orders`. epsilon above 0, delta in (0, 1).
+        `default_orders`. delta in [LEAST_DELTA, 1).
         """
-        limit, total = epsilon_of(epsilon), probability("delta", delta, open_low=True, open_high=True)
+        limit, total = epsilon_of(epsilon), exact("delta", delta, LEAST_DELTA, 1, open_high=True)
         chosen = default_orders(limit, total) if orders is None else orders
         closed = cls(chosen, shares, total * CUT_SHARE, (Fraction(0),) * len(chosen))
         parts = zip(chosen, shares, strict=True)

@@ -18,7 +18,7 @@ from crowdgate.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class ReleaseSeries:
     """`releases` releases with the law `law`, all fixed in advance."""
 
     law: JointLaw
