@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from crowdgate.accounting.renyi import Divergences
 from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.accounting.renyi_parts import opaque_cost, zcdp_cost
 from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.ledger import schema
 from crowdgate.ledger.filter_rules import allows
 from crowdgate.ledger.filters import (
     OrderedCost,
@@ -32,6 +34,7 @@ from crowdgate.ledger.heads import HeadStatement, head_of
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.restoration import FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import DIVERGENCES, ENTRIES, FILTERS, POPULATIONS, TOTALS
+from crowdgate.ledger.upgrade import upgrade
 from crowdgate.signing.canonical import canonical, parse_canonical
 from tests.examples import examples
 from tests.ledger.books import BUDGET, ONE, append
@@ -208,6 +211,24 @@ def test_a_raise_keeps_orders_shares_and_what_was_spent(ledger: Ledger) -> None:
     ledger.reserve(asked("a/1/2", budget=new))
     ledger.raise_budget(RENYI.population, None, 400_000, "more people")
     ledger.verify()
+
+
+def test_a_ledger_of_format_2_asks_for_an_upgrade(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    with mock.patch.object(schema, "FORMAT", 2):
+        ledger = open_ledger(url, create(url, "old"))
+    with pytest.raises(LedgerRefused, match="crowdgate ledger upgrade"):
+        ledger.check("census", RENYI)
+    with pytest.raises(LedgerRefused, match="crowdgate ledger upgrade"):
+        ledger.reserve(asked("a/1/1"))
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    ledger.void("a/1/1")
+    upgrade(url)
+    upgraded = open_ledger(url, None)
+    upgraded.convert(BUDGET.population, None, "a lifetime")
+    upgraded.reserve(asked("a/1/1"))
+    assert total(upgraded) == SMALL
+    upgraded.verify()
 
 
 # Conversion
