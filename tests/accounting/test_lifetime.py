@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,3 +47,9 @@ def test_what_is_used_is_read_at_the_order_that_has_most_left_or_off_the_cut_mas
     assert lifetime.used(Divergences(half.amounts, cut * 3 / 4)) == Fraction(3, 4)
     assert lifetime.keeps(Fraction(4), Fraction("1e-8"))
     assert not lifetime.keeps(Fraction(4), Fraction("0.99e-8"))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0, "1e-8"), (101, "1e-8"), (4, "1e-101"), (4, 0), (4, 1)])
+def test_a_lifetime_has_amounts_that_a_filter_can_keep(epsilon: int, delta: str) -> None:
+    with pytest.raises(ValueError, match="epsilon above 0 up to 100"):
+        Lifetime.planned(Fraction(epsilon), Fraction(delta))

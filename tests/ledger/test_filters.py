@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,7 @@ from crowdgate.accounting.renyi import Divergences
 from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.accounting.renyi_parts import opaque_cost, zcdp_cost
 from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.ledger import schema
 from crowdgate.ledger.filter_rules import allows
 from crowdgate.ledger.filters import (
     OrderedCost,
@@ -32,6 +34,7 @@ from crowdgate.ledger.heads import HeadStatement, head_of
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.restoration import FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import DIVERGENCES, ENTRIES, FILTERS, POPULATIONS, TOTALS
+from crowdgate.ledger.upgrade import upgrade
 from crowdgate.signing.canonical import canonical, parse_canonical
 from tests.examples import examples
 from tests.ledger.books import BUDGET, ONE, append
@@ -47,7 +50,7 @@ SMALL = zcdp_cost(Fraction("0.015"), ORDERS)
 AMOUNTS = st.fractions(0, 2, max_denominator=9)
 VECTORS = st.builds(
     lambda each, cut: on_grid(Divergences(tuple(each), cut)), st.lists(AMOUNTS, min_size=3, max_size=3),
-    st.fractions(0, Fraction(1, 10**9), max_denominator=10**12),
+    st.fractions(0, Fraction(1, 10**8), max_denominator=10**12),
 )  # fmt: skip
 
 
@@ -210,6 +213,24 @@ def test_a_raise_keeps_orders_shares_and_what_was_spent(ledger: Ledger) -> None:
     ledger.verify()
 
 
+def test_a_ledger_of_format_2_asks_for_an_upgrade(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    with mock.patch.object(schema, "FORMAT", 2):
+        ledger = open_ledger(url, create(url, "old"))
+    with pytest.raises(LedgerRefused, match="crowdgate ledger upgrade"):
+        ledger.check("census", RENYI)
+    with pytest.raises(LedgerRefused, match="crowdgate ledger upgrade"):
+        ledger.reserve(asked("a/1/1"))
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    ledger.void("a/1/1")
+    upgrade(url)
+    upgraded = open_ledger(url, None)
+    upgraded.convert(BUDGET.population, None, "a lifetime")
+    upgraded.reserve(asked("a/1/1"))
+    assert total(upgraded) == SMALL
+    upgraded.verify()
+
+
 # Conversion
 
 
@@ -248,6 +269,18 @@ def test_a_charged_budget_is_closed_and_a_second_one_is_added(ledger: Ledger) ->
     with pytest.raises(LedgerRefused, match="already"):
         ledger.convert(BUDGET.population, more, "again")
     ledger.verify()
+
+
+@pytest.mark.parametrize(
+    "more", [Spend(Fraction(101), Fraction("1e-8")), Spend(ONE.epsilon, Fraction(1) - BUDGET.cap.delta)]
+)
+def test_amounts_that_no_filter_has_are_refused(ledger: Ledger, more: Spend) -> None:
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    with pytest.raises(LedgerRefused, match="no filter has"):
+        ledger.convert(BUDGET.population, more, "a lifetime")
+    both = ledger.convert(BUDGET.population, ONE, "a lifetime")
+    with pytest.raises(LedgerRefused, match="no filter has"):
+        ledger.raise_budget(BUDGET.population, both.cap + Spend(Fraction(100), Fraction(0)), None, "more years")
 
 
 def test_an_overspent_budget_is_raised_before_it_is_closed(ledger: Ledger) -> None:
@@ -338,10 +371,12 @@ def test_a_correct_line_is_accepted(ledger: Ledger) -> None:
     assert not refused(ledger)
 
 
+MUCH = Divergences(SMALL.amounts, LIFETIME.filter.cut_cap * 2)
 GREAT = Divergences((Fraction(99),) * 3)
 FORGED = {
     "a total that does not follow": (vector_text(SMALL), vector_text(SMALL)),
     "a charge above all caps": (vector_text(GREAT), vector_text(GREAT + SMALL)),
+    "a cut mass above its cap": (vector_text(MUCH), vector_text(MUCH + SMALL)),
     "a vector of two orders": ("1 2 0", vector_text(SMALL + SMALL)),
     "a negative amount": ("-1 1 1 0", vector_text(SMALL)),
     "text that is no vector": ("much", vector_text(SMALL)),
@@ -397,13 +432,25 @@ def test_a_correct_raise_is_accepted(ledger: Ledger) -> None:
     assert not refused(ledger)
 
 
-@pytest.mark.parametrize("epsilon", ["4/1", "5/1"])
-def test_a_forged_conversion_of_a_charged_budget_is_refused(ledger: Ledger, epsilon: str) -> None:
+@pytest.mark.parametrize(("epsilon", "delta"), [("4/1", "1/100000000"), ("5/1", "1/100000000"), ("5/1", "1/10000000")])
+def test_a_forged_conversion_of_a_charged_budget_is_refused(ledger: Ledger, epsilon: str, delta: str) -> None:
     """As if nothing had been charged, or with a filter for the whole beside what was spent."""
     ledger.reserve(asked("a/1/1", None, budget=BUDGET))
-    new = Lifetime.planned(Fraction(epsilon), Fraction("1e-8"))
-    append(ledger, "budget.converted", RENYI.population, raised(new, epsilon, zero(new)), reason="r")
+    new = Lifetime.planned(Fraction(epsilon), Fraction(delta))
+    (name, budget), counted = raised(new, epsilon, zero(new))
+    rows = [(name, {**budget, "delta": delta}), counted]
+    append(ledger, "budget.converted", RENYI.population, rows, reason="r")
     assert refused(ledger)
+
+
+def test_a_correct_conversion_of_a_charged_budget_is_accepted(ledger: Ledger) -> None:
+    ledger.reserve(asked("a/1/1", None, budget=BUDGET))
+    closed = (BUDGET.cap.epsilon, BUDGET.cap.delta)
+    new = Lifetime.planned(Fraction(5), Fraction("1e-7"), closed)
+    (name, budget), counted = raised(new, "5/1", zero(new))
+    rows = [(name, {**budget, "delta": "1/10000000"}), counted]
+    append(ledger, "budget.converted", RENYI.population, rows, reason="r")
+    assert not refused(ledger)
 
 
 # All histories

@@ -4,6 +4,7 @@
 each, a withheld one, a run that crashed after it began to read, a lease, and an access to a private record.
 """
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -102,3 +103,36 @@ def test_before_the_upgrade_every_command_says_what_to_do(copy: Path, capsys: py
     for release in RELEASES:
         assert ends(f"verify releases/{release}", capsys)[0] == 0
     assert (copy / "ledger" / "ledger.db").read_bytes() == before
+
+
+AFTER_CONVERSION = (
+    *(f"{command} policies/{name}.yaml" for name in POLICIES[:3] for command in ("check", "explain", "plan", "replay")),
+    *(f"verify releases/{release} --ledger sqlite:///ledger/ledger.db" for release in RELEASES),
+    *(f"release policies/{name}.yaml --as-of 2030-06-01" for name in POLICIES[:3]),
+    *(f"verify releases/{name}/2/2030-06-01 --ledger sqlite:///ledger/ledger.db" for name in POLICIES[:3]),
+    "ledger free rows/1/2030-04-01", "ledger show", "ledger budget clinic-patients", "ledger verify",
+    "report budget clinic-patients", "report index pages", "ledger restore", "ledger verify",
+)  # fmt: skip
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("copy", ["format_1", "format_2"], indirect=True)
+def test_a_ledger_of_a_published_format_opens_a_second_budget(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After the upgrade, which the conversion asks for; the additive budget stays spent as a whole."""
+    convert = "ledger convert clinic-patients --epsilon 20 --delta 0.1 --reason test"
+    code, said = ends(convert, capsys)
+    assert (code, "crowdgate ledger upgrade" in said) == (5, True)
+    assert ends("ledger upgrade", capsys)[0] == 0
+    code, said = ends(convert, capsys)
+    assert code == 0, said
+    (amounts,) = re.findall(r"Write `epsilon: (\S+), delta: (\S+), accounting: renyi`", said)
+    (budget,) = (copy / "policies" / "budgets").glob("*.yaml")
+    new = "epsilon: {}, delta: {}, accounting: renyi,".format(*amounts)
+    stated = re.sub(r"epsilon: [^,]+, delta: [^,}]+,", new, budget.read_text())
+    budget.write_text(stated)
+    for name in POLICIES[:3]:
+        policy = copy / "policies" / f"{name}.yaml"
+        policy.write_text(re.sub(r"\bversion: \S+", "version: 2", policy.read_text(), count=1))
+    for command in AFTER_CONVERSION:
+        code, said = ends(command, capsys)
+        assert code == 0, f"{command}: {code} {said}"

@@ -71,7 +71,8 @@ class Histories(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.workshop = make_workshop(Path(self.folder.name) / "own")
         stated = BUDGET_FILE.replace("LEDGER", self.make_ledger()).replace(
-            "epsilon: 6, delta: 0.03", f"epsilon: 1000, delta: 0.9, accounting: {self.budget.accounting}"
+            "epsilon: 6, delta: 0.03",
+            f"epsilon: {self.budget.cap.epsilon}, delta: 0.9, accounting: {self.budget.accounting}",
         )
         self.workshop.budget.write_text(stated)
         self.root = self.workshop.root / "releases"
@@ -190,7 +191,7 @@ class Histories(RuleBasedStateMachine):
 class RenyiHistories(Histories):
     """Histories of a budget in Renyi divergences: a vector that was spent never falls either."""
 
-    budget = replace(BUDGET, lifetime=Lifetime.planned(CAP.epsilon, CAP.delta))
+    budget = replace(BUDGET, cap=Spend(Fraction(100), CAP.delta), lifetime=Lifetime.planned(Fraction(100), CAP.delta))
 
     def make_ledger(self) -> str:
         (self.workshop.root / "ledger" / "ledger.db").unlink()

@@ -9,6 +9,7 @@ import pytest
 
 from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.accounting.renyi import Divergences
+from crowdgate.accounting.renyi_parts import opaque_cost
 from crowdgate.errors import LedgerRefused
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.ledger import ChargeRequest, Ledger, Spend, create, open_ledger
@@ -46,6 +47,16 @@ def test_a_lifetime_pays_for_many_times_as_many_releases(name: str, tmp_path: Pa
     one = plan.divergences(LIFETIME.filter)
     left = LIFETIME.filter.left(Divergences.zero(len(LIFETIME.filter.orders)), one)
     assert charged(open_ledger(url, create(url, "lifetime")), plan, one) == left >= PAID[name]
+
+
+def test_charged_gates_are_counted_beside_the_mechanism(workshop: Workshop) -> None:
+    plan, kept = plan_policy(workshop.policy), Lifetime.planned(Fraction(9), Fraction("0.1")).filter
+    gates = [rule.charge.epsilon for rule, _ in plan.gates if rule.charge]
+    own = plan.protection.kind.divergences(plan.protection.mechanism, kept)
+    assert gates
+    assert own is not None
+    paid = sum((opaque_cost(each, Fraction(0), kept.orders) for each in gates), own)
+    assert plan.divergences(kept) == paid != own
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,8 @@ from crowdgate.accounting.renyi_filter import Filter
 Point = tuple[Fraction, Fraction]
 """(epsilon, delta)."""
 _NONE: Point = (Fraction(0), Fraction(0))
+MOST_EPSILON = 100
+LEAST_DELTA = Fraction(1, 10**100)
 _RECORDED = 1 + Fraction(1, 10**9)
 _STEPS = range(10, 31)
 """Epsilons of the stated curve, in twentieths of the total."""
@@ -28,7 +30,11 @@ class Lifetime:
 
     @classmethod
     def planned(cls, epsilon: Fraction, delta: Fraction, closed: Point = _NONE) -> "Lifetime":
-        """Return the lifetime of total (epsilon, delta) with a new filter for all but the `closed` budget."""
+        """Return the lifetime of total (epsilon, delta) with a new filter for all but the `closed` budget. Raises
+        ValueError for a total above 100 or of delta 1, and if the filter would have epsilon 0, or a delta below 1e-100.
+        """
+        if not closed[0] < epsilon <= MOST_EPSILON or not closed[1] + LEAST_DELTA <= delta < 1:
+            raise ValueError("epsilon above 0 up to 100, and delta from 1e-100 to below 1, for Renyi divergences")
         return cls(Filter.planned(epsilon - closed[0], delta - closed[1]), closed)
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:

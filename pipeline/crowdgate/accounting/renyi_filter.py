@@ -103,7 +103,8 @@ def default_orders(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     log = -math.log(delta)
     best = 1 + math.sqrt(log) * (math.sqrt(log + epsilon) + math.sqrt(log)) / max(float(epsilon), 1e-9)
     best = min(max(3.0, best), GREATEST_ORDER / 1.4)
-    return math.floor(0.8 * best), math.floor(best), math.floor(1.4 * best)
+    middle = math.floor(best)
+    return min(math.floor(0.8 * best), middle - 1), middle, math.floor(1.4 * best)
 
 
 def _times(room: Fraction, one: Fraction) -> int:

@@ -6,7 +6,6 @@ no promise, unless each accounting has an epsilon and a delta of its own.
 """
 
 from dataclasses import replace
-from fractions import Fraction
 
 from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.accounting.renyi_filter import Filter
@@ -18,7 +17,7 @@ from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.reservations import refuse_old_format
 from crowdgate.ledger.schema import FILTERS, POPULATIONS
-from crowdgate.ledger.values import Budget, Spend, budget_row
+from crowdgate.ledger.values import ZERO, Budget, Spend, budget_row
 
 
 def raise_budget(pen: JournalWriter, population: str, cap: Spend | None, people: int | None, reason: str) -> Budget:
@@ -54,7 +53,7 @@ def convert(pen: JournalWriter, population: str, more: Spend | None, reason: str
             f"nothing is charged to {population}, so its own budget is converted. Leave out --epsilon and --delta"
         )
     else:
-        new = replace(old, lifetime=Lifetime.planned(old.cap.epsilon, old.cap.delta))
+        new = replace(old, lifetime=_planned(old.cap, ZERO))
     pen.line(CONVERTED, population, None, _rows(pen, new), reason=reason)
     return new
 
@@ -66,16 +65,21 @@ def _beside(pen: JournalWriter, old: Budget, more: Spend | None) -> Budget:
         raise LedgerRefused(f"{said}. State --epsilon and --delta of a second budget, which are added to it")
     if not contents.spent(pen.held, old.population).within(old.cap):
         raise LedgerRefused(f"{old.population} has spent more than its budget of {old.cap}; raise it first")
-    cap = old.cap + more
-    if cap.delta >= 1:
-        raise LedgerRefused(f"the delta of both budgets together would be {cap.delta}; it must be below 1")
-    return replace(old, cap=cap, lifetime=Lifetime.planned(cap.epsilon, cap.delta, _pair(old.cap)))
+    return replace(old, cap=old.cap + more, lifetime=_planned(old.cap + more, old.cap))
 
 
 def _raised(old: Lifetime, cap: Spend) -> Lifetime:
-    kept, (epsilon, delta) = old.filter, old.closed
-    raised = Filter.planned(cap.epsilon - epsilon, cap.delta - delta, kept.orders, kept.shares)
-    return Lifetime(raised, old.closed)
+    _planned(cap, Spend(*old.closed))
+    epsilon, delta = cap.epsilon - old.closed[0], cap.delta - old.closed[1]
+    return replace(old, filter=Filter.planned(epsilon, delta, old.filter.orders, old.filter.shares))
+
+
+def _planned(cap: Spend, closed: Spend) -> Lifetime:
+    """Return the lifetime of a budget. Raises LedgerRefused for amounts that no filter has."""
+    try:
+        return Lifetime.planned(cap.epsilon, cap.delta, (closed.epsilon, closed.delta))
+    except ValueError as error:
+        raise LedgerRefused(f"no filter has a budget of {cap}: expected {error}") from None
 
 
 def _registered(pen: JournalWriter, population: str) -> Budget:
@@ -92,7 +96,3 @@ def _rows(pen: JournalWriter, budget: Budget) -> list[Row]:
         spent = contents.divergences(pen.held, budget.population) or zero(budget.lifetime)
         rows.append(pen.put(FILTERS, **filter_row(budget.population, budget.lifetime, spent)))
     return rows
-
-
-def _pair(spend: Spend) -> tuple[Fraction, Fraction]:
-    return spend.epsilon, spend.delta

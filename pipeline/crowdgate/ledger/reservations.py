@@ -155,6 +155,8 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
             f"the contract {contract} is registered in this ledger for the population {bound}, and its file "
             f"names {stated.population}. Write {bound}"
         )
+    if stated.lifetime is not None:
+        refuse_old_format(held)
     registered = contents.budget(held, stated.population)
     if registered is None:
         return stated
@@ -315,11 +317,10 @@ def _refuse_divergences(asked: ChargeRequest, budget: Budget, before: Divergence
 
 
 def register(pen: JournalWriter, budget: Budget) -> None:
-    """Register the budget of a population, with its filter if it is counted in Renyi divergences. Raises LedgerRefused
-    for such a budget in a ledger of format 2."""
+    """Register the budget of a population, with its filter if it is counted in Renyi divergences, which needs a ledger
+    of format 3."""
     rows = [pen.put(POPULATIONS, **budget_row(budget))]
     if budget.lifetime is not None:
-        refuse_old_format(pen.held)
         rows.append(pen.put(FILTERS, **filter_row(budget.population, budget.lifetime, zero(budget.lifetime))))
     pen.line("budget.registered", budget.population, None, rows)
 

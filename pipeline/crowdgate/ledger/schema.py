@@ -4,7 +4,8 @@ They hold ids, digests, amounts, states, salted commitments, and the author and 
 value of a source table. Every row of every table except `journal` and `signatures` is in a line of the journal as well.
 
 Format 3 adds restored charges, and two tables for budgets that are counted in Renyi divergences: `filters` holds the
-orders, shares, caps and totals of a population, `divergences` the divergences of a charge. No line writes them yet.
+orders, shares, caps and totals of a population, `divergences` the divergences of a charge. The texts in both are those
+of the module `filters`.
 Approvals and holds need no table: they are recorded events whose commitment is the digest of a signed file. A ledger of
 format 2 is used unchanged; it lacks these tables.
 """

@@ -122,10 +122,13 @@ class BudgetLeft:
     def amounts_text(self) -> str:
         """Return the budget left, and the number of further such releases that it allows, as text: epsilon and delta,
         or the part of them that is left in Renyi divergences."""
-        left = self.spent.left_of(self.cap) if self.used is None else self.cap
+        closed = ZERO if self.lifetime is None else Spend(*self.lifetime.closed)
+        left = (self.spent if self.used is None else closed).left_of(self.cap)
         epsilon, delta = (decimal(getattr(left, name), rounding=Rounding.DOWN) for name in ("epsilon", "delta"))
         part = "" if self.used is None else f"{floor(100 * max(Fraction(0), 1 - self.used))} % of "
         unit = "" if self.used is None else " in Renyi divergences"
+        if closed != ZERO:
+            unit += f" (beside {closed} of a closed budget)"
         enough = f"enough for {self.releases} such release{'' if self.releases == 1 else 's'}"
         once = f": the table is the sample {self.sample}, which may be released once" if self.sample else ""
         return f"{part}epsilon {epsilon}, delta {delta}{unit}, {enough}{once}"

@@ -544,9 +544,8 @@ class BudgetSpec(Strict):
         return Lifetime.planned(self.epsilon, self.delta) if self.accounting == "renyi" else None
 
     @model_validator(mode="after")
-    def _with_delta(self) -> "BudgetSpec":
-        if self.accounting == "renyi" and not (0 < self.delta < 1 and self.epsilon > 0):
-            raise ValueError("accounting `renyi` needs an epsilon above 0 and a delta between 0 and 1")
+    def _in_range(self) -> "BudgetSpec":
+        _ = self.lifetime  # raises for amounts that no filter has
         return self
 
 
