@@ -30,11 +30,15 @@ class ChoiceFields(ManifestFields):
     """The privacy cost of the choice."""
 
 
+Calibration = Literal["ridge", "integer ridge"]
+"""The methods that make weights: in floating point (earlier releases), and in whole numbers."""
+
+
 class MarginsFields(NoiseFields):
     """Noisy counts of the full table, drawn with independent randomness and made consistent. All rows of a class have
     one weight: a whole multiple of `unit` from `low` to `high`, found by `calibration`."""
 
-    calibration: Literal["ridge"]
+    calibration: Calibration
     """The method that makes weights from the margins."""
     unit: Exact
     """Weights are whole multiples of this unit."""

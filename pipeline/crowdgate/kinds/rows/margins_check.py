@@ -16,7 +16,7 @@ from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
 from crowdgate.kinds.rows.files import MARGINS
 from crowdgate.kinds.rows.manifest_fields import MarginsFields, RowsManifest
 from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
-from crowdgate.kinds.rows.weights import bounds, weights_problems
+from crowdgate.kinds.rows.weights import RIDGE, bounds, recomputed_weights, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.tables.workload import ContingencyTable
@@ -35,6 +35,8 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
     elif bought is not None and part is not None:
         if said.format == 1 or said.mechanism.inherited is not None:
             yield "the release has margins, which this format or an inherited sample can't have"
+        if said.data.margins is not None and (said.data.margins.use is None) != (bought.calibration == RIDGE):
+            yield "the manifest must state what the rows can be used for exactly if weights are in whole numbers"
         yield from budget_problems(bought)
         if said.guarantee.joint is None:
             yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
@@ -83,9 +85,10 @@ def read_weighting(
     margins = tuple(_margins(_table(folder, said, formats, bought), bought, columns))
     lookup = _lookup(said.mechanism.attributes, bought, domains)
     sizes = {axis: len(domains.labels(*axis)) for axis in lookup}
+    found = recomputed_weights(rows, said.mechanism.beta, margins, lookup, sizes, bought.calibration)
     problems = [
         *number_problems(bought, margins, said.mechanism.rows, domains),
-        *weights_problems(rows, weights, said.mechanism.beta, margins, lookup, sizes),
+        *weights_problems(weights, found, bought.calibration),
     ]
     if problems:
         raise VerificationFailed("\n".join(problems))

@@ -9,6 +9,7 @@ from crowdgate.kinds.rows import first_estimates
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, MarginsFields, RowsManifest
 from crowdgate.kinds.rows.margins import decimal_text, labels_of, limits_text, margin_fit
+from crowdgate.kinds.rows.weights import RIDGE
 from crowdgate.measures.weighted_rows import effective_rows
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.choice import choice_sentence
@@ -64,6 +65,7 @@ def _second_format_values(said: RowsManifest, held: PublishedRows) -> dict[str, 
         "bounds": _bounds(bought),
         "least": decimal_text(float(weights.min())) if len(weights) else "0",
         "most": decimal_text(float(weights.max())) if len(weights) else "0",
+        "exact": bought.calibration != RIDGE,
         "flat": bool(len(weights)) and bool((weighting.weights == round(UNITS / said.mechanism.beta)).all()),
         "effective": effective_rows(held.rows.counts, weighting.weights),
         "weighted": decimal_text(float(held.rows.counts @ weighting.weights) / UNITS),

@@ -78,7 +78,7 @@ def _margins(made: DpTables, beta: Fraction) -> MarginsFields:
     low, high = bounds(beta)
     stated = noise_fields(made, "least-variance")
     return MarginsFields.model_validate(
-        {**stated, "calibration": "ridge", "unit": Fraction(1, UNITS), "low": low, "high": high}
+        {**stated, "calibration": "integer ridge", "unit": Fraction(1, UNITS), "low": low, "high": high}
     )
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from crowdgate.kind.prior import ExpectedCounts
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
-DRAWS, MOST_CLASSES = 5, 20_000
-"""The number of simulated releases; larger tables take too long to simulate."""
+DRAWS = 5
+"""The number of simulated releases."""
 LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
 """The limits of the templates, beyond which other releases are recommended."""
 COLUMNS = (
@@ -92,7 +92,7 @@ def use_listing(safe: SafeK, joint: ExpectedCounts | None) -> Iterator[Listing]:
     if safe.margins is None:
         return
     title = "What recipients could use the weighted rows for"
-    if joint is None or joint.basis in (Basis.MARGINS, Basis.PARTLY) or joint.people.size > MOST_CLASSES:
+    if joint is None or joint.basis in (Basis.MARGINS, Basis.PARTLY):
         yield Listing("use", title, COLUMNS, ({"measure": "all", "value": None, "low": None, "high": None},), UNKNOWN)
         return
     found = _measured(SimulatedReleases(safe, joint))

@@ -13,6 +13,9 @@ estimates. Otherwise (a group in the margins has no row, or too few) the weights
 bounds permit, in squared standard errors, and are the nearest to the design weight among those. s, and so the weights,
 is a continuous function of estimates and intervals.
 
+These weights are of releases that state the calibration `ridge`. Later ones are computed in whole numbers
+(`integer_calibration`).
+
 A cell without a class can't be met by any weight, so it is no constraint. Weights are functions of released rows and
 noisy margins only: post-processing, which costs no budget.
 """
@@ -84,7 +87,7 @@ def calibrate(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction
     """
     problem = _problem(counts, margins, design)
     found = nearest_point(problem)
-    low, high = _limits(design)
+    low, high = weight_limits(design)
     weights = np.clip(np.rint(found.ratios * float(design * GRID)).astype(np.int64), low, high)
     met = all(left.within[left.represented].all() for left in residuals(counts, weights, margins))
     return Calibration(weights, met, float(np.sqrt(found.shift @ found.shift)), found.gap)
@@ -106,7 +109,7 @@ def _residuals(counts: Integers, weights: Integers, margin: NoisyMargin) -> Resi
     )
 
 
-def _limits(design: Fraction) -> tuple[int, int]:
+def weight_limits(design: Fraction) -> tuple[int, int]:
     """Return the least and the greatest permitted weight of a row, in units of 1/GRID. `design` is the design weight 1
     / beta."""
     return -int(-LEAST * design * GRID // 1), int(MOST * design * GRID // 1)
@@ -130,7 +133,7 @@ def _problem(counts: Integers, margins: Sequence[NoisyMargin], design: Fraction)
         highs.append(((margin.upper - hair) / error)[has])
         targets.append((margin.estimate / error)[has])
     matrix = vstack(rows, format="csr") if rows else csr_array((0, len(counts)))
-    low, high = (end / float(design * GRID) for end in _limits(design))
+    low, high = (end / float(design * GRID) for end in weight_limits(design))
     base = np.asarray(counts * float(design), dtype=np.float64)
     coarse = _coarse(margins) if min(matrix.shape) > MOST_DENSE else csr_array((matrix.shape[0], 0))
     return ProjectionProblem(matrix, base, _joined(targets), _joined(lows), _joined(highs), low, high, RIDGE, coarse)
