@@ -15,7 +15,7 @@ DIGESTS = {
     KEPT / "rows" / "policies" / "clinic.yaml": "d090a1c1028bf7d6aa61d46c5711ac3ff0525a4dd973e939bd44a86fe908ecf6",
     KEPT / "tables" / "policies" / "clinic.yaml": "7d60b4c3b2c0827a8c0172ccd97b5ed9b745fdcd3f762e1587980eea530df347",
     KEPT / "synthetic" / "policies" / "clinic.yaml": "954ead5e5803557be559f22ec2b177ce11c90d00116d823468bbc18c9ed90136",
-    ROOT / "policies" / "census_income.yaml": "e6c0c796ce194c969960990a7ade0611908db69b639ad5b574e6ea5f8823090b",
+    ROOT / "policies" / "census_income.yaml": "85f1e3ee80bf1b8136a89a301263bb140cae8ea144776c096c87f6064fb8d303",
     ROOT / "policies" / "census_income_tables.yaml": "7648c964749413b2afbbcf06d33f0ff67059e53de5f87c9cdde97baac9c72818",
     ROOT / "policies" / "census_income_synthetic.yaml": (
         "1bdd7c1e1677d84a577e3f07554585e06c2307ad4540ec1bad70f10b8b58c1ba"

@@ -8,7 +8,7 @@ which is all that the promise of a filter needs.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from operator import add, le, sub
+from operator import add, sub
 from typing import Any
 
 from crowdgate.accounting.lifetime import Lifetime
@@ -62,7 +62,8 @@ def charge_rows(number: int, before: tuple[Any, ...], amounts: str, *, within: b
 
 def allows(greatest: Sequence[int], total: Sequence[int]) -> bool:
     """Return whether the caps allow a total, as `Filter.allows` does, in whole numbers: replay is faster so."""
-    return total[-1] <= greatest[-1] and any(map(le, total[:-1], greatest[:-1]))
+    orders = zip(total[:-1], greatest[:-1], strict=True)
+    return total[-1] <= greatest[-1] and any(0 < cap >= amount for amount, cap in orders)
 
 
 def rows_given_back(before: tuple[Any, ...], amounts: str) -> list[Row]:
