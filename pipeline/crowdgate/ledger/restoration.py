@@ -15,10 +15,9 @@ from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place
-from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
-from crowdgate.ledger.transitions import WITHDRAWN
+from crowdgate.ledger.transitions import RESTORED, WITHDRAWN
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts, budget_row
 
 UNKNOWN_DIGEST = "unknown"

@@ -11,6 +11,7 @@ from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.ledger.schema import POPULATIONS, TOTALS
+from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.report.report import Report, Section, table_section
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 AMOUNTS = ("epsilon", "delta")
 FROZEN = "It is frozen: nothing is charged to it or read of it until it is thawed."
 EVENTS = {
-    "entry.reserved": "charged",
-    "entry.void": "given back",
-    "entry.restored": "restored",
+    RESERVED: "charged",
+    VOID: "given back",
+    RESTORED: "restored",
     "budget.raised": "raised",
 }
 """Events that change the budget left, in words; the first line of a population registers it."""

@@ -22,6 +22,7 @@ from crowdgate.pages import four_questions
 from crowdgate.pages.criteria import criteria
 from crowdgate.pages.gates import gate_rows, margins, withholding_gates
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
+from crowdgate.planning.published_places import released_folder
 from crowdgate.publish.tombstone import has_tombstone, read_tombstone
 from crowdgate.report.page_files import write_as
 from crowdgate.report.pictures import draw_all, picture_values
@@ -112,7 +113,7 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> ReleasePage:
     past = tuple(of_entry(ledger, root, each) for each in _before(ledger, entry))
     if entry.state is not State.PUBLISHED or entry.destination is None:
         return ReleasePage(past[-1], past)
-    found = Verification(root / entry.destination, KINDS, ATTACHMENTS, ledger=ledger)
+    found = Verification(released_folder(ledger, root, entry.destination), KINDS, ATTACHMENTS, ledger=ledger)
     found.run()
     return _verified_page(found, past[-1], past)
 
