@@ -54,8 +54,8 @@ def test_every_command_reads_the_unchanged_files(starts: Starts, tmp_path: Path)
     ],
 )  # fmt: skip
 def test_what_was_found_once_is_not_found_again(target: str, seed: str, starts: Starts, tmp_path: Path) -> None:
-    """Earlier findings: footers that crashed the library or nested endlessly; keys and paths of 70,000 letters; endlessly
-    nested settings.
+    """Earlier findings: footers that crashed the library or nested endlessly; keys and paths of 70,000 letters;
+    endlessly nested settings.
     """
     assert not trial(starts, target, seed, tmp_path)[2]
 
