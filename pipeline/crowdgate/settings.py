@@ -199,11 +199,10 @@ def _settings(path: Path) -> dict[str, object]:
         return {}
     try:
         settings = tomllib.loads(read_plain(path, LARGEST_DOCUMENT).decode())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
+        found = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "strerror", None)
         raise ConfigurationError(
-            Problem(
-                str(path), None, "file", getattr(error, "strerror", None) or str(error), "valid TOML", code=Code.SETTING
-            )
+            Problem(str(path), None, "file", found or str(error), "valid TOML", code=Code.SETTING)
         ) from None
     unknown = [name for name in settings if name not in NAMES]
     if unknown:

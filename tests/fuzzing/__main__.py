@@ -10,8 +10,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.fuzzing.mutations import MUTATIONS
-from tests.fuzzing.trials import numbered, template, trial
+from tests.fuzzing.targets import TARGETS
+from tests.fuzzing.trials import copies, numbered, trial
 
 
 def main() -> int:
@@ -19,19 +19,19 @@ def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--seconds", type=float, default=60)
     asked.add_argument("--seed", type=int, default=1)
-    asked.add_argument("--only", choices=MUTATIONS)
+    asked.add_argument("--only", choices=TARGETS)
     options = asked.parse_args()
     ends: Counter[str] = Counter()
     found, slowest, memory, start = 0, 0.0, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        workshop = template(Path(folder) / "template")
+        starts = copies(Path(folder))
         for target, seed in numbered(options.seed):
             if time.monotonic() - start > options.seconds:
                 break
             if options.only not in (None, target):
                 continue  # trials are the same ones with and without others
             began = time.monotonic()
-            command, ended, broken = trial(workshop, target, seed, Path(folder))
+            command, ended, broken = trial(starts, target, seed, Path(folder))
             ends[f"{target} {ended.code}"] += 1
             slowest, memory = max(slowest, time.monotonic() - began), max(memory, ended.memory)
             for promise in broken:

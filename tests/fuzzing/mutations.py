@@ -1,5 +1,8 @@
-"""Mutations of files: random bytes, YAML structure, tables with hostile cells and unusual encodings."""
+"""Mutations of files: random bytes, structure of YAML and JSON, tables with hostile cells and unusual encodings."""
 
+import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from copy import deepcopy
 from io import BytesIO
@@ -18,6 +21,10 @@ Mutation = Callable[[Random, bytes], bytes]
 SCALARS = (
     "", "null", "~", "-1", "0", "1e309", "1e-400", "NaN", "inf", "9" * 400, "0x10", "1/0", "true", "NO", "=1+1",
     "../../x", "/dev/null", "%s{}", "\u202eabc", "\U0001f4a5", "a" * 70_000, "north", "age", "2024-02-30",
+)
+JSON_SCALARS: tuple[Any, ...] = (
+    None, True, False, 0, -1, 1, 2**63, 10**400, 1e308, -0.0, float("nan"), float("inf"), [], {}, "", "0" * 64,
+    "1/0", "9/1", "2030-02-30", "../../../etc/passwd", "a\0b", "\ud800",
 )
 WEDGES = (
     b'"', b"'", b"\0", b"\r", b"\n", b"\xff", b"\xef\xbb\xbf", b",", b"&a ", b"*a", b"!!python/none ", b"\t", b"{",
@@ -74,6 +81,29 @@ def edited(random: Random, content: bytes) -> bytes:
         held, key = random.choice(places)
         _edit(random, held, key, random.choice(places))
     return yaml.dump(data, Dumper=_WrittenOut, sort_keys=False, allow_unicode=True).encode()
+
+
+def json_edited(random: Random, content: bytes) -> bytes:
+    """Change the structure of JSON, also below the payload of an envelope."""
+    data, end = json.JSONDecoder().raw_decode(text := content.decode())
+    inner = isinstance(data, dict) and "payload" in data and random.random() < 0.7
+    changed = _json_changed(random, json.loads(b64decode(data["payload"])) if inner else data)
+    stated = {**data, "payload": b64encode(json.dumps(changed).encode()).decode()} if inner else changed
+    written = json.dumps(stated, ensure_ascii=random.random() < 0.5, sort_keys=True)
+    return (written + text[end:]).encode(errors="surrogatepass")
+
+
+def _json_changed(random: Random, data: Any) -> Any:
+    for _ in range(random.choice((1, 1, 1, 3))):
+        places = list(_places(data))
+        if not places:
+            break
+        held, key = random.choice(places)
+        if random.random() < 0.4:
+            held[key] = random.choice(JSON_SCALARS)
+        else:
+            _edit(random, held, key, random.choice(places))
+    return data
 
 
 def _places(data: Any) -> Any:
@@ -137,13 +167,21 @@ def paged(random: Random, content: bytes) -> bytes:
     return b"".join(pages)
 
 
+def nested(random: Random, content: bytes) -> bytes:
+    """Put an endlessly nested or a very long value in place of a scalar of JSON or TOML."""
+    places = [found.span() for found in re.finditer(rb'"[^"\n]*"|\b[0-9]+\b', content)]
+    start, end = random.choice(places)
+    deep = random.choice((10, 1000, 100_000))
+    value = random.choice(
+        (b"[" * deep + b"]" * deep, b'{"a":' * deep + b"1" + b"}" * deep, b"9" * deep, b"1e999", b"-1")
+    )
+    return content[:start] + value + content[end:]
+
+
 ACCIDENTS: tuple[Mutation, ...] = (flipped, flipped_at_an_end, cut, doubled, wedged)
-MUTATIONS: dict[str, tuple[Mutation, ...]] = {
-    "policy": (*ACCIDENTS, edited, edited, edited, edited, edited),
-    "contract": (*ACCIDENTS, edited, edited, edited, edited, edited),
-    "budget": (*ACCIDENTS, edited, edited),
-    "csv": ACCIDENTS,
-    "parquet": (*ACCIDENTS, flipped_at_an_end, rewritten, rewritten),
-    "ledger": (*ACCIDENTS, paged),
-}
-"""The mutations by the part that they change."""
+YAML = (*ACCIDENTS, edited, edited, edited, edited, edited)
+JSON = (*ACCIDENTS, json_edited, json_edited, json_edited, json_edited, nested)
+TOML = (*ACCIDENTS, nested)
+CSV = ACCIDENTS
+PARQUET = (*ACCIDENTS, flipped_at_an_end, rewritten, rewritten)
+PAGES = (*ACCIDENTS, paged)

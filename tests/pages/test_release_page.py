@@ -169,6 +169,20 @@ def test_neither_a_folder_nor_an_id() -> None:
         requested_page("clinic/1/2026-01-01", None)
 
 
+def test_an_index_that_is_made_elsewhere_finds_the_releases_of_the_working_copy(
+    clinic: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(clinic, SLOTS[0])
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert crowdgate("report", "index", "pages", "--ledger", clinic.ledger) == 0
+    said = Path("pages/index.html").read_text()
+    assert "1 published" in said
+    assert "does not verify" not in said
+    assert Path("pages/run-1.html").exists()
+    assert crowdgate("report", "release", f"clinic/1/{SLOTS[0]}", "--ledger", clinic.ledger) == 0
+
+
 @pytest.mark.thorough
 def test_equal_bytes_and_verdicts_give_equal_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One of two tables has additional rows that the contract drops: only their private records differ."""

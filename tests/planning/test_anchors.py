@@ -345,27 +345,32 @@ def test_a_published_release_is_not_freed_where_its_policy_is_hidden(
     assert crowdgate("ledger", "verify") == 6
 
 
-def test_a_policy_that_can_not_be_read_is_told_by_ledger_verify(
+def test_a_policy_that_is_no_regular_file_is_reported_and_stops_others_until_it_is_removed(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its destination is unknown, so a release may be there that the ledger lacks."""
     monkeypatch.chdir(workshop.root)
     assert release(workshop, 0) == 0
-    os.mkfifo(workshop.policy.parent / "other.yaml")
+    other = workshop.policy.with_name("other.yaml")
+    os.mkfifo(other)
     capsys.readouterr()
     assert crowdgate("ledger", "verify") == 6
     assert "other.yaml publishes: the file can't be read, or names no destination" in capsys.readouterr().err
-    assert release(workshop, 1) == 0  # a good policy is not stopped by another one
+    assert release(workshop, 1) == 5
+    other.unlink()
+    assert release(workshop, 1) == 0
 
 
-def test_a_policy_whose_destination_is_a_loop_of_links_is_told_and_stops_no_other(
+def test_a_policy_whose_destination_is_a_loop_of_links_is_reported_and_stops_others(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(workshop.root)
     other = workshop.policy.with_name("other.yaml")
     text = workshop.policy.read_text().replace("name: clinic", "name: other").replace("to: releases", "to: loop")
+    assert release(workshop, 0) == 0
     other.write_text(text)
     (workshop.root / "loop").symlink_to("loop")
-    assert release(workshop, 0) == 0
+    assert release(workshop, 1) == 5
     capsys.readouterr()
     assert crowdgate("ledger", "verify") == 6
     assert "other.yaml publishes: the file can't be read, or names no destination" in capsys.readouterr().err

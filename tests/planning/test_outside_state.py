@@ -1,5 +1,6 @@
 """A ledger that lacks what is kept outside of it is refused by every command, before anything is read or charged."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -11,21 +12,27 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.heads import head_bytes, read_head
 from crowdgate.ledger.ledger import HeadWarning
 from crowdgate.ledger.private import private_file
-from crowdgate.planning import outside_state
+from crowdgate.planning import anchors, outside_state
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases import release as job
 from tests.ledger.books import append, compute_anew, head_at
 from tests.planning.histories import HEADS, POPULATION, History
 from tests.workshop import Workshop, crowdgate
 
+ENTRY = ("--of", "ward", "--to", "kl", "--words", "Patients", "--coverage", "1", "--error", "0", "--epsilon", "0.1",
+         "--as-of", "2020-01-01")  # fmt: skip
 LAST_TRACE = 29
 """The last line after which a cut leaves the trace of a lost charge or reading, other than a head."""
 
 
 def commands(workshop: Workshop) -> dict[tuple[str, ...], int]:
-    """Return each command, with the exit code by which it refuses a ledger."""
+    """Return each command, with the exit code by which it refuses a ledger. `kl publish` needs a key."""
     policy, contract = str(workshop.policy), str(workshop.contract)
+    keyed: dict[tuple[str, ...], int] = (
+        {("kl", "publish", contract, *ENTRY): 5} if (workshop.root / "own.key").exists() else {}
+    )
     return {
+        **keyed,
         ("ledger", "verify"): 6,
         ("release", policy, "--as-of", "2030-02-01"): 5,
         ("release", policy, "--as-of", "2030-02-01", "--to", "elsewhere"): 5,
@@ -95,6 +102,9 @@ def test_a_whole_ledger_goes_on(history: History) -> None:
     assert crowdgate("ledger", "free", "clinic/2/2030-01-07") == 0
     assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
     assert crowdgate("release", history.workshop.policy, "--as-of", "2030-02-01") == 3
+    if (history.workshop.root / "own.key").exists():
+        published = crowdgate("kl", "publish", history.workshop.contract, *ENTRY)
+        assert published in (0, 3)  # 600 patients: withheld but by the noise
 
 
 @pytest.mark.parametrize("heads", HEADS)
@@ -128,6 +138,35 @@ def test_a_destination_that_is_gone_stops_a_ledger_without_a_head_elsewhere(
     else:
         assert crowdgate("ledger", "verify") == 0
         assert crowdgate("record", "show", "clinic/1/2030-01-01") == 0
+
+
+@pytest.mark.parametrize("hidden", ["policy", "folder", "manifest"])
+def test_every_command_stops_while_a_policy_or_a_release_can_not_be_read(
+    history: History, hidden: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release that the ledger lacks may be hidden there. The patches stand for permissions, as root has all."""
+    released = history.workshop.root / "releases" / "clinic" / "1"
+    if hidden == "policy":
+        (history.workshop.root / "policies" / "other.yaml").write_text("kind: [")
+        assert_refused(history, capsys, r"where the policy .*other\.yaml publishes: .* or move it out of policies/")
+    elif hidden == "folder":
+        forbid(monkeypatch, os, "scandir", released)
+        assert_refused(history, capsys, f"{released} can't be read, so which releases lie there is unknown")
+    else:
+        forbid(monkeypatch, anchors, "read_plain", released / "2030-01-03" / "manifest.json")
+        assert_refused(history, capsys, r"2030-01-03/manifest\.json can't be read, so which releases lie there")
+
+
+def forbid(monkeypatch: pytest.MonkeyPatch, holder: object, name: str, path: Path) -> None:
+    """Make a function fail for one path as it does without the permission to read."""
+    original = getattr(holder, name)
+
+    def refusing(place: object, *more: object) -> object:
+        if str(place) == str(path):
+            raise PermissionError(13, "Permission denied")
+        return original(place, *more)
+
+    monkeypatch.setattr(holder, name, refusing)
 
 
 def test_each_source_alone_finds_a_release_that_the_ledger_lacks(

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
@@ -208,16 +208,17 @@ class RenyiHistories(Histories):
             assert all(amount >= len(self.read) * each for amount, each in pairs)
 
 
-def run(histories: int, steps: int, machine: type[Histories] = Histories) -> None:
+def run(histories: int, steps: int, number: int = 1, machine: type[Histories] = Histories) -> None:
+    """Try out histories, the same ones for the same seed `number`."""
     slow = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     run_state_machine_as_test(
-        machine,
+        seed(number)(machine),
         settings=settings(
             max_examples=histories,
             stateful_step_count=steps,
             deadline=None,
             suppress_health_check=slow,
-            phases=(Phase.explicit, Phase.reuse, Phase.generate),  # to shrink a history takes minutes
+            phases=(Phase.generate,),  # to shrink a history takes minutes
             database=None,
         ),
     )
@@ -225,18 +226,25 @@ def run(histories: int, steps: int, machine: type[Histories] = Histories) -> Non
 
 @pytest.mark.parametrize("machine", [Histories, RenyiHistories])
 def test_at_least_the_truth_is_spent_after_any_history(machine: type[Histories]) -> None:
-    run(examples(20), 10, machine)
+    run(examples(20), 10, machine=machine)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("machine", [Histories, RenyiHistories])
 def test_at_least_the_truth_is_spent_after_300_histories(machine: type[Histories]) -> None:
-    run(150, 20, machine)
+    """300 histories of 20 steps, seeded, none of which may fail: no false alarm.
+
+    Power: in 16 runs with other seeds one of FAULTS was found after 248 histories in all, at the latest by the 40th. So
+    a history finds one with probability .04 or more (one-sided 95 %), and 300 miss it with probability 1e-5 at most,
+    the 150 of each accounting with .003.
+    """
+    run(150, 20, machine=machine)
 
 
 @pytest.mark.soak
-def test_at_least_the_truth_is_spent_after_5000_histories() -> None:
-    run(5000, 30)
+@pytest.mark.parametrize("number", range(10))
+def test_at_least_the_truth_is_spent_after_5000_histories(number: int) -> None:
+    run(500, 30, number)
 
 
 FAULTS = {

@@ -1,5 +1,6 @@
 """Policy and budget files: mistakes are refused with file, line and the nearest correct word, all at once."""
 
+import importlib
 import json
 import re
 import shutil
@@ -90,7 +91,12 @@ def bundled_contract() -> Contract:
 
 
 def with_contract_read_once(patch: pytest.MonkeyPatch) -> None:
-    """Cache the bundled contract, which takes long to read; tests of policies need not read it again."""
+    """Cache the bundled contract, which takes long to read; tests of policies need not read it again.
+
+    Modules that import the patched functions by name are imported before, or they would keep the patch for good.
+    """
+    for name in ("files", "templates.new_policy"):
+        importlib.import_module(f"crowdgate.review.{name}")
     patch.setattr(policies, "read_contract", lambda *_: bundled_contract())
     patch.setattr(policies, "contract_files", lambda root: iter([(root / CONTRACT, "census-income")]))
 

@@ -75,19 +75,28 @@ def _measure(asked: asking.AnonymityRequest, holder: str, name: str, when: str) 
     measuring.measure_anonymity(asked)
 
 
-def finish_until(function: Callable[..., object], args: tuple[object, ...], name: str, nth: int) -> bool:
-    """Call a function in a process that is killed just after the `nth` call of a function of `os`; return whether there
-    were so many calls.
+def finish_until(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    name: str,
+    nth: int,
+    holder: str = "os",
+    when: str = "after",
+) -> bool:
+    """Call a function in a process that is killed just before or after the `nth` call of a function, by default of
+    `os`; return whether there were so many calls.
     """
-    process = PROCESSES.Process(target=_finish, args=(function, args, name, nth))
+    process = PROCESSES.Process(target=_finish, args=(function, args, holder, name, when, nth))
     process.start()
     process.join()
     assert process.exitcode in (0, -signal.SIGKILL)
     return process.exitcode != 0
 
 
-def _finish(function: Callable[..., object], args: tuple[object, ...], name: str, nth: int) -> None:
-    _kill_at("os", name, "after", nth)
+def _finish(
+    function: Callable[..., object], args: tuple[object, ...], holder: str, name: str, when: str, nth: int
+) -> None:
+    _kill_at(holder, name, when, nth)
     function(*args)
 
 

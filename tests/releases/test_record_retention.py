@@ -2,8 +2,10 @@
 
 import json
 import shutil
+from datetime import date, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -105,17 +107,21 @@ def test_a_deletion_informs_no_policy(ended: Workshop) -> None:
     assert "informed" not in said["facts"]
 
 
-def test_expired_records_are_deleted_and_no_others(ended: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_expires_on_its_day_and_is_then_deleted(ended: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = say("record", "delete", "--expired")
     assert (missing.code, "private_record_days = 365" in missing.err) == (2, True)
     text = (ended.root / "crowdgate.toml").read_text()
     (ended.root / "crowdgate.toml").write_text(text + "private_record_days = 30\n")
     (listed,) = say("record", "list", "--json").json()["records"]
-    assert listed["record"] == ID
+    expiry = datetime.fromisoformat(f"{listed['expires']}T00:00:00Z")
+    assert (listed["record"], expiry.date() - date.fromisoformat(listed["written"])) == (ID, timedelta(days=30))
+    monkeypatch.setattr(record_retention, "datetime", Mock(now=lambda _: expiry - timedelta(seconds=1)))
     assert say("record", "delete", "--expired").out == "No private record has expired.\n"
-    monkeypatch.setattr(record_retention, "private_record_days", lambda _: 0)
+    assert record(ended).exists()
+    monkeypatch.setattr(record_retention, "datetime", Mock(now=lambda _: expiry))
     assert say("record", "delete", "--expired").code == 0
     assert deletions(ended) == [ID]
+    assert not record(ended).exists()
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "true", '"30"', "1.5"])

@@ -29,7 +29,7 @@ from crowdgate.review.check import check
 from crowdgate.verification.release import verify
 from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.releases.killing import run_and_kill
-from tests.workshop import Workshop, write_parquet
+from tests.workshop import Workshop, crowdgate, write_parquet
 
 SLOT = "2030-01-01"
 CHOSEN = "attributes: {age: {choose: [10 years, 50 years]}, ward: exact}\n    choose: {epsilon: 0.1}"
@@ -137,10 +137,21 @@ def test_a_register_of_which_nothing_is_usable_is_no_pass(clinic: Workshop, inva
     assert "Of the 9 rows of the public register town 2.0.0, 0 have a value" in found.plain
 
 
-def test_check_without_the_registers_table_says_so(clinic: Workshop) -> None:
-    (clinic.root / "data_contracts" / "town.parquet").unlink()
-    notes = {note.gate.split()[0]: note.decided for note in check(clinic.policy).gates}
+def test_check_without_the_registers_table_refuses_as_a_release_does(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = clinic.root / "data_contracts" / "town.parquet"
+    table.unlink()
+    checked = check(clinic.policy)
+    assert not checked.allowed
+    notes = {note.gate.split()[0]: note.decided for note in checked.gates}
     assert notes["register_matches"].endswith("the public register. Its table can't be read here.")
+    assert crowdgate("check", clinic.policy) == 3
+    assert "its public register can't be read, so no release is made: " in capsys.readouterr().out
+    with pytest.raises(FileFault):
+        release(clinic)
+    write_parquet(table, people([(5, "north")] * 9))
+    assert check(clinic.policy).allowed
 
 
 def test_a_limit_below_the_matches_withholds(clinic: Workshop) -> None:

@@ -34,6 +34,11 @@ COMMANDS = {
         " commented policy into one from a template; what no option says is asked for on a terminal. Nothing is"
         " overwritten.",
     ),
+    "upgrade": CommandEntry(
+        "upgrade",
+        "Upgrade the schedules and JSON Schemas of a working copy that an earlier version made: show the changes, and"
+        " write them with --write.",
+    ),
     "release": CommandEntry(
         "release",
         "Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).",

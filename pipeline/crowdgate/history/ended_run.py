@@ -16,6 +16,7 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.measures.guarantees import kept_costs
+from crowdgate.planning.published_places import released_folder
 from crowdgate.signing.statement import WithdrawalStatement, withdrawal_text
 from crowdgate.system.regular_files import plain_file, read_bounded
 
@@ -103,7 +104,8 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
     """
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
-            return of_manifest(_read(root / entry.destination / manifest.NAME, entry.manifest_digest))
+            folder = released_folder(ledger, root, entry.destination)
+            return of_manifest(_read(folder / manifest.NAME, entry.manifest_digest))
         if entry.state is State.WITHDRAWN:
             return _withdrawn(ledger, entry)
         told = public_part_of_record(ledger, entry)["verdicts"] if entry.state is State.WITHHELD else None

@@ -12,10 +12,10 @@ from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_DELETED, RECO
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.journal_rules import CONVERTED, RESTORED
+from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.ledger import Entry, Ledger
 from crowdgate.ledger.schema import ENTRIES, FILTERS, POPULATIONS, TOTALS
-from crowdgate.ledger.transitions import WITHDRAWN
+from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID, WITHDRAWN
 from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
@@ -25,7 +25,7 @@ REASONED = {
     "population.frozen": "frozen",
     "population.thawed": "thawed",
 }
-CHARGES = {"entry.reserved": "charged", "entry.void": "given back", RESTORED: "restored"}
+CHARGES = {RESERVED: "charged", VOID: "given back", RESTORED: "restored"}
 
 
 def ledger_summary(ledger: Ledger) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.schema import ENTRIES
+from crowdgate.ledger.transitions import READING, RESERVED, RESTORED
 
 RECORD_OPENED = "private-record-opened"
 """Event: the private record of a release, the line's subject, was opened."""
@@ -84,11 +85,11 @@ def is_informed(written: Iterable[JournalLine], population: str, policy_digest: 
     """
     history = AccessHistory()
     for line in written:
-        if line.event in ("entry.reserved", "entry.restored"):
+        if line.event in (RESERVED, RESTORED):
             row = line.row(ENTRIES)
-            if line.event == "entry.reserved" or line.subject not in history.charges:
+            if line.event == RESERVED or line.subject not in history.charges:
                 history.reserve(line.subject, row["population"], row["policy_digest"])
-        if line.event in ("entry.reading", "entry.restored"):
+        if line.event in (READING, RESTORED):
             history.begin_reading(line.subject)
         else:
             history.record(line.event, line.subject)

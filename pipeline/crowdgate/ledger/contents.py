@@ -1,6 +1,6 @@
 """Contents of a ledger as values, read from the state of its journal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice
 
 from crowdgate.accounting.renyi import Divergences
@@ -61,9 +61,11 @@ def live_entry(held: JournalState, release_id: str) -> Entry | None:
     return None if number is None else _entry(held.rows[ENTRIES][number])
 
 
-def charges(held: JournalState) -> dict[str, ChargeRow]:
-    """Return the charge of each release that is not void, by release id."""
-    return {name: ChargeRow(*held.rows[ENTRIES][number]) for name, number in held.charged.items()}
+def charges(held: JournalState) -> Mapping[str, ChargeRow]:
+    """Return the charge of each release that is not void, by release id; of one state the same object."""
+    if held.charge_rows is None:
+        held.charge_rows = {name: ChargeRow(*held.rows[ENTRIES][number]) for name, number in held.charged.items()}
+    return held.charge_rows
 
 
 def entries(held: JournalState, name: str | None = None) -> list[Entry]:

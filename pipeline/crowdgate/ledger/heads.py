@@ -6,10 +6,7 @@ restoration knows what an older copy lacks. A head is a file of canonical JSON. 
 envelope. Where keys are trusted, only heads that one of them signed count.
 """
 
-import fcntl
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,7 +24,7 @@ from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_ca
 from crowdgate.signing.dsse import envelope_contents, open_envelope, seal
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.system import permissions
-from crowdgate.system.fsync import fsync_path
+from crowdgate.system.atomic_file import replace_file
 from crowdgate.system.regular_files import read_plain
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-head+json"
@@ -188,29 +185,7 @@ def _payload(data: bytes, trusted: Sequence[PublicKey]) -> bytes:
     return payload
 
 
-@contextmanager
-def locked_heads(ledger_file: Path) -> Iterator[None]:
-    """Hold the lock under which the processes that use a ledger write its heads, in whatever folder."""
-    handle = os.open(ledger_file.parent, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
 def write_head(path: Path, data: bytes) -> None:
-    """Write the file of a head atomically, in an existing folder. The caller holds `locked_heads`. Raises OSError."""
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)  # left by a killed run
-    try:
-        handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.LEDGER)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        os.replace(part, path)
-        fsync_path(path.parent)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    """Write the file of a head atomically, in an existing folder. The caller holds the lock of the
+    ledger's folder, under which all processes that use the ledger write its heads. Raises OSError."""
+    replace_file(path, f".{path.name}.part", data, permissions.LEDGER)

@@ -31,13 +31,11 @@ from crowdgate.ledger.schema import (
     USABLE,
 )
 from crowdgate.ledger.totals import RunningTotal
-from crowdgate.ledger.transitions import ChargeRow
+from crowdgate.ledger.transitions import RESERVED, RESTORED, ChargeRow
 from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of recorded events, which change no row; the ledger's own events have a dot."""
-RESTORED = "entry.restored"
-"""Event: a charge that a restored copy lacked was booked; the reason is its origin."""
 ANYWAY = "release.anyway"
 """Event: a release, the line's subject, is charged although past runs show that it will be withheld."""
 CONVERTED = "budget.converted"
@@ -75,7 +73,8 @@ class JournalState:
 
     `rows` holds every row by table and key, `charged` the number of each release's charge that is not void, `samples`
     the release that used up each sample of a population, `last` the last number of a charge. `recorded` holds subject
-    and commitment of each recorded event, in order; `accesses` those events that are accesses.
+    and commitment of each recorded event, in order; `accesses` those events that are accesses. `charge_rows` are the
+    rows of `charged` as `contents.charges` last read them, None after another line.
     """
 
     rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
@@ -86,6 +85,7 @@ class JournalState:
     samples: dict[tuple[str, str], str] = field(default_factory=dict)
     recorded: dict[str, list[tuple[str, str | None]]] = field(default_factory=lambda: defaultdict(list))
     accesses: AccessHistory = field(default_factory=AccessHistory)
+    charge_rows: dict[str, transitions.ChargeRow] | None = field(default=None, repr=False, compare=False)
     _digests: dict[str, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
 
     @property
@@ -126,6 +126,7 @@ class JournalState:
         """Apply a journal line to the state. Raises ValueError, KeyError, IndexError, TypeError or AttributeError for a
         line that no ledger writes; the state is unusable afterwards.
         """
+        self.charge_rows = None
         rows = [(each["table"], _cells(each["table"], each["row"])) for each in rows_of_detail(said)]
         self._check_detail(event, said, rows)
         if event in transitions.EVENTS:
@@ -374,7 +375,7 @@ _OWN: dict[str, Callable[[JournalState, str, Rows, str | None], None]] = {
     "contract.bound": JournalState._bound,
     "population.frozen": JournalState._frozen,
     "population.thawed": JournalState._thawed,
-    "entry.reserved": JournalState._reserved,
+    RESERVED: JournalState._reserved,
     RESTORED: JournalState._restored,
     ANYWAY: JournalState._anyway,
 }

@@ -36,9 +36,9 @@ from crowdgate.ledger import contents, conversion, reservations, schema
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
-from crowdgate.ledger.heads import SUPERSEDED, Place, head_bytes, head_of, locked_heads, read_head, write_head
+from crowdgate.ledger.heads import SUPERSEDED, Place, head_bytes, head_of, read_head, write_head
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
-from crowdgate.ledger.journal_rules import ANYWAY, RECORDED, RESTORED, JournalState
+from crowdgate.ledger.journal_rules import ANYWAY, RECORDED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
@@ -47,7 +47,7 @@ from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
-from crowdgate.ledger.transitions import PRIVATE, WITHDRAWN
+from crowdgate.ledger.transitions import PRIVATE, READING, RESERVED, RESTORED, WITHDRAWN
 from crowdgate.ledger.values import (
     ZERO,
     Budget,
@@ -61,6 +61,7 @@ from crowdgate.ledger.values import (
     place,
 )
 from crowdgate.signing.keys import PublicKey, SigningKey
+from crowdgate.system.atomic_file import locked_folder
 
 if TYPE_CHECKING:
     from crowdgate.ledger.heads import HeadStatement
@@ -302,7 +303,7 @@ class Ledger:
     def place(self, release_id: str) -> JournalLine:
         """Return the line of the journal that last charged this release. Raises LedgerRefused if there is none."""
         with self._reading() as database:
-            charged = [last_of(database, event, release_id) for event in (reservations.RESERVED, RESTORED)]
+            charged = [last_of(database, event, release_id) for event in (RESERVED, RESTORED)]
         found = max((each for each in charged if each is not None), key=lambda each: each.number, default=None)
         if found is None:
             raise LedgerRefused(f"{release_id} {_state_text(None)}")
@@ -378,7 +379,7 @@ class Ledger:
         time), if the lease was given back in the meantime, or if the population is frozen. The record is on disk when
         this returns.
         """
-        self._move(release_id, number, (State.RESERVED,), False, "entry.reading", reading=True)
+        self._move(release_id, number, (State.RESERVED,), False, READING, reading=True)
 
     def commit(
         self,
@@ -612,7 +613,7 @@ class Ledger:
             return
         head = head_of(self.id, (line.number, line.digest), line.day or _today(), held)
         data = head_bytes(head, self.signer)
-        with locked_heads(self.path):
+        with locked_folder(self.path.parent):
             for path in (*files.required, *(each for each in files.optional if each.parent.is_dir())):
                 try:
                     self._keep_head(path, data, line.number, held, path in files.required)

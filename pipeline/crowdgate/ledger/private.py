@@ -1,7 +1,6 @@
 """The private record of a run: confidential measurements and reasons, in a file next to the ledger for the curator."""
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -13,6 +12,7 @@ from typing import Any
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.limits import LARGEST_PRIVATE_RECORD
 from crowdgate.system import permissions
+from crowdgate.system.atomic_file import locked_folder, replace_file
 from crowdgate.system.fsync import fsync_path
 from crowdgate.system.regular_files import is_absent, read_plain
 
@@ -66,35 +66,17 @@ def write_private(ledger_file: Path, ledger_id: str, release_id: str, record: Ma
 
 
 def put_private(path: Path, data: bytes) -> None:
-    """Write a file of the private folder atomically, replacing an older one."""
-    folder, part = os.open(path.parent, os.O_RDONLY), path.with_name(PART)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # so an existing part is from a killed run
-        part.unlink(missing_ok=True)
-        handle = permissions.open_file(part, os.O_WRONLY | os.O_EXCL, permissions.PRIVATE_RECORD)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-        os.replace(part, path)
-        os.fsync(folder)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(folder)
+    """Write a file of the private folder atomically, replacing an older one. Raises OSError."""
+    with locked_folder(path.parent):
+        replace_file(path, PART, data, permissions.PRIVATE_RECORD)
 
 
 def remove_private(path: Path) -> None:
     """Remove a private record, its page, and what a killed run left of a record. Raises OSError."""
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with locked_folder(path.parent) as folder:
         for each in (path.with_name(PART), path.with_suffix(".html"), path):
             each.unlink(missing_ok=True)
         os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def private_records(ledger_file: Path, ledger_id: str) -> dict[str, Path]:

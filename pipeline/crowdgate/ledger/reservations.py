@@ -28,14 +28,13 @@ from crowdgate.ledger.schema import (
     POPULATIONS,
     TOTALS,
 )
-from crowdgate.ledger.transitions import VOID
+from crowdgate.ledger.transitions import RESERVED, VOID
 from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
 
 LEASE_SECONDS = 60
 """Seconds from a charge to its first read after which other runs may free it. A run takes milliseconds, in a scheduler
 seconds.
 """
-RESERVED = "entry.reserved"
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
 from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, on_grid, vector_text, zero
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
-from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.reservations import count_divergences, register, unknown_law
 from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
-from crowdgate.ledger.transitions import WITHDRAWN
+from crowdgate.ledger.transitions import RESTORED, WITHDRAWN
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts
 
 UNKNOWN_DIGEST = "unknown"

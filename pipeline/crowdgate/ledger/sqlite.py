@@ -21,6 +21,8 @@ from crowdgate.system.fsync import fsync_path
 
 PREFIX = "sqlite:///"
 EXAMPLE = f"{PREFIX}PATH"
+LONGEST_PATH = 4095
+"""The most letters of a path: Linux opens none with more bytes, and messages quote it."""
 
 # SQLite's primary result codes about the machine; every other one is about the file's content.
 _MACHINE = {
@@ -42,6 +44,8 @@ def path_of(url: str) -> Path:
     path = url.removeprefix(PREFIX)
     if path == url or not path or path.startswith((":memory:", "file:")) or "?" in path or "\0" in path:
         raise ValueError(f"{EXAMPLE}, with a file as PATH and no ?options")
+    if len(path) > LONGEST_PATH:
+        raise ValueError(f"{EXAMPLE}, with a PATH of at most {LONGEST_PATH:,} letters")
     return Path(path)
 
 

@@ -37,6 +37,9 @@ class Transition:
     free: tuple[str, ...] = ()
 
 
+RESERVED = "entry.reserved"
+RESTORED = "entry.restored"
+"""Event: a charge that a restored copy lacked was booked; the reason is its origin."""
 PRIVATE = "entry.private"
 VOID = "entry.void"
 READING = "entry.reading"

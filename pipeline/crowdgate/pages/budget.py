@@ -13,6 +13,7 @@ from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.schema import FILTERS, POPULATIONS, TOTALS
+from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
 from crowdgate.planning.budgets import budget_left_text
 from crowdgate.report.report import Report
@@ -25,9 +26,9 @@ AMOUNTS = ("epsilon", "delta")
 PART = "part of the budget"
 FROZEN = "It is frozen: nothing is charged to it or read of it until it is thawed."
 EVENTS = {
-    "entry.reserved": "charged",
-    "entry.void": "given back",
-    "entry.restored": "restored",
+    RESERVED: "charged",
+    VOID: "given back",
+    RESTORED: "restored",
     "budget.raised": "raised",
     CONVERTED: "converted to Renyi divergences",
 }

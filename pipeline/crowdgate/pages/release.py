@@ -18,6 +18,7 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.pages.run_report import run_report
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
+from crowdgate.planning.published_places import released_folder
 from crowdgate.publish.tombstone import has_tombstone, read_tombstone
 from crowdgate.signing.keys import public_keys
 from crowdgate.system import permissions
@@ -60,7 +61,7 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> Report:
     past = [of_entry(ledger, root, each) for each in _before(ledger, entry)]
     if entry.state is not State.PUBLISHED or entry.destination is None:
         return run_report(past)
-    found = Verification(root / entry.destination, KINDS, ATTACHMENTS, ledger=ledger)
+    found = Verification(released_folder(ledger, root, entry.destination), KINDS, ATTACHMENTS, ledger=ledger)
     found.run()
     return _verified_page(found, past)
 

@@ -25,16 +25,22 @@ from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Spend, State
 from crowdgate.limits import LARGEST_ENTRY, LARGEST_ENVELOPE, LARGEST_MANIFEST
 from crowdgate.planning.catalogue import NAME as CATALOGUE
+from crowdgate.planning.published_places import release_folders
 from crowdgate.publish.file_names import SIGNED, SIGNED_WITHDRAWAL, WITHDRAWN
 from crowdgate.publish.tombstone import read_tombstone
 from crowdgate.signing.dsse import envelope_contents, open_envelope
 from crowdgate.signing.keys import PublicKey
 from crowdgate.signing.statement import CatalogueStatement, LedgerPlace, ReleaseStatement, verify_statement
-from crowdgate.system.regular_files import plain_file, read_bounded
+from crowdgate.system.regular_files import read_plain
 
 OLDER = "this ledger is an older copy, was cut short, or was rewritten"
 _ANCHOR = re.compile(r"([1-9][0-9]{0,8}):([0-9a-f]{64})")
 _KL_ENTRY = "application/vnd.crowdgate.kl-entry.v1+json"
+UNREADABLE = (
+    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError,
+    CrowdgateError,
+)  # fmt: skip
+"""The errors of reading a file that anybody may have written."""
 _ENDED = (State.COMMITTED, State.PUBLISHED, State.WITHDRAWN)
 
 
@@ -59,15 +65,18 @@ class KnownRelease:
         return self.place.line, self.place.digest
 
 
-def unknown_releases(ledger: Ledger, roots: Sequence[Path], attested: bool = False) -> Iterator[str]:
+def unknown_releases(
+    ledger: Ledger, roots: Sequence[Path], unread: list[Path], attested: bool = False
+) -> Iterator[str]:
     """Yield a sentence for each release at the destinations `roots` that the ledger does not hold with the same
     manifest and journal line.
 
-    `attested` states that a head names the ledger's last line. Then all lines are those of this ledger, and a release
+    Folders and files that permissions forbid to read are added to `unread`: a release may be hidden there. `attested`
+    states that a head names the ledger's last line. Then all lines are those of this ledger, and a release
     with the digest that the ledger committed to is not read further.
     """
     known = charges(ledger.state()) if attested else {}
-    releases = [each for root in dict.fromkeys(roots) for each in releases_at(root, ledger, known)]
+    releases = [each for root in dict.fromkeys(roots) for each in releases_at(root, ledger, known, unread)]
     held = charges(ledger.state())  # after the releases are listed: a run may have published one in the meantime
     missing = set(ledger.missing_lines(each.line for each in releases))
     for each in releases:
@@ -92,51 +101,64 @@ def parse_anchor(text: str) -> tuple[int, str]:
     return int(found[1]), found[2]
 
 
-def releases_at(root: Path, ledger: Ledger, known: Mapping[str, ChargeRow] | None = None) -> Iterator[KnownRelease]:
+def releases_at(
+    root: Path, ledger: Ledger, known: Mapping[str, ChargeRow] | None = None, unread: list[Path] | None = None
+) -> Iterator[KnownRelease]:
     """Yield the releases of this ledger at a destination, as far as their statements can be trusted, except those
-    whose manifest has the digest of their charge in `known`.
+    whose manifest has the digest of their charge in `known`. Add folders and files that permissions forbid to read to
+    `unread`.
     """
-    own = (SIGNED, SIGNED_WITHDRAWAL) if ledger.trusted else (manifest.NAME, WITHDRAWN)
-    names = (*(f"*/*/*/{name}" for name in own), *((CATALOGUE,) if ledger.trusted else ()), "*.json")
-    for path in (each for name in names for each in sorted(root.glob(name))):
+    left: list[Path] = [] if unread is None else unread
+    for path in _statements(root, bool(ledger.trusted), known or {}, left):
         try:
             found = list(_releases_in(path, ledger.trusted, known or {}))
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            ArithmeticError,
-            RecursionError,
-            CrowdgateError,
-        ):
+        except PermissionError:
+            left.append(path)
+            continue
+        except UNREADABLE:
             continue
         yield from (each for each in found if each.place.id == ledger.id)
 
 
+def _statements(root: Path, signed: bool, known: Mapping[str, ChargeRow], unread: list[Path]) -> Iterator[Path]:
+    """Yield the files at a destination that may name a release, except manifests that the ledger committed to."""
+    sealed = manifest.NAME
+    own = (SIGNED, SIGNED_WITHDRAWAL) if signed else (sealed, WITHDRAWN)
+    for folder in release_folders(root, unread):
+        charge = known.get("/".join(folder.split("/")[-3:]))
+        if charge is None or not _is_committed(charge, f"{folder}/{sealed}", unread):
+            yield from (Path(folder, name) for name in own)
+    if signed:
+        yield root / CATALOGUE
+    yield from (path for path in sorted(root.glob("*.json")) if path.name != CATALOGUE)
+
+
+def _is_committed(charge: ChargeRow, file: str, unread: list[Path]) -> bool:
+    """Return whether a file is the manifest that the ledger committed to."""
+    try:
+        found = charge.state in _ENDED and hashlib.sha256(read_plain(file, LARGEST_MANIFEST)).hexdigest()
+    except PermissionError:
+        unread.append(Path(file))
+        return False
+    except OSError:
+        return False
+    return found == charge.manifest_digest
+
+
 def _releases_in(path: Path, trusted: Sequence[PublicKey], known: Mapping[str, ChargeRow]) -> Iterator[KnownRelease]:
-    if path.name == CATALOGUE:
-        yield from _releases_of_envelope(path, trusted) if trusted else ()
+    if path.name in (SIGNED, CATALOGUE):
+        yield from _releases_of_envelope(path, trusted)
     elif path.name in (WITHDRAWN, SIGNED_WITHDRAWAL):
         yield _release_of_tombstone(path, trusted)
-    elif path.name not in (SIGNED, manifest.NAME):
+    elif path.name == manifest.NAME:
+        yield from _release_of_manifest(path)
+    else:
         yield from _kl_entry(path, trusted, known)
-    elif not _is_known(path.parent, known):
-        yield from _releases_of_envelope(path, trusted) if trusted else _release_of_manifest(path)
-
-
-def _is_known(folder: Path, known: Mapping[str, ChargeRow]) -> bool:
-    """Return whether a release's folder holds the manifest that its ledger committed to."""
-    charge = known.get("/".join(folder.parts[-3:]))
-    if charge is None or charge.state not in _ENDED:
-        return False
-    return hashlib.sha256(_bytes(folder / manifest.NAME, LARGEST_MANIFEST)).hexdigest() == charge.manifest_digest
 
 
 def _kl_entry(path: Path, trusted: Sequence[PublicKey], known: Mapping[str, ChargeRow]) -> Iterator[KnownRelease]:
     """Yield the charged run of a KL repository's entry."""
-    envelope = _bytes(path, LARGEST_ENTRY)
+    envelope = read_plain(path, LARGEST_ENTRY)
     if trusted:
         opened = open_envelope(envelope, trusted)
         kind, payload = opened.payload_type, opened.payload
@@ -152,7 +174,7 @@ def _kl_entry(path: Path, trusted: Sequence[PublicKey], known: Mapping[str, Char
 
 
 def _release_of_manifest(path: Path) -> Iterator[KnownRelease]:
-    data = _bytes(path, LARGEST_MANIFEST)
+    data = read_plain(path, LARGEST_MANIFEST)
     stated = json.loads(data)
     place = LedgerPlace.model_validate(stated["ledger"])
     yield KnownRelease(path, str(stated["release"]["id"]), hashlib.sha256(data).hexdigest(), place)
@@ -164,7 +186,7 @@ def _release_of_tombstone(path: Path, trusted: Sequence[PublicKey]) -> KnownRele
 
 
 def _releases_of_envelope(path: Path, trusted: Sequence[PublicKey]) -> Iterator[KnownRelease]:
-    envelope = _bytes(path, LARGEST_ENVELOPE)
+    envelope = read_plain(path, LARGEST_ENVELOPE)
     if path.name == CATALOGUE:
         listed = verify_statement(envelope, trusted, CatalogueStatement)[0]
         for release_id, digest in listed.releases().items():
@@ -173,8 +195,3 @@ def _releases_of_envelope(path: Path, trusted: Sequence[PublicKey]) -> Iterator[
         signed = verify_statement(envelope, trusted, ReleaseStatement)[0]
         digest = signed.files()[manifest.NAME]
         yield KnownRelease(path, signed.predicate.release, digest, signed.predicate.ledger)
-
-
-def _bytes(path: Path, most: int) -> bytes:
-    with plain_file(path) as file:
-        return read_bounded(file, most)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
-from crowdgate.errors import CrowdgateError, LedgerRefused, VerificationFailed
+from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.settings import ledger_url, signing_key, trusted_keys
 from crowdgate.signing.keys import public_keys
 
@@ -88,20 +88,18 @@ def verify_ledger(
     VerificationFailed, ConfigurationError, LedgerRefused, EnvironmentFault.
     """
     from crowdgate.planning.anchors import parse_anchor
-    from crowdgate.planning.outside_state import OutsideState, homes_of
-    from crowdgate.planning.published_places import unread_places
+    from crowdgate.planning.outside_state import OutsideState
 
     places = [parse_anchor(text) for text in anchors]
     trusted = tuple(key for path in keys for key in public_keys(path)) or trusted_keys(root)
     url = ledger_url(root, option, absolute_url)
     ledger = ledgers.open_ledger(url, None, trusted=trusted, reading=True)
-    line, outside = ledger.verify(), OutsideState(root)
+    line = ledger.verify()
     for number, _ in ledger.missing_lines(places):
         raise VerificationFailed(
             f"the ledger {ledger.id}: line {number} of its journal differs from the anchor, or is missing"
         )
-    unread = unread_places(homes_of(ledger, root), outside.destinations(ledger))
-    if problems := [*outside.problems(ledger), *unread]:
+    if problems := OutsideState(root).problems(ledger):
         raise VerificationFailed("; ".join(problems))
     return line, ledger
 
@@ -109,16 +107,13 @@ def verify_ledger(
 def free_reservation(root: Path, option: str | None, release_id: str) -> str:
     """Give back a reservation whose reading never began, and return the id of the ledger.
 
-    Raises LedgerRefused if a run of this id left anything, or if the ledger lacks state that is kept outside.
+    Raises LedgerRefused as `admit` does, and if a run of this id left anything.
     """
-    from crowdgate.planning.outside_state import OutsideState, homes_of
-    from crowdgate.planning.published_places import refuse_leftovers, unread_places
+    from crowdgate.planning.outside_state import OutsideState
+    from crowdgate.planning.published_places import refuse_leftovers
 
     ledger = ledger_at(root, option)
     ledger.admit()
-    found = OutsideState(root).destinations(ledger)
-    for problem in unread_places(homes_of(ledger, root), found):
-        raise LedgerRefused(f"{release_id} can't be given back: {problem}")
-    refuse_leftovers(ledger, release_id, found, released=True)
+    refuse_leftovers(ledger, release_id, OutsideState(root).destinations(ledger), released=True)
     ledger.void(release_id)
     return ledger.id

@@ -28,13 +28,13 @@ from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import ZERO, Budget, Spend, State, amount, label
 from crowdgate.limits import LARGEST_MANIFEST
-from crowdgate.planning.anchors import KnownRelease, releases_at
+from crowdgate.planning.anchors import UNREADABLE, KnownRelease, releases_at
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import NAME as CATALOGUE
-from crowdgate.planning.outside_state import GONE, OutsideState, homes_of
+from crowdgate.planning.outside_state import GONE, OutsideState
 from crowdgate.planning.plan import bundle_of
 from crowdgate.planning.private_traces import FOUND, name_digest, release_id_of, unknown_private_files
-from crowdgate.planning.published_places import policies_of
+from crowdgate.planning.published_places import homes_of, policies_of
 from crowdgate.publish.destination_claims import claimed_releases
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.tombstone import NAMES as TOMBSTONES
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from crowdgate.policy.files import Bundle
 
 _WITHDRAWN_BEFORE = "withdrawn before the restoration"
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, ArithmeticError, CrowdgateError)
 
 
 def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: bool = True) -> OutsideFindings:
@@ -173,7 +172,7 @@ def _released(ledger: Ledger, root: Path, releases: Sequence[KnownRelease]) -> I
         if each.path.name != CATALOGUE:
             try:
                 yield _released_charge(ledger, root, each)
-            except _UNREADABLE:
+            except UNREADABLE:
                 continue
 
 

@@ -3,16 +3,17 @@
 Every command that charges or frees a release, or that reads a confidential table or record, changes the ledger first,
 and each ledger does this comparison before its first change. It refuses a ledger that lacks the line of a head, a
 release at any destination that it names or that the policies of its working copies name, or the run of a private
-record. It refuses a ledger of whose releases at a destination none is there, such as one on a disk that is not mounted,
-unless the head there, or a configured one, names the ledger's last line.
+record. It refuses any ledger while such a policy or destination can't be read. It refuses a ledger of whose releases at
+a destination none is there, such as one on a disk that is not mounted, unless the head there, or a configured one,
+names the ledger's last line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger.filters import excess, is_zero
@@ -20,7 +21,7 @@ from crowdgate.ledger.heads import HeadStatement, PopulationTotal, head_file, re
 from crowdgate.ledger.ledger import RESTORE, HeadFiles, lacking_text
 from crowdgate.planning.anchors import OLDER, parse_anchor, unknown_releases
 from crowdgate.planning.private_traces import release_id_of, unknown_private_files
-from crowdgate.planning.published_places import destinations_of, places_of, releases_of
+from crowdgate.planning.published_places import homes_of, places_of, policy_destinations
 from crowdgate.publish.file_names import STAGING
 from crowdgate.settings import head_folders
 
@@ -44,23 +45,27 @@ class OutsideState:
     def admit(self, ledger: Ledger, roots: Sequence[Path] = (), anchors: Sequence[str] = ()) -> HeadFiles:
         """Return the files that keep the ledger's head. `roots` are further destinations, `anchors` stored lines.
 
-        Raises LedgerRefused for a ledger that lacks state which is kept outside; nothing is written.
+        Raises LedgerRefused for a ledger that lacks state which is kept outside, and where such state may be hidden in
+        something unreadable. Nothing is written.
         """
-        places = self.destinations(ledger, roots)
-        problems = [*_missing_anchors(ledger, anchors), *self._problems(ledger, places)]
-        if problems:
-            more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
-            said = "; ".join([*problems[:_MOST], *more])
-            raise LedgerRefused(f"{said}; nothing was read or charged; {RESTORE}", "edited")
-        return HeadFiles(self._configured(ledger), tuple(head_file(root / STAGING, ledger.id) for root in places))
+        found = self._compare(ledger, roots)
+        if problems := [*_missing_anchors(ledger, anchors), *found.lacking]:
+            raise LedgerRefused(f"{_listed(problems)}; nothing was read or charged; {RESTORE}", "edited")
+        if found.unread:
+            raise LedgerRefused(f"{_listed(found.unread)}; nothing was read or charged")
+        return HeadFiles(self._configured(ledger), tuple(head_file(root / STAGING, ledger.id) for root in found.roots))
 
     def problems(self, ledger: Ledger) -> list[str]:
-        """Return a sentence for each state that is kept outside and that the ledger lacks."""
-        return list(self._problems(ledger, self.destinations(ledger)))
+        """Return a sentence for each state that is kept outside and that the ledger lacks, and for each file or folder
+        that is unreadable, so that such state may be hidden there.
+        """
+        found = self._compare(ledger)
+        return [*found.lacking, *found.unread]
 
-    def destinations(self, ledger: Ledger, roots: Sequence[Path] = ()) -> list[Path]:
-        """Return `roots`, and every destination that the ledger, or a policy of one of its working copies, names."""
-        return list(dict.fromkeys([*roots, *destinations_of(ledger, homes_of(ledger, self.home))]))
+    def destinations(self, ledger: Ledger) -> list[Path]:
+        """Return every destination that the ledger, or a policy of one of its working copies, names."""
+        homes = homes_of(ledger, self.home)
+        return _destinations(places_of(ledger), policy_destinations(homes)[0], homes)
 
     def heads(self, ledger: Ledger, roots: Sequence[Path] = ()) -> Heads:
         """Return the heads of a ledger that count, with their files."""
@@ -69,41 +74,65 @@ class OutsideState:
         found = ((path, read_head(path, ledger.id, ledger.trusted, path in configured)) for path in files)
         return [(path, head) for path, head in found if head is not None]
 
-    def gone(self, ledger: Ledger) -> Iterator[str]:
+    def gone(self, ledger: Ledger, places: Mapping[str, Sequence[str]] | None = None) -> Iterator[str]:
         """Yield each destination, as the ledger states it, that is nowhere or that holds none of its releases.
 
         A relative one is only searched where the ledger lies in its working copy: other working copies may share it.
+        `places` is what `places_of` returns.
         """
         stated, homes = {subject for subject, _ in ledger.recorded(GONE)}, homes_of(ledger, self.home)
-        for place in places_of(ledger):
+        for place, releases in (places_of(ledger) if places is None else places).items():
             sought = Path(place).is_absolute() or len(homes) == 1
-            held = releases_of(ledger, place) or [place]
+            held = releases or [place]
             if sought and place not in stated and not any((home / to).exists() for home in homes for to in held):
                 yield place
 
     def _configured(self, ledger: Ledger) -> tuple[Path, ...]:
         return tuple(head_file(folder.resolve(), ledger.id) for folder in head_folders(self.home))
 
-    def _problems(self, ledger: Ledger, roots: Sequence[Path]) -> Iterator[str]:
+    def _compare(self, ledger: Ledger, more: Sequence[Path] = ()) -> _Comparison:
+        homes, places = homes_of(ledger, self.home), places_of(ledger)
+        named, unread = policy_destinations(homes)
+        roots, hidden = [*dict.fromkeys([*more, *_destinations(places, named, homes)])], list[Path]()
+        lacking = list(self._lacking(ledger, roots, places, hidden))
+        unknown = (f"{path} can't be read, so which releases lie there is unknown" for path in hidden)
+        return _Comparison(roots, lacking, [*unread, *unknown])
+
+    def _lacking(
+        self, ledger: Ledger, roots: Sequence[Path], places: Mapping[str, Sequence[str]], hidden: list[Path]
+    ) -> Iterator[str]:
         heads = self.heads(ledger, roots)
         yield from missing_heads(ledger, heads)
         last = ledger.head()
         attesting = [path for path, head in heads if head.place == (last.number, last.digest)]
-        yield from unknown_releases(ledger, roots, attested=bool(attesting))
+        yield from unknown_releases(ledger, roots, hidden, attested=bool(attesting))
         for path in unknown_private_files(ledger):
             run = release_id_of(ledger, path) or "the run"
             yield f"the ledger {ledger.id} does not know {run} that left {path}: {OLDER}"
         if not set(attesting).intersection(self._configured(ledger)):
             attested = {path.parent.parent for path in attesting}
-            for place in self.gone(ledger):
+            for place in self.gone(ledger, places):
                 if attested.isdisjoint((home / place).resolve() for home in homes_of(ledger, self.home)):
                     said = f"the destination {place} of the ledger {ledger.id} is gone or empty"
                     yield f"{said}, so newer releases may be there; {_MOUNT}"
 
 
-def homes_of(ledger: Ledger, root: Path) -> list[Path]:
-    """Return the folders that may be working copies of a ledger: `root`, and the parent of the ledger's folder."""
-    return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))
+class _Comparison(NamedTuple):
+    """The destinations of a ledger, and sentences on what it lacks and on what is unreadable."""
+
+    roots: list[Path]
+    lacking: list[str]
+    unread: list[str]
+
+
+def _listed(problems: Sequence[str]) -> str:
+    more = [f"and {len(problems) - _MOST} more"] if len(problems) > _MOST else []
+    return "; ".join([*problems[:_MOST], *more])
+
+
+def _destinations(places: Iterable[str], named: Sequence[Path], homes: Sequence[Path]) -> list[Path]:
+    """Return the destinations that a ledger and policies name. Relative paths count from each working copy."""
+    return list(dict.fromkeys([*((home / to).resolve() for home in homes for to in places), *named]))
 
 
 def missing_heads(ledger: Ledger, heads: Heads) -> Iterator[str]:

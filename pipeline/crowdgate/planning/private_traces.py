@@ -12,7 +12,7 @@ from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger.access_log import ANONYMITY_KEPT, ANONYMITY_MEASURED
 from crowdgate.ledger.audits import BEGUN
 from crowdgate.ledger.contents import charges
-from crowdgate.ledger.private import FOLDER, private_name
+from crowdgate.ledger.private import FOLDER
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal_rules import JournalState
@@ -39,8 +39,8 @@ def unknown_private_files(ledger: Ledger) -> list[Path]:
     """
     folder, mark = ledger.path.parent / FOLDER, f"{ledger.id}~"
     names = [name for name in _names(folder) if name.startswith(mark) and name.endswith(SUFFIX)]
-    known = _KnownRuns(ledger, ledger.state())  # after the files are listed
-    return [folder / name for name in sorted(names) if not known.includes(name)]
+    known = _KnownRuns(ledger, ledger.state()) if names else None  # after the files are listed
+    return [folder / name for name in sorted(names) if known is not None and not known.includes(name)]
 
 
 def _names(folder: Path) -> list[str]:
@@ -63,8 +63,7 @@ class _KnownRuns:
 
     def __init__(self, ledger: Ledger, held: JournalState) -> None:
         self._mark = f"{ledger.id}~"
-        read = (each.release_id for each in charges(held).values() if each.reading)
-        self._releases = {private_name(ledger.id, name) for name in read}
+        self._charges = charges(held)
         self._audits = set(map(_audit_tail, (subject for subject, _ in held.recorded.get(BEGUN, ()))))
         self._measured = {subject for subject, _ in held.recorded.get(ANONYMITY_KEPT, ())}
         begun = (*held.recorded.get(ANONYMITY_MEASURED, ()), *held.recorded.get(FOUND, ()))
@@ -72,9 +71,10 @@ class _KnownRuns:
 
     def includes(self, name: str) -> bool:
         """Return whether the ledger knows the run that left the private file `name`."""
-        if name in self._releases or name_digest(name) in self._digests:
-            return True
         kind, *rest = name.removeprefix(self._mark).removesuffix(SUFFIX).split("~")
+        charge = self._charges.get("/".join((kind, *rest)))
+        if (charge is not None and charge.reading) or name_digest(name) in self._digests:
+            return True
         measured = kind == ANONYMITY and "/".join(rest[:-1]) in self._measured
         return measured or "~".join(rest) in self._audits
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate import manifest
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
 from crowdgate.ledger.contents import charges
@@ -17,38 +16,39 @@ from crowdgate.ledger.private import has_private_record, private_file
 from crowdgate.ledger.values import State
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.publisher import staged_folder
-from crowdgate.system.regular_files import plain_file
 
 if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
 
 POLICIES = "policies"
 _SUFFIXES = (".yaml", ".yml")
+_PUBLISHED = (State.PUBLISHED, State.WITHDRAWN)
 
 
-def destinations_of(ledger: Ledger, homes: Sequence[Path]) -> list[Path]:
-    """Return the destinations of a ledger's entries, and of all policies below policies/ in the working copies `homes`.
+def homes_of(ledger: Ledger, root: Path) -> list[Path]:
+    """Return the folders that may be working copies of a ledger: `root`, and the parent of the ledger's folder."""
+    return list(dict.fromkeys([root.resolve(), ledger.path.resolve().parent.parent]))
 
-    Relative paths count from each working copy.
+
+def released_folder(ledger: Ledger, root: Path, destination: str) -> Path:
+    """Return the folder of a release at a destination that a ledger states. A relative one is looked for below `root`,
+    then in the ledger's own working copy.
     """
-    found = [(home / to).resolve() for home in homes for to in places_of(ledger)]
-    named = [to for home in homes for _, to in _policies(home) if to is not None]
-    return list(dict.fromkeys([*found, *named]))
+    found = [home / destination for home in homes_of(ledger, root)]
+    return next((each for each in found if each.exists()), found[0])
 
 
-def places_of(ledger: Ledger) -> list[str]:
-    """Return the destinations of a ledger's entries as the ledger states them: absolute, or relative to a working
-    copy.
+def places_of(ledger: Ledger) -> dict[str, list[str]]:
+    """Return the destinations of a ledger's entries as the ledger states them, absolute or relative to a working copy,
+    each with the paths of its published and withdrawn releases there.
     """
-    placed = ((each.release_id, each.destination) for each in charges(ledger.state()).values() if each.destination)
-    return list(dict.fromkeys(_root_of(to, release_id) for release_id, to in placed))
-
-
-def releases_of(ledger: Ledger, place: str) -> list[str]:
-    """Return the paths of a ledger's published and withdrawn releases at a destination, as `places_of` states it."""
-    ended = (State.PUBLISHED, State.WITHDRAWN)
-    found = (each for each in charges(ledger.state()).values() if each.destination and each.state in ended)
-    return [str(each.destination) for each in found if _root_of(str(each.destination), each.release_id) == place]
+    found: dict[str, list[str]] = {}
+    for each in charges(ledger.state()).values():
+        if each.destination:
+            there = found.setdefault(_root_of(each.destination, each.release_id), [])
+            if each.state in _PUBLISHED:
+                there.append(each.destination)
+    return found
 
 
 def _root_of(place: str, release_id: str) -> str:
@@ -66,26 +66,36 @@ def policies_of(home: Path) -> list[Path]:
     return [path for path, to in _policies(home) if to is not None]
 
 
-def unread_places(homes: Sequence[Path], roots: Sequence[Path]) -> Iterator[str]:
-    """Yield a sentence for each policy of the working copies `homes` that is unreadable or names no destination, and
-    each unreadable folder or manifest at the destinations `roots`.
-
-    A release may be hidden there.
+def policy_destinations(homes: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """Return the destinations of all policies below policies/ in the working copies `homes`, and a sentence for each
+    policy that is unreadable or names no destination: a release may be hidden where it publishes.
     """
-    for home in homes:
-        for path, to in _policies(home):
-            if to is None:
-                said = (
-                    f"it is unknown where the policy {path} publishes: the file can't be read, or names no destination"
-                )
-                yield f"{said}. Correct the file, or move it out of {POLICIES}/"
-    for root in roots:
-        for folder in [root, *(path for depth in ("*", "*/*", "*/*/*") for path in root.glob(depth))]:
-            if STAGING not in folder.parts and folder.is_dir() and not _is_listed(folder):
-                yield f"{folder} can't be read, so which releases lie there is unknown"
-        for path in root.glob(f"*/*/*/{manifest.NAME}"):
-            if _is_forbidden(path):
-                yield f"{path} can't be read, so which release lies there is unknown"
+    found = [each for home in homes for each in _policies(home)]
+    return [to for _, to in found if to is not None], [_unread_policy(path) for path, to in found if to is None]
+
+
+def _unread_policy(path: Path) -> str:
+    said = f"it is unknown where the policy {path} publishes: the file can't be read, or names no destination"
+    return f"{said}. Correct the file, or move it out of {POLICIES}/"
+
+
+def release_folders(root: Path, unread: list[Path]) -> Iterator[str]:
+    """Yield the folders at a destination that may hold a release, in order. Add those that can't be listed to
+    `unread`.
+    """
+    return (slot for policy in _folders(str(root), unread) for version in _folders(policy, unread)
+            for slot in _folders(version, unread))  # fmt: skip
+
+
+def _folders(folder: str, unread: list[Path]) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(each.path for each in found if each.name != STAGING and each.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError:
+        unread.append(Path(folder))
+        return []
 
 
 def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, released: bool) -> None:
@@ -108,27 +118,6 @@ def refuse_leftovers(ledger: Ledger, release_id: str, roots: Sequence[Path], *, 
         raise LedgerRefused(
             f"{said}: this is an older copy of the ledger. No data was read. Use the newest copy", "edited"
         )
-
-
-def _is_listed(folder: Path) -> bool:
-    try:
-        with os.scandir(folder):
-            return True
-    except OSError:
-        return False
-
-
-def _is_forbidden(path: Path) -> bool:
-    """Return whether permissions forbid reading a file. Files that are not regular do not count: anybody could create
-    them.
-    """
-    try:
-        with plain_file(path):
-            return False
-    except PermissionError:
-        return True
-    except OSError:
-        return False
 
 
 def _policies(home: Path) -> Iterator[tuple[Path, Path | None]]:

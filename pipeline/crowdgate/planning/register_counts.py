@@ -58,12 +58,12 @@ def counted_register(plan: Plan) -> Register | None:
     return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
 
 
-def register_if_readable(plan: Plan) -> Register | None:
-    """Return the policy's register; None without one, or if its table is unreadable here."""
+def register_or_fault(plan: Plan) -> tuple[Register | None, str | None]:
+    """Return the policy's register (None: it names none), and the reason if its table is unreadable here."""
     try:
-        return counted_register(plan)
-    except FileFault:
-        return None
+        return counted_register(plan), None
+    except FileFault as fault:
+        return None, str(fault)
 
 
 def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) -> Histogram:

@@ -26,8 +26,9 @@ from crowdgate.planning.decisions import check_decisions, require_known_decision
 from crowdgate.planning.destinations import refuse_taken_destination
 from crowdgate.planning.gate_verdicts import any_withholds, judge_static
 from crowdgate.planning.open_ledger import OpenedLedger
+from crowdgate.planning.outside_state import OutsideState
 from crowdgate.planning.plan import bundle_of, plan_release
-from crowdgate.planning.published_places import destinations_of, refuse_leftovers
+from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
 from crowdgate.policy.policy import parse_slot, release_id, version_of
 from crowdgate.publish import publisher
@@ -117,7 +118,7 @@ def prepare(request: Request) -> Run | Result:
     refuse_taken_destination(bundle, request.to, ledger.path)
     ledger.admit([root], request.anchors)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
-    roots = [root, *destinations_of(ledger, [bundle.root])]
+    roots = [root, *OutsideState(bundle.root).destinations(ledger)]
     require_known_decisions(bundle.root, bundle.contract, ledger)
     entry = ledger.entry(name)
     if entry is not None and not entry.lease:

@@ -90,8 +90,9 @@ _NOT_READ = TableCheck(None)
 class PolicyCheck:
     """A policy whose files are valid.
 
-    `allowed` is False when a static gate fails, a blocking gate can't pass, or the ledger, if readable, would refuse
-    the next release or lead to a gate that withholds it (`refused` gives the reason). `left` is the budget left and the
+    `allowed` is False when a static gate fails, a blocking gate can't pass, the policy's public register can't be read
+    (`unread_register` gives the reason), or the ledger, if readable, would refuse the next release or lead to a gate
+    that withholds it (`refused` gives the reason). `left` is the budget left and the
     number of releases it allows. `unreplayed` is the reason why gates were not judged on all of the last releases
     (None: they were, or there are none). `table` says what was read of the table. `unheld` is the reason why the
     decisions on collection were not compared with the ledger (None: they were). `warnings` change no outcome. `chances`
@@ -113,6 +114,7 @@ class PolicyCheck:
     table: TableCheck = _NOT_READ
     warnings: tuple[PolicyWarning, ...] = ()
     chances: Chances = field(kw_only=True)
+    unread_register: str | None = None
 
     @property
     def decided(self) -> list[DecidedGate]:
@@ -138,6 +140,7 @@ class PolicyCheck:
             "informed": self.informed,
             "decisions_not_held": self.unheld,
             "ledger_refuses": self.refused,
+            "register_unread": self.unread_register,
             "left": self.left.to_json(),
             "releases_not_replayed": self.unreplayed,
             "table": {"read": self.table.read, "not_read_because": self.table.absent},
@@ -204,7 +207,8 @@ def check(policy: Path, day: str | None = None, *, header: bool = True) -> Polic
     )
     told, unreplayed = _history(plan, opened, stands.ended)
     notes = [replace(note, history=told.get(note.gate)) for note in notes]
-    allowed = not any_withholds(verdicts) and not hopeless and stands.refused is None
+    unread = beforehand.register_fault
+    allowed = not any_withholds(verdicts) and not hopeless and stands.refused is None and unread is None
     said = (allowed, stands.informed, held.why_not, stands.refused, stands.left, unreplayed)
     judged = tuple(
         policy_warnings(
@@ -212,8 +216,9 @@ def check(policy: Path, day: str | None = None, *, header: bool = True) -> Polic
         )
     )
     return PolicyCheck(
-        policy, plan, tuple(verdicts), tuple(notes), *said, table, judged, chances=chances(beforehand, stands, day)
-    )
+        policy, plan, tuple(verdicts), tuple(notes), *said, table, judged, chances=chances(beforehand, stands, day),
+        unread_register=unread,
+    )  # fmt: skip
 
 
 def _release_with_other_files(plan: Plan, opened: OpenedLedger, found: LedgerStatus) -> str | None:

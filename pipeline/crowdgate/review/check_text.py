@@ -39,6 +39,8 @@ def check_lines(found: PolicyCheck) -> Iterator[str]:
 def _rows(found: PolicyCheck) -> Iterator[Row]:
     if found.refused is not None:
         yield "Refused", found.refused
+    if found.unread_register is not None:
+        yield "Refused", f"its public register can't be read, so no release is made: {found.unread_register}"
     yield from _gates_that_fail(found)
     (label, cost), *others = cost_rows(found.plan, found.left)
     yield label, f"{cost}{_unused_text(found)}"

@@ -248,6 +248,8 @@ def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:
     stops = checked.left.stops
     if checked.refused is not None and not (stops and stops.rule in [found.rule for found in withheld]):
         said.append((("spec", "budget"), f"its ledger refuses it: {checked.refused}"))
+    if checked.unread_register is not None:
+        said.append((("spec", "register"), f"its public register can't be read: {checked.unread_register}"))
     if not said and not checked.allowed:
         said.append((("spec", "gates"), "a gate that blocks can't pass"))
     for at, words in said:

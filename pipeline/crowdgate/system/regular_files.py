@@ -49,7 +49,7 @@ def is_absent(path: Path) -> bool:
 
 
 @contextmanager
-def plain_file(path: Path) -> Iterator[BufferedReader]:
+def plain_file(path: Path | str) -> Iterator[BufferedReader]:
     """Open the regular file at `path`, following links, without waiting for a writer.
 
     Raises OSError, also for other kinds of files, with their description as `strerror`.
@@ -71,7 +71,7 @@ def read_bounded(file: BufferedReader, most: int) -> bytes:
     return data
 
 
-def read_plain(path: Path, most: int) -> bytes:
+def read_plain(path: Path | str, most: int) -> bytes:
     """Return all bytes of the regular file at `path`. Raises OSError for another kind of file, or one of more than
     `most` bytes.
     """

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from crowdgate.candidate import AuditQuestion
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.journal_rules import RESTORED
 from crowdgate.ledger.ledger import Ledger, State
+from crowdgate.ledger.transitions import RESTORED
 from crowdgate.manifest import GateFields, Manifest
 
 

@@ -131,7 +131,7 @@ class NextRelease:
     """The facts about the next release before it is made.
 
     These are public facts with the recorded audits, the public register (None: the policy names none, or its table is
-    unreadable here), and past runs (None: unknown).
+    unreadable here, which `register_fault` says), and past runs (None: unknown).
     """
 
     plan: Plan
@@ -139,6 +139,7 @@ class NextRelease:
     register: Register | None
     past: Sequence[PastRun] | None
     counts: ByCounts
+    register_fault: str | None = None
 
     def reach(self, rule: GateRule, measure: Measure) -> GateReach:
         """Return the reach of a gate from the next release on: it can't fail, can't pass, or is open."""
@@ -162,9 +163,9 @@ def next_release(
     plan: Plan, opened: OpenedLedger, standing: LedgerStatus, counts: ByCounts = lambda *_: None
 ) -> NextRelease:
     """Return the facts about the next release of a policy with this status in its ledger."""
-    register = None if plan.bundle.register is None else _register(plan)
+    register, fault = (None, None) if plan.bundle.register is None else _register(plan)
     static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
-    return NextRelease(plan, static, register, past_runs(plan, opened), counts)
+    return NextRelease(plan, static, register, past_runs(plan, opened), counts, fault)
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
@@ -172,7 +173,8 @@ def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
     hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
     gates = tuple(_gate(found, *each, day) for each in told)
-    return Chances(gates, standing.refused is not None, _holds(found, gates))
+    refused = standing.refused is not None or found.register_fault is not None
+    return Chances(gates, refused, _holds(found, gates))
 
 
 def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[str, ...]:
@@ -239,8 +241,8 @@ def odds_text(odds: PassProbability) -> str:
     return value if low == high else f"{value} ({low} to {high})"
 
 
-def _register(plan: Plan) -> Register | None:
-    """Return the public register of a policy, counted at its levels; None if its table is unreadable here."""
-    from crowdgate.planning.register_counts import register_if_readable
+def _register(plan: Plan) -> tuple[Register | None, str | None]:
+    """Return the public register of a policy, counted at its levels, and the reason if its table is unreadable here."""
+    from crowdgate.planning.register_counts import register_or_fault
 
-    return register_if_readable(plan)
+    return register_or_fault(plan)
