@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     for folder in ("policies", "data_contracts"):
-        left_out = shutil.ignore_patterns("*.parquet", "*.py", "*.md", "schema", "__pycache__")
+        left_out = shutil.ignore_patterns("*.py", "*.md", "schema", "__pycache__")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left_out)
     return tmp_path
 
