@@ -12,15 +12,9 @@ import yaml
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
 from crowdgate.verification.release import verify
-from tests.workshop import crowdgate, without_engine
+from tests.workshop import crowdgate
 
 POPULATION = "us-cps-1994-95"
-
-
-@pytest.fixture(autouse=True)
-def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace Great Expectations, which the demo in the README test runs; here it only takes time."""
-    without_engine(monkeypatch)
 
 
 @pytest.fixture

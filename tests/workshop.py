@@ -2,17 +2,14 @@
 
 import csv
 from collections.abc import Iterable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from crowdgate.ledger import ledger
-from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
 from crowdgate_flows.command import main
 
@@ -205,11 +202,6 @@ def crowdgate(*arguments: object) -> int:
     finally:
         sys.argv = before
     return 0
-
-
-def without_engine(patch: pytest.MonkeyPatch) -> None:
-    """Rules that a contract states for Great Expectations stay unanswered: it takes four seconds to import."""
-    patch.setattr(job, "engine", lambda _: nullcontext(lambda _: {}))
 
 
 def verified(folder: Path, ledger: str | None = None) -> dict[str, Any]:

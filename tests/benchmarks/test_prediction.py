@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from tests.benchmarks.prediction import OTHER, Compared, released
-from tests.workshop import without_engine
 
 FOUR = {name: OTHER[name] for name in ("age", "hispanic_origin", "occupation", "tax_filer")}
 
@@ -18,7 +17,7 @@ def holds(found: Compared) -> bool:
 @pytest.mark.thorough
 @pytest.mark.statistical
 def test_joint_figures_are_within_a_quarter_where_independence_is_off_by_2(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """1,092 people are alone by four attributes, of which all pairs are released. OpenDP's noise can't be seeded.
 
@@ -27,7 +26,6 @@ def test_joint_figures_are_within_a_quarter_where_independence_is_off_by_2(
     degrees of freedom, far fewer by the Normal law. Power: independence taken for the joint figures, which is what a
     fit that forgets its pairs comes to, has the factor 2.11 in every release, and fails with probability 1.
     """
-    without_engine(monkeypatch)
     found = released(FOUR, tmp_path_factory.mktemp("pairs")).compared(tuple(FOUR))
     assert found.true == 1092
     assert holds(found), found

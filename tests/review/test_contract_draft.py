@@ -15,6 +15,7 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.check import check
+from crowdgate.review.table_check import check_table
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_sources import MOST_DRAFTED, read_draft_source
 from crowdgate.sources.table_header import CellType
@@ -232,3 +233,69 @@ def test_of_5000_columns_the_needed_ones_are_drafted(tmp_path: Path) -> None:
     assert drafted(source, columns=("c7", "c4999")).count("- {name: c") == 2
     with pytest.raises(ConfigurationError, match="no column 'c5000'"):
         drafted(source, columns=("c5000",))
+
+
+ADULT = (
+    "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
+    "capital-loss,hours-per-week,native-country,income-per-year"
+)
+ACS = (
+    "PUMA,AGEP,SEX,MSP,HISP,RAC1P,NOC,NPF,HOUSING_TYPE,OWN_RENT,DENSITY,INDP,INDP_CAT,EDU,PINCP,PINCP_DECILE,POVPIP,"
+    "DVET,DREM,DPHY,DEYE,DEAR,PWGTP,WGTP"
+)
+EACH_VALUE = '["CHANGE (each value that can be, or from and to for numbers and days)"]'
+RANGE = 'from: "CHANGE (the least number that can be)", to: "CHANGE (the greatest number that can be)"'
+PUBLIC = '"CHANGE (where all values are public, other than the table)"'
+TABLES: dict[str, tuple[str | None, dict[str, str]]] = {
+    # the header line (None: the bundled Parquet), and the domain of each column that is to be published
+    "adult": (
+        ADULT,
+        {
+            "age": "",
+            "education": "[Bachelors, HS-grad, 11th, Masters]",
+            "marital-status": "[Never-married, Divorced, Married-civ-spouse, Separated, Widowed]",
+            "race": "[White, Black, Asian-Pac-Islander, Amer-Indian-Eskimo, Other]",
+            "sex": "[Female, Male]",
+            "native-country": "[United-States, Mexico, Cuba]",
+            "income-per-year": '["<=50K", ">50K"]',
+        },
+    ),
+    "acs": (
+        ACS,
+        {
+            "SEX": "['1', '2'], labels: {1: Male, 2: Female}",
+            "RAC1P": "['1', '2', '3', '4', '5', '6', '7', '8', '9']",
+            "EDU": "['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12'], missing: [N]",
+            "DVET": "['0', '1', '2', '3', '4', '5', '6'], missing: [N]",
+            "DREM": "['1', '2'], missing: [N]",
+        },
+    ),
+    "census": (
+        None,
+        {"age": "", "sex": "[Female, Male]", "race": "[Black, Other, White]", "wage_per_hour": "from: 0, to: 9999"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_real_table_is_described_with_at_most_fifteen_lines_edited(name: str, tmp_path: Path) -> None:
+    header, domains = TABLES[name]
+    source = tmp_path / f"{name}.csv"
+    source.write_text(f"{header}\n", encoding="utf-8")
+    if header is None:
+        source = Path(__file__).parents[2] / "data_contracts" / "census_income.parquet"
+    found = read_draft_source(source, tmp_path)
+    domains = {each: value for each, value in domains.items() if each in {column.name for column in found.columns}}
+    draft = draft_contract(found, name, tuple(domains))
+    lines, column = draft.splitlines(), ""
+    for at, line in enumerate(lines):
+        column = line.partition("name: ")[2].partition(",")[0].partition("  ")[0].strip('"') or column
+        text = line.replace(RANGE, domains.get(column, "")).replace(EACH_VALUE, domains.get(column, ""))
+        lines[at] = text.replace(PUBLIC, "codebook")
+    text = decided("\n".join(lines) + "\n")
+    edited = sum(old != new for old, new in zip(draft.splitlines(), text.splitlines(), strict=True))
+    assert edited <= 15
+    assert problems_of(tmp_path, text) == []
+    contract = read_contract(tmp_path / "draft.yaml", KNOWN.servers)
+    assert [each.name for each in contract.attributes if each.releasable] == [*domains]
+    assert check_table(contract).read is not None

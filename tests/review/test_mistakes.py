@@ -223,6 +223,20 @@ def test_all_faults_of_a_file_that_is_no_yaml_come_at_once(workshop: Workshop) -
     assert [(each.line, each.column) for each in problems(workshop)] == [(8, 11), (11, 39), (28, 56), (28, 59)]
 
 
+def test_a_broken_line_of_servers_is_not_shown(workshop: Workshop) -> None:
+    """It may hold a password."""
+    workshop.edit(workshop.contract, "format: parquet}", "format: parquet, password: @secret}")
+    (remark,) = problems(workshop)
+    assert (remark.line, remark.message, remark.corrected) == (6, "document: a value that begins with @", None)
+    assert "secret" not in str(remark)
+
+
+@pytest.mark.parametrize("long", ["[" + "?, " * 300_000, "a: " + "[0-10)" * 100_000, "x: '" + " ? " * 300_000])
+def test_a_long_line_that_is_no_yaml_is_refused_soon(long: str, workshop: Workshop) -> None:
+    workshop.contract.write_text(f"kind: DataContract\n{long}\n", encoding="utf-8")
+    assert {each.code for each in problems(workshop)} >= {"CG107"}
+
+
 @pytest.mark.parametrize(
     ("text", "number", "whole"),
     [

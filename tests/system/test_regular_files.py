@@ -38,6 +38,7 @@ OWN = {
     "review/lint/codes.py": "a bundled page",
     "releases/working_copy.py": "the bundled budgets, as they were just copied",
     "review/templates/new_policy.py": "a new file that is written",
+    "review/templates/draft_sources.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
     "ledger/private.py": "the private folder",
     "ledger/position.py": "the modules of the rules, of which it takes the digest",

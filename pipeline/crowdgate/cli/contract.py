@@ -7,7 +7,6 @@ import typer
 
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
-from crowdgate.errors import EnvironmentFault
 from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
 app = typer.Typer(
@@ -49,7 +48,7 @@ def draft(
     What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name.
     """
     from crowdgate.review.templates.contract_draft import draft_contract
-    from crowdgate.review.templates.draft_sources import read_draft_source
+    from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
     found = read_draft_source(source.resolve(), place, _names(columns))
@@ -57,11 +56,7 @@ def draft(
     if to is None:
         typer.echo(text, nl=False)
         return
-    try:
-        with to.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise EnvironmentFault(f"{to} can't be written: {error.strerror}") from None
+    write_draft(to, text)
     typer.echo(f"written: {to}; next: crowdgate check {to}")
 
 

@@ -17,7 +17,7 @@ from crowdgate.limits import MOST_PEOPLE
 from crowdgate.releases.release import release as run_release
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES
 from crowdgate.releases.working_copy import init as make_workspace
-from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
+from crowdgate.system.extras import RELEASE, need
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the working copy.")]
 
@@ -85,7 +85,6 @@ def demo(
 ) -> None:
     """Release the bundled census data once: make a working copy (unless it is there), then publish from it."""
     need(RELEASE, "demo")
-    need(EXPECTATIONS, "demo")
     root, policy = folder.resolve(), DEMO_TABLES if tables else DEMO_POLICY
     if not (root / DEMO_POLICY).is_file():
         root = make_workspace(folder, "demo")

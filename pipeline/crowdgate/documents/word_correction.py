@@ -86,8 +86,8 @@ class CorrectableText:
         """Return the line of an item with `text` in place of its value; None if the value is not on one line."""
         return self._put(self._item_nodes(at)[2], text)
 
-    def with_decimal_point(self, at: At, digits: str) -> str | None:
-        """Return the line of an item with its number and the `digits` after a comma as one decimal number; None if the
+    def with_decimal_point(self, at: At, digits: str, point: str = ".") -> str | None:
+        """Return the line of an item with `point` in place of the comma between its number and `digits`; None if the
         digits do not follow.
         """
         value = self._item_nodes(at)[2]
@@ -96,7 +96,7 @@ class CorrectableText:
         rest = line[value.end_mark.column :] if raw else ""
         if not rest.startswith(f",{digits}"):
             return None
-        return line[: value.end_mark.column] + f".{digits}" + rest[len(digits) + 1 :]
+        return line[: value.end_mark.column] + f"{point}{digits}" + rest[len(digits) + 1 :]
 
     def as_list(self, at: At) -> str | None:
         """Return the line of an item with its single word as a one-word list; None if its value is no word."""

@@ -5,11 +5,15 @@ are found in the same round.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import yaml
+
+from crowdgate.documents.word_correction import LONGEST_LINE
+from crowdgate.limits import MOST_NODES
 
 MOST_MENDED = 20
 """The greatest number of faults of a file that are looked for in one round."""
@@ -49,10 +53,17 @@ def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
         if fault is None:
             return sorted(found, key=_place), error
         original = originals[fault.line]
-        found.append(replace(fault, column=_original_column(original, lines[fault.line], fault.column)))
+        column = _original_column(original, lines[fault.line], fault.column)
+        found.append(replace(fault, column=column, certain=fault.certain and not _in_servers(originals, fault.line)))
         end = lines[fault.line][len(lines[fault.line].rstrip("\r\n")) :]
         lines[fault.line] = fault.mended + end
     return sorted(found, key=_place), None
+
+
+def _in_servers(lines: Sequence[str], at: int) -> bool:
+    """Return whether a line belongs to the servers of a contract, whose lines may hold a password and are not shown."""
+    section = next((line for line in reversed(lines[: at + 1]) if line[:1].isalpha()), "")
+    return section.startswith("servers")
 
 
 def _place(fault: YamlFault) -> tuple[int, int]:
@@ -69,7 +80,7 @@ def _original_column(original: str, mended: str, column: int) -> int:
 
 def _first_error(text: str) -> Any:
     try:
-        for _ in yaml.parse(text, Loader=yaml.CSafeLoader):
+        for _ in islice(yaml.parse(text, Loader=yaml.CSafeLoader), 2 * MOST_NODES):
             pass
     except yaml.MarkedYAMLError as error:
         return error
@@ -82,7 +93,7 @@ def _cause(lines: list[str], error: Any) -> YamlFault | None:
     """Return the cause of an error, in the line where it was noticed or where the list or mapping around it begins."""
     marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
     for mark in marks:
-        if mark.line < len(lines):
+        if mark.line < len(lines) and len(lines[mark.line]) <= LONGEST_LINE:
             line = lines[mark.line].rstrip("\r\n")
             for cause in _CAUSES:
                 fault = cause(mark.line, line, mark.column, str(error.problem))

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from crowdgate.documents.word_correction import LONGEST_LINE, CorrectableText
+from crowdgate.documents.word_correction import CorrectableText
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
 from crowdgate.system.regular_files import read_plain
@@ -169,7 +169,7 @@ class _YamlReader:
 
         found, rest = yaml_faults(text)
         for fault in found:
-            line = fault.mended if fault.certain and len(fault.mended) <= LONGEST_LINE else None
+            line = fault.mended if fault.certain else None
             self.problems.append(
                 Problem(
                     str(self.path), fault.line + 1, "document", fault.found, fault.expected, code=Code.NO_YAML,

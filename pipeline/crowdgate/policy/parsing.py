@@ -100,6 +100,8 @@ def _split_number(document: Document, at: Location) -> tuple[str, str | None] | 
         return None
     line = document.text.with_decimal_point((*at[:-1], before[-1]), digits)
     number = around[before[-1]]
+    if len(digits) == 3 and before[-1] in WHOLE:
+        return f"no comma: {number}{digits}", document.text.with_decimal_point((*at[:-1], before[-1]), digits, point="")
     if len(digits) == 3:
         return f"{number}{digits}, or {number}.{digits} if the comma is a decimal one", None
     return f"a decimal point: {number}.{digits}", line

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import Code, ConfigurationError, FileFault, Problem
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
 from crowdgate.sources.parquet_schema import parquet_header
@@ -54,6 +54,15 @@ def read_draft_source(path: Path, folder: Path, columns: Sequence[str] | None = 
     if len(kept) > MOST_DRAFTED:
         raise _fault(path, f"more than {MOST_DRAFTED} columns", "--columns with those that the contract needs")
     return DraftSource(found.read, found.path, found.format, kept, found.settings)
+
+
+def write_draft(path: Path, text: str) -> None:
+    """Write a draft into a new file. Raises EnvironmentFault if it exists or can't be written."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise EnvironmentFault(f"{path} can't be written: {error.strerror}") from None
 
 
 def _fault(path: Path, found: str, expected: str) -> ConfigurationError:
