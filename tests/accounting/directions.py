@@ -752,7 +752,6 @@ ELSEWHERE = {
     "accounting.renyi_parts.opaque_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.pair_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
     "accounting.renyi_parts.zcdp_cost": "tests/accounting/test_renyi_parts.py, in 60 digits",
-    "accounting.series.ReleaseSeries.delta": "tests/accounting/test_series.py, by sums over all outcomes",
     "accounting.membership.true_positive_lines": "tests/accounting/test_membership_lines.py, by enumeration",
     "guarantee.Guarantee.points": "stated points; tests/kinds/test_shares.py",
     "guarantee.replace_one_guarantee": "the smaller of two forms; tests/test_guarantee.py",
@@ -798,6 +797,8 @@ ELSEWHERE = {
 """Public functions without a side, and where they are tested."""
 
 ESTIMATES = {
+    "risk.class_sizes": "tests/risk/test_drawn_groups.py",
+    "risk.drawn_groups": "tests/risk/test_drawn_groups.py",
     "risk.approximations": "tests/risk/test_koot.py",
     "risk.anonymity_sets": "tests/risk/test_anonymity_sets.py",
     "risk.bins": "tests/risk/test_singletons.py",

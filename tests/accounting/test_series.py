@@ -7,10 +7,10 @@ from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw, least_epsilon
-from crowdgate.accounting.series import ReleaseSeries
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import greatest_rho
 from tests.accounting import joint_truth
+from tests.accounting.release_series import ReleaseSeries
 
 DELTA = 1e-8
 RHO = tables_budget("0.3", "1e-10", "gaussian").spend

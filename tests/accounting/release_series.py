@@ -1,4 +1,4 @@
-"""The joint cost of a series: releases of one law whose number and parameters are fixed before the first.
+"""An oracle for the filter: the joint cost of releases of one law, whose number and parameters are fixed beforehand.
 
 Each release is dominated by one pair: that of its curve, with the supremum over sizes of classes at each epsilon
 (`joint`), which may differ from release to release. The product of these pairs dominates the series, whatever its
