@@ -55,7 +55,7 @@ WRONG: list[tuple[Code, str, str, str]] = [
     (Code.TABLE, "data_contracts/ward.csv", "north,5", "north,five"),
     (Code.DESTINATION, POLICY, "to: releases", "to: ../releases"),
     (Code.DESTINATION, POLICY, "to: releases", "to: ledger"),
-    (Code.UNDECIDED, CONTRACT, "value: clinic-patients", "value: CHANGE (whose budget pays)"),
+    (Code.UNDECIDED, CONTRACT, "rowsAtMost, value: 1000", "rowsAtMost, value: CHANGE (a bound)"),
     (Code.HEADER, CONTRACT, "      - name: note", "      - name: notes"),
     (Code.NOT_PUBLIC, POLICY, "  publish:", "  audit: {trials: 100}\n  publish:"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from crowdgate.documents.word_correction import is_misspelling
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, FileFault, Problem, nearest
 from crowdgate.sources import SOURCES
@@ -51,7 +52,8 @@ def check_table(contract: Contract) -> TableCheck:
 def _absence(contract: Contract, error: OSError) -> str:
     folder = contract.server.path.parent
     try:
-        meant = nearest(contract.server.path.name, sorted(os.listdir(folder)))
+        name = contract.server.path.name
+        meant = next((each for each in sorted(os.listdir(folder)) if is_misspelling(name, each)), None)
     except OSError:
         meant = None
     return f"{error.strerror or 'unreadable'}{'' if meant is None else f'; there is {meant}'}"

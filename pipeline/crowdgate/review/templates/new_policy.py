@@ -103,7 +103,7 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
         written.append(_write(policy, wanted.template, values))
         refused = list(_refused_values([rule for rule, _ in plan_policy(policy).gates]))
         written.append(_write(cases, "cases", values | {"file": file, "refused": refused}))
-        return NewPolicy((policy, cases, *paid), check(policy))
+        return NewPolicy((policy, cases, *paid), check(policy, header=False))
     except BaseException:
         for path in written:
             path.unlink()
