@@ -27,7 +27,7 @@ deployments:
     description: Yearly public-use file. The slot is the day the run was scheduled for.
     entrypoint: flows.release.release
     parameters:
-      policy: policies/census_income.yaml
+      policy: policies/clinic.yaml
     schedules:
       - cron: "0 6 1 3 *"
         timezone: UTC
@@ -108,10 +108,19 @@ def test_changes_are_shown_and_only_written_when_asked(old: Workshop) -> None:
 
 def test_upgraded_deployments_are_those_that_this_version_writes(old: Workshop, tmp_path: Path) -> None:
     assert say("upgrade", "--write").code == 0
-    now = deployments(bundled("schedules") / "prefect.yaml")[:1]
+    digest = plan_policy(old.policy).bundle.digest
+    now = bound(digest)
     assert deployments(old.root / "schedules" / "prefect.yaml") == now
-    (tmp_path / "second.yaml").write_text(changed_text(SECOND, schedule_changes(second(tmp_path))))
+    changes = schedule_changes(second(tmp_path), {"policies/clinic.yaml": digest}.get)
+    (tmp_path / "second.yaml").write_text(changed_text(SECOND, changes))
     assert deployments(tmp_path / "second.yaml") == now
+
+
+def bound(digest: str) -> list[dict[str, Any]]:
+    """The bundled deployment of a release, for another policy, and bound to files with this digest."""
+    (found, *_) = deployments(bundled("schedules") / "prefect.yaml")
+    own = {"policy": "policies/clinic.yaml", "policy_digest": digest}
+    return [found | {"parameters": found["parameters"] | own}]
 
 
 def second(folder: Path) -> Path:
@@ -180,9 +189,8 @@ def test_schedules_of_both_forms_are_not_merged(old: Workshop) -> None:
     (old.root / "schedules" / "prefect.yaml").write_text(SECOND)
     assert say("upgrade", "--write").code == 0
     assert (old.root / "flows" / "prefect.yaml").read_text() == FIRST
-    assert (
-        deployments(old.root / "schedules" / "prefect.yaml") == deployments(bundled("schedules") / "prefect.yaml")[:1]
-    )
+    digest = plan_policy(old.policy).bundle.digest
+    assert deployments(old.root / "schedules" / "prefect.yaml") == bound(digest)
 
 
 def test_a_file_that_was_changed_in_the_meantime_is_not_replaced(old: Workshop) -> None:

@@ -116,7 +116,7 @@ def test_a_header_becomes_a_contract_that_check_allows(workshop: Workshop, capsy
         ),
     ).replace("value: people}", "value: clinic-patients}")
     workshop.contract.write_text(text, encoding="utf-8")
-    workshop.edit(workshop.policy, "    - {measure: expected_singletons, at_most: 1, over: [ward]}\n", "")
+    workshop.edit(workshop.policy, "    - {measure: expected_singletons, at_most: 4, over: [ward]}\n", "")
     assert check(workshop.policy).allowed
 
 

@@ -23,6 +23,7 @@ BOUND = "pso_bound, at_most: 0.02", "pso_bound, at_most: 0.4"
 USELESS = "pso_bound, at_most: 0.4", "pso_bound, at_most: 1"
 RICH = "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"
 PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
+EFFECTIVE = "    - {measure: effective_rows, at_least: 40000}\n"
 SINGLETONS = "    - {measure: singletons, at_most: 500, charge: {share: 0.05}}\n"
 
 
@@ -239,6 +240,7 @@ EDGES = {
 def test_what_is_just_within_its_bound_is_not_warned_of(edge: str, copy: Copy) -> None:
     copy.edit(BUDGET, *RICH)
     copy.edit(BUDGET, "people: 300000", "people: 10000" if "people" in edge else "people: 300000")
+    copy.edit(POLICY, EFFECTIVE, "")
     for old, new in [LIMITS, LOOSE, BOUND, *EDGES[edge]]:
         copy.edit(POLICY, old, new)
     assert check(copy.root / POLICY).warnings == ()
@@ -269,12 +271,12 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
     policy = copy.root / POLICY
     assert crowdgate("check", policy) == 0
     (said,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  Warning")]
-    assert said.startswith(f"  Warning         CG209 {policy}:16:5: k 81 is more than twice 40")
+    assert said.startswith(f"  Warning         CG209 {policy}:21:5: k 81 is more than twice 40")
     assert crowdgate("check", policy, "--strict", "--json") == 3
     (found,) = json.loads(capsys.readouterr().out)["policies"]
     (warning,) = found["warnings"]
     assert found["allowed"]
-    assert [warning[key] for key in ("code", "file", "line", "column")] == ["CG209", str(policy), 16, 5]
+    assert [warning[key] for key in ("code", "file", "line", "column")] == ["CG209", str(policy), 21, 5]
     copy.edit(POLICY, "k: 81", "k: least")
     assert crowdgate("check", policy, "--strict") == 0
 
@@ -317,7 +319,7 @@ def test_a_waiver_that_has_expired_or_holds_for_long_is_told(expires: str, words
 
 @pytest.mark.parametrize(("missing", "codes"), [(1, ["CG206"]), (0, [])])
 def test_fewer_people_than_a_class_needs_release_no_row(missing: int, codes: list[str], copy: Copy) -> None:
-    for old in ("    - {measure: released_classes, at_least: 200}\n", SINGLETONS):
+    for old in ("    - {measure: released_classes, at_least: 200}\n", SINGLETONS, EFFECTIVE):
         copy.edit(POLICY, old, "")
     copy.edit(POLICY, "released_rows, at_least: 80000", "released_rows, at_least: 1")
     least = check(copy.root / POLICY).plan.protection.figures.least_class

@@ -48,7 +48,9 @@ COMMANDS = {
         "Withdraw a published release: its files are removed, a tombstone stays, and the privacy cost stays charged.",
     ),
     "schedule": CommandEntry(
-        "schedule", "Print a policy's deployment for Prefect, bound to the policy and to its files as they are now."
+        "schedule",
+        "Print a policy's deployment for `schedules/prefect.yaml`: bound to the policy and to its files as they are"
+        " now.",
     ),
     "check": CommandEntry(
         "check",

@@ -1,11 +1,12 @@
 """Deployments of earlier versions in a file of schedules, brought to the form that `crowdgate init` writes.
 
 Earlier forms named the flow `flows.release.release`, whose paths were relative to the folder of the worker, and let
-Prefect send statistics. Only such places of the text change: comments, schedules and other deployments stay.
+Prefect send statistics. They were bound to no files of a policy. Only such places of the text change: comments,
+schedules and other deployments stay.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from crowdgate.errors import ConfigurationError
 
 RENAMED = {"flows.release.release": "crowdgate_flows.release.release"}
 """Entry points of earlier versions, with those of the same flows now."""
-FLOWS = (*RENAMED, "crowdgate_flows.release.release", "crowdgate_flows.audit.audit")
+_AUDIT = "crowdgate_flows.audit.audit"
+FLOWS = (*RENAMED, *RENAMED.values(), _AUDIT)
 _WORKING_COPY = 'working_copy: ".."'
 _LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 _SILENT = 'DO_NOT_TRACK: "1"'
@@ -32,12 +34,16 @@ class TextChange(NamedTuple):
         return f"line {self.line}: {self.old} becomes {self.new}" if self.old else f"line {self.line}: adds {self.new}"
 
 
-def schedule_changes(path: Path) -> list[TextChange]:
+Bind = Callable[[str], str | None]
+"""A function that returns the digest of the files of a policy, by its path; None if they can't be read."""
+
+
+def schedule_changes(path: Path, bind: Bind = lambda _: None) -> list[TextChange]:
     """Return the changes that the deployments of a file need.
 
     Raises ConfigurationError for a file that can't be read, or whose form leaves no place for a change.
     """
-    return list(_changes(read_document(path)))
+    return list(_changes(read_document(path), bind))
 
 
 def changed_text(text: str, changes: Sequence[TextChange]) -> str:
@@ -52,11 +58,12 @@ def changed_text(text: str, changes: Sequence[TextChange]) -> str:
     return "".join(lines)
 
 
-def _changes(document: Document) -> Iterator[TextChange]:
+def _changes(document: Document, bind: Bind) -> Iterator[TextChange]:
     stated = document.data.get("deployments") if isinstance(document.data, dict) else None
     for number, each in enumerate(stated if isinstance(stated, list) else ()):
         if isinstance(each, dict) and each.get("entrypoint") in FLOWS:
             yield from _of_deployment(document, ("deployments", number), each)
+            yield from _binding(document, ("deployments", number), each, bind)
 
 
 def _of_deployment(document: Document, at: Location, deployment: Mapping[str, Any]) -> Iterator[TextChange]:
@@ -73,6 +80,16 @@ def _of_deployment(document: Document, at: Location, deployment: Mapping[str, An
         yield _added(document, deployment, at, ("work_pool", "job_variables"), f"env: {{{_SILENT}}}")
     elif "DO_NOT_TRACK" not in _mapping(variables["env"]):
         yield _added(document, deployment, at, ("work_pool", "job_variables", "env"), _SILENT)
+
+
+def _binding(document: Document, at: Location, deployment: Mapping[str, Any], bind: Bind) -> Iterator[TextChange]:
+    """Yield the change that binds a deployment which makes releases to its policy's files as they are now."""
+    stated = _mapping(deployment.get("parameters"))
+    if deployment["entrypoint"] == _AUDIT or "policy_digest" in stated:
+        return
+    digest = bind(str(stated.get("policy")))
+    if digest is not None:
+        yield _added(document, deployment, at, ("parameters",), f'policy_digest: "{digest}"')
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
 from crowdgate.limits import LARGEST_DOCUMENT
+from crowdgate.planning.plan import bundle_of
 from crowdgate.policy.files import budget_files, policy_files
 from crowdgate.policy.policy import API_VERSION
 from crowdgate.releases.schedule_upgrade import changed_text, schedule_changes
@@ -76,13 +77,21 @@ def _schedules(home: Path) -> Iterator[FileUpgrade]:
 
 def _upgraded(home: Path, file: Path) -> FileUpgrade | None:
     before = _bytes(home / file)  # first: `write_upgrades` compares it
-    changes = [] if before is None else schedule_changes(home / file)
+    changes = [] if before is None else schedule_changes(home / file, lambda policy: _digest(home / policy))
     if before is None or not changes:
         return None
     moved = None if file == SCHEDULES else file
     first = [] if moved is None else [f"moved from {moved}, as paths are relative to its folder"]
     after = changed_text(before.decode("utf-8-sig"), changes).encode()
     return FileUpgrade(SCHEDULES, (*first, *map(str, changes)), before, after, moved)
+
+
+def _digest(policy: Path) -> str | None:
+    """Return the digest of a policy's files; None if they can't be read."""
+    try:
+        return bundle_of(policy).digest
+    except ConfigurationError:
+        return None
 
 
 def _schemas(home: Path) -> Iterator[FileUpgrade]:

@@ -71,11 +71,16 @@ def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
 
 
 def _open_gates(found: PolicyCheck) -> Iterator[Row]:
-    """Yield a row with the probability of publication, then a row for every gate that can pass and fail."""
+    """Yield a row with the probability of publication, then rows for the gates that can pass and fail: one with the
+    names of all gates of the same probability and reason, if there are several."""
     yield "Publication", found.chances.publication()
+    told = dict[str, list[str]]()
     for each in found.decided:
         if each.state is GateState.COULD_FAIL:
-            yield "Could fail", f"{each.note.gate}: {each.reason.removesuffix(f' ({UNREAD})')}"
+            told.setdefault(each.reason.removesuffix(f" ({UNREAD})"), []).append(each.note.gate)
+    for reason, gates in told.items():
+        names = gates if len(gates) == 1 else [_name(gate, found) for gate in gates]
+        yield "Could fail", f"{', '.join(names)}: {reason}"
 
 
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
