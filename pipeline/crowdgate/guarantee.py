@@ -6,8 +6,10 @@ replaced by other ones (replace-one). Numbers for one relation or unit say nothi
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal, get_args
 
 from crowdgate.accounting.numbers import Number, down, epsilon_of, exact, probability, raised, up, whole
@@ -32,19 +34,46 @@ class Part:
         _check_numbers(self.epsilon, self.delta)
 
 
+Point = tuple[Fraction, Fraction]
+"""Epsilon and delta."""
+
+
 @dataclass(frozen=True)
 class JointCost:
-    """The joint cost of a release whose parts were planned together: points (epsilon, delta) of its curve, one of that
-    for a unit replaced by another, the name of each part's law, and further points for a replaced unit."""
+    """The joint cost of a release whose parts were planned together: points (epsilon, delta) of its curve, the name of
+    each part's law, and a function that returns points for a unit replaced by another, which not every command needs.
+    """
 
-    curve: tuple[tuple[Fraction, Fraction], ...]
-    replaced: tuple[Fraction, Fraction]
+    curve: tuple[Point, ...]
     laws: tuple[tuple[str, str], ...] = ()
-    replacements: tuple[tuple[Fraction, Fraction], ...] = ()
+    of_replaced: Callable[[], tuple[Point, ...]] = field(kw_only=True, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        for point in (*self.curve, self.replaced, *self.replacements):
+        for point in self.curve:
             _check_numbers(*point)
+
+    @classmethod
+    def stated(
+        cls, curve: tuple[Point, ...], laws: tuple[tuple[str, str], ...], replaced: tuple[Point, ...]
+    ) -> "JointCost":
+        """Return a joint cost with known points for a replaced unit. Raises ValueError for numbers that are none."""
+        for point in replaced:
+            _check_numbers(*point)
+        return cls(curve, laws, of_replaced=lambda: replaced)
+
+    @property
+    def replaced(self) -> Point:
+        """A point for a unit replaced by another."""
+        return self._replacements[0]
+
+    @property
+    def replacements(self) -> tuple[Point, ...]:
+        """Further points for a unit replaced by another."""
+        return self._replacements[1:]
+
+    @cached_property
+    def _replacements(self) -> tuple[Point, ...]:
+        return self.of_replaced()
 
 
 @dataclass(frozen=True)

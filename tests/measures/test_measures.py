@@ -462,7 +462,7 @@ def test_the_bound_on_membership_claims_is_that_of_the_best_point_of_a_joint_cos
     """A small epsilon at a large delta, below the recall, is the best of three; earlier releases count twice."""
     points = [(Fraction(2), Fraction(1, 10**6)), (Fraction(1), Fraction(1, 10**4)), (Fraction(1, 2), Fraction(1, 100))]
     facts = static(people=1000, spent=("3", "2e-6"))
-    cost = JointCost((points[0],), points[0], (), tuple(points[1:]))
+    cost = JointCost.stated((points[0],), (), tuple(points))
     facts = replace(facts, guarantee=replace(facts.guarantee, joint=cost))
     given = {"with": {"skew": "240", "recall": "0.1"}}
     found = of_static("membership_precision_bound", facts, **given)

@@ -352,9 +352,9 @@ class GuaranteeFields(ManifestFields):
         stated = self.joint
         joint = None
         if stated is not None:
-            first, *others = _points((stated.replaced, *(stated.replacements or ())))
+            replaced = _points((stated.replaced, *(stated.replacements or ())))
             laws = tuple((each.part, each.law) for each in stated.laws)
-            joint = JointCost(_points(stated.curve), first, laws, tuple(others))
+            joint = JointCost.stated(_points(stated.curve), laws, replaced)
         return Guarantee(self.epsilon, self.delta, self.relation, self.unit, parts, joint)
 
 

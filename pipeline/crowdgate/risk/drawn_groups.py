@@ -12,6 +12,7 @@ person is drawn exactly once in only 1 of e draws.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,6 +84,7 @@ def share_in_sets_up_to(classes: ClassSizes, people: int, most: int) -> float:
     return min(1.0, math.fsum(inside * _few_others(classes.sizes - 1, total - 1, people - 1, most - 1)))
 
 
+@lru_cache(maxsize=64)
 def most_singletons(classes: ClassSizes, least: int, most: int) -> float:
     """Return the greatest expected number of unique people in a group of `least` to `most` people, at most all people
     of the table: a value that some group has, and that none exceeds by more than the share NEAR.

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import MOST_ROWS, JointLaw, replaced
-from crowdgate.accounting.joint_points import stated_points, stated_replacements, target_delta
+from crowdgate.accounting.joint_points import Point, stated_points, stated_replacements, target_delta
 from crowdgate.accounting.noise_laws import NoiseLaw
 from crowdgate.accounting.numbers import down, up
 from crowdgate.accounting.safe_k import least_k
@@ -69,8 +69,11 @@ class RowsLaw:
         """Return the joint cost that a release states at class size k: points of its curve for its total, and the laws
         of its parts, by name."""
         curve = stated_points(self.law(k).delta, epsilon, delta)
-        first, *others = stated_replacements(self.replaced(k), delta, group(epsilon, delta, 2))
-        return JointCost(curve, first, tuple(part_names(self, parts).items()), tuple(others))
+        names = tuple(part_names(self, parts).items())
+        return JointCost(curve, names, of_replaced=partial(self._replacements, k, epsilon, delta))
+
+    def _replacements(self, k: int, epsilon: Fraction, delta: Fraction) -> tuple[Point, ...]:
+        return stated_replacements(self.replaced(k), delta, group(epsilon, delta, 2))
 
     def replaced(self, k: int) -> Callable[[float], float]:
         """Return the curve of delta at class size k, for a unit that is replaced by another."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import part_laws
 from crowdgate.accounting.joint import GREATEST_EPSILON
-from crowdgate.accounting.joint_points import stated_points, stated_replacements, target_delta
+from crowdgate.accounting.joint_points import Point, stated_points, stated_replacements, target_delta
 from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector, greatest_factor
 from crowdgate.accounting.numbers import down, up
 from crowdgate.guarantee import JointCost, group
@@ -47,8 +48,11 @@ class TablesLaw:
     def cost(self, epsilon: Fraction, delta: Fraction) -> JointCost:
         """Return the joint cost that a release states, with the law of the mechanism's part."""
         curve = stated_points(self.law.delta, epsilon, delta)
-        first, *others = stated_replacements(self.replaced(), delta, group(epsilon, delta, 2))
-        return JointCost(curve, first, (("mechanism", self.noise.name),), tuple(others))
+        names = (("mechanism", self.noise.name),)
+        return JointCost(curve, names, of_replaced=partial(self._replacements, epsilon, delta))
+
+    def _replacements(self, epsilon: Fraction, delta: Fraction) -> tuple[Point, ...]:
+        return stated_replacements(self.replaced(), delta, group(epsilon, delta, 2))
 
     def _gate_pairs(self, times: int) -> list[DominatingPair]:
         return [part_laws.pure(times * up(each)) for each in self.gates]
