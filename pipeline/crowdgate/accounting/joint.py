@@ -138,8 +138,7 @@ def replaced(law: JointLaw) -> Callable[[float], float]:
 def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _NEAR) -> float:
     """Return an epsilon, at most a relative `near` above the least, at which the falling `curve` is at most `delta`.
 
-    By false position in the logarithm of delta, each step a little past its estimate, towards the end that moved less
-    recently. Raises ValueError if there is none up to 50.
+    Raises ValueError if there is none up to 50.
     """
     low, high, above = 0.0, 0.5, curve(0.0)
     if above <= delta:
@@ -148,6 +147,19 @@ def least_epsilon(curve: Callable[[float], float], delta: float, near: float = _
         low, above, high = high, below, 2 * high
         if high > GREATEST_EPSILON:
             raise ValueError(f"delta must be reachable at an epsilon of at most {GREATEST_EPSILON:g}")
+    return least_between((low, above), (high, below), curve, delta, near)
+
+
+def least_between(
+    one: tuple[float, float], other: tuple[float, float], curve: Callable[[float], float], delta: float, near: float
+) -> float:
+    """Return a number, at most a relative `near` above the least, at which the falling `curve` is at most `delta`, from
+    two numbers with their values: at `one` it is above `delta`, at the larger `other` it is not.
+
+    By false position in the logarithm of delta, each step a little past its estimate, towards the end that moved less
+    recently.
+    """
+    (low, above), (high, below) = one, other
     goal, past = math.log(delta), near / 2
     for _ in range(_STEPS):
         if high - low <= near * high:

@@ -24,7 +24,7 @@ from fractions import Fraction
 
 from crowdgate.accounting import part_laws
 from crowdgate.accounting.dominating_pairs import DominatingPair, composed
-from crowdgate.accounting.joint import JointLaw, replaced
+from crowdgate.accounting.joint import JointLaw, least_between, replaced
 from crowdgate.accounting.numbers import down, raised, up
 from crowdgate.accounting.tables_plan import NoiseKind
 from crowdgate.accounting.zcdp import squared_sigma
@@ -32,7 +32,8 @@ from crowdgate.accounting.zcdp import squared_sigma
 LEAST_SQUARE = 3
 """The squared sigma that discrete Gaussian noise must exceed to be bounded by the normal law."""
 _NEAR = 1e-5
-_DOUBLINGS = 8
+_STEP, _STEPS = 1.25, 25
+"""The factor of a step towards larger spends, and the greatest number of steps."""
 
 
 @dataclass(frozen=True)
@@ -113,21 +114,21 @@ def greatest_factor(law: NoiseLaw, others: Sequence[DominatingPair], epsilon: Fr
     """Return a factor by which the spends of a law that keeps (epsilon, delta) together with `others` can be raised so
     that they still do, at most a relative 1e-5 below the greatest. Raises ValueError if the law itself does not."""
 
-    def holds(factor: float) -> bool:
-        larger = law.scaled(Fraction(factor))
-        return larger.is_known and larger.joint(others).delta(down(epsilon), delta) <= delta
+    def curve(part: float) -> float:
+        """Return delta where spends are divided by `part`."""
+        larger = law.scaled(Fraction(1 / part))
+        return larger.joint(others).delta(down(epsilon)) if larger.is_known else 1.0
 
-    if not holds(1.0):
+    high, below = 1.0, curve(1.0)
+    if below > delta:
         raise ValueError("delta must be reachable by the joint law")
-    low, high = 1.0, 2.0
-    for _ in range(_DOUBLINGS):
-        if not holds(high):
-            break
-        low, high = high, 2 * high
-    while high - low > _NEAR * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return Fraction(low)
+    for _ in range(_STEPS):
+        low = high / _STEP
+        above = curve(low)
+        if above > delta:
+            return Fraction(1 / least_between((low, above), (high, below), curve, delta, _NEAR))
+        high, below = low, above
+    return Fraction(1 / high)
 
 
 def _change(vector: NoisyVector, change: int) -> part_laws.Change:

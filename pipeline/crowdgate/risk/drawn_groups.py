@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crowdgate.arrays import Floats
     from crowdgate.risk.class_sizes import ClassSizes
 
-NEAR = 1e-6
+NEAR = 1e-4
 """Largest relative distance of a greatest value from the true one: the search stops there."""
 ROUNDING = 1e-9
 """Relative error of float64 here: logarithms below 1e5 times 2^-53, in sums of positive terms."""
