@@ -82,7 +82,7 @@ spec:
     - {measure: smallest_class, at_least: 1}
     - {measure: suppressed_share, at_most: 0.5, severity: advise}
   publish: {to: releases, formats: [parquet, csv]}
-  spend: {chance_at_least: 0}
+  spend: {"chance_at_least": 0}
 """
 
 BUDGET = """\

@@ -120,7 +120,9 @@ def test_a_release_ends_under_prefect_as_it_does_without(
         "to",
         "ledger",
         "working_copy",
+        "policy_digest",
         "anchors",
+        "anyway",
     }
 
 

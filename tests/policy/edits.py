@@ -176,7 +176,7 @@ DANGEROUS: list[Dangerous] = [
     Dangerous([(ROWS, "released_rows, at_least: 80000}", HARDLY)], {"CG208": "{measure: invalid_share"}),
     Dangerous([(ROWS, "k: least ", "k: 200 ")], {"CG209": "k: 200"}),
     Dangerous([(BUDGET, "epsilon: 4,", "epsilon: 40,"), (ROWS, "pso_bound,", "pso_bound, severity: advise,")],
-              {"CG213": "epsilon: 40,"}),
+              {"CG213": "epsilon: 40,", "CG221": "severity: advise, at_most"}),
     Dangerous([(ROWS, "singletons, at_most: 500", "singletons, at_least: 500")], {"CG214": "at_least: 500"}),
     Dangerous([(TABLES, "trusted_share, at_least: 0.6", "trusted_share, at_most: 0.6")], {"CG214": "at_most: 0.6"}),
     Dangerous([(BUDGET, "epsilon: 4", "epsilon: 1.5")], {"CG210": "epsilon: 1.5"}),

@@ -15,7 +15,7 @@ DIGESTS = {
     KEPT / "rows" / "policies" / "clinic.yaml": "d090a1c1028bf7d6aa61d46c5711ac3ff0525a4dd973e939bd44a86fe908ecf6",
     KEPT / "tables" / "policies" / "clinic.yaml": "7d60b4c3b2c0827a8c0172ccd97b5ed9b745fdcd3f762e1587980eea530df347",
     KEPT / "synthetic" / "policies" / "clinic.yaml": "954ead5e5803557be559f22ec2b177ce11c90d00116d823468bbc18c9ed90136",
-    ROOT / "policies" / "census_income.yaml": "9783333ea72dbdddc5dd4f62e4568f3ecf05259a3c365753536824c2c253f03c",
+    ROOT / "policies" / "census_income.yaml": "b02c219682a3b04d4d80d182885ae20947084fd80449733d7f09bc88f0bd7306",
     ROOT / "policies" / "census_income_tables.yaml": "c5e7404464cf60f884edd0c9efa6c845c2a36c999f6f38f3b4b88dd7c10d54d2",
     ROOT / "policies" / "census_income_synthetic.yaml": (
         "5c9529c815495ef3c4b4130356ecd20a8921ac353f7b02661404ebb690b85b89"

@@ -14,7 +14,7 @@ from tests.workshop import Workshop, crowdgate
 
 GOOD, HOPELESS = "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 900}"
 FIRST, NEXT = ("2030-01-01", "2030-01-02", "2030-01-03"), "2030-02-01"
-HOLDS_NONE = "  spend: {chance_at_least: 0}\n"
+HOLDS_NONE = '  spend: {"chance_at_least": 0}\n'
 OLD = [f"earlier/1/{slot}" for slot in FIRST]
 
 
@@ -110,7 +110,7 @@ def test_a_policy_may_ask_for_less_or_for_nothing(hopeless: Workshop) -> None:
 def test_a_chance_that_is_no_probability_is_one_error(
     workshop: Workshop, wrong: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    workshop.edit(workshop.policy, "chance_at_least: 0", f"chance_at_least: {wrong}")
+    workshop.edit(workshop.policy, '"chance_at_least": 0', f"chance_at_least: {wrong}")
     assert crowdgate("check", workshop.policy) == 2
     said = capsys.readouterr()
     assert (said.out + said.err).count("spec.spend.chance_at_least") == 1

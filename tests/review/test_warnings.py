@@ -24,6 +24,11 @@ USELESS = "pso_bound, at_most: 0.4", "pso_bound, at_most: 1"
 RICH = "epsilon: 4, delta: 1e-8", "epsilon: 400, delta: 0.1"
 PRIVACY = "privacy: {epsilon: 1, delta: 1e-9}"
 EFFECTIVE = "    - {measure: effective_rows, at_least: 40000}\n"
+ON_USE = [
+    "    - {measure: represented_share, at_least: 0.9}\n", "    - {measure: worst_share_error, at_most: 0.05}\n",
+    "    - {measure: margins_met, at_least: 0.3}\n",
+    "    - {measure: absent_values, at_most: 0, with: {size: 10000}}\n", EFFECTIVE,
+]  # fmt: skip
 SINGLETONS = "    - {measure: singletons, at_most: 500, charge: {share: 0.05}}\n"
 
 
@@ -139,7 +144,7 @@ CASES = {
         "metadata does not state purpose, retention: the people who answer for the release need it",
     ),
     "weighted rows that nothing compares": (
-        [("    - {measure: represented_share, at_least: 0.7}\n", "")], "CG216", "gates:",
+        [(gate, "") for gate in ON_USE], "CG216", "gates:",
         "no gate that blocks compares the weighted rows with their margins, so rows that mislead are published",
     ),
     "a large k": (

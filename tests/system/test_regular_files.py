@@ -37,10 +37,14 @@ OWN = {
     "contracts/standard.py": "a schema in an installed package",
     "review/lint/codes.py": "a bundled page",
     "releases/working_copy.py": "the bundled budgets, as they were just copied",
+    "releases/schedule.py": "the bundled schedules, as they were just copied",
+    "releases/schedule_upgrade.py": "schedules that were read with bounds just before",
+    "releases/working_copy_upgrade.py": "the bundled schemas",
+    "report/html.py": "a bundled style sheet",
+    "system/atomic_file.py": "new files in a locked folder",
     "review/templates/new_policy.py": "a new file that is written",
     "review/templates/draft_sources.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
-    "ledger/private.py": "the private folder",
     "ledger/position.py": "the modules of the rules, of which it takes the digest",
     "system/installed_code.py": "the installed code, of which it takes the digest",
     "review/schemas/reference.py": "pages of the reference that are generated",
@@ -49,7 +53,6 @@ OWN = {
     "system/fsync.py": "a folder that is synced",
     "publish/locking.py": "the staging folder",
     "publish/live_files.py": "claims and reserved space in the staging folder",
-    "ledger/heads.py": "the folder of the ledger, and new files of heads",
     "publish/publisher.py": "files that are staged",
 }
 """Files that may call functions which open files, each with the reason why no person can name their paths."""

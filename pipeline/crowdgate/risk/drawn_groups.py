@@ -146,10 +146,10 @@ def _log_none(others: Floats, total: float, drawn: Floats) -> Floats:
     others, drawn = np.broadcast_arrays(others, drawn)
     a = total + 1
     d = a - drawn - others
-    possible = d >= 1
+    possible = (d >= 1) & (others < a)
     d = np.where(possible, d, 1.0)
     c = d + others
-    b = a - others
+    b = np.where(possible, a - others, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         large = (a - 0.5) * np.log1p(-others / a) - (c - 0.5) * np.log1p(-others / c) + others * np.log(d / b)
     rest = _stirling_rest(c) + _stirling_rest(b) - _stirling_rest(d) - _stirling_rest(np.asarray(a))

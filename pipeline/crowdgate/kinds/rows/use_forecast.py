@@ -19,8 +19,6 @@ from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, public_draws, vector_noise
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
-from crowdgate.kinds.rows.margins import weighted_rows
 from crowdgate.measures import MEASURES
 from crowdgate.number_text import Value
 from crowdgate.policy.policy import GateRule
@@ -69,6 +67,9 @@ class SimulatedReleases:
     def _candidate(self, table: Histogram, draws: Draws, static: Static) -> Candidate:
         safe = self.safe
         assert safe.margins is not None, "only weighted rows are simulated"
+        from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
+        from crowdgate.kinds.rows.margins import weighted_rows
+
         beta = float(safe.beta)
         rows = at_least(subsample(table, lambda counts: draws.binomial(counts, beta)), safe.k)
         drawn = safe.margins.draw(table, safe.levels, vector_noise(draws))
