@@ -740,10 +740,10 @@ def _drawn_group(facts: Said, names: Sequence[str], people: int) -> Measured:
     counts = facts["margins"][name]
     missing = max(0, people - sum(counts))
     drawn = most_singletons(counts, people)
-    # the maker's search stops within 1e-6, and its doubles err by 1e-9
+    # the maker's search stops within 1e-4, and its doubles err by 1e-9
     high = min(
         Fraction(people), Fraction(len(counts)), Fraction(sum(map(bool, counts)) + missing),
-        drawn * (1 + Fraction(1, 10**6) + Fraction(1, 10**9)) + missing,
+        drawn * (1 + Fraction(1, 10**4) + Fraction(1, 10**9)) + missing,
     )  # fmt: skip
     return high, min(high, drawn * (1 - Fraction(1, 10**9))), high
 
