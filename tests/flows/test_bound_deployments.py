@@ -14,6 +14,7 @@ from prefect.flow_engine import run_flow
 from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault
 from crowdgate.planning.budget_left import ledger_of
 from crowdgate.planning.plan import bundle_of, plan_policy
+from crowdgate.releases.working_copy import bundled
 from crowdgate_flows import audit as audit_flow
 from crowdgate_flows import deployments, tasks
 from crowdgate_flows import release as flow_file
@@ -193,7 +194,10 @@ def test_schedule_prints_a_deployment_that_is_bound(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert crowdgate("schedule", workshop.policy, "--cron", "0 6 1 * *") == 0
-    (entry,) = yaml.safe_load(capsys.readouterr().out)
+    said = capsys.readouterr().out
+    (entry,) = yaml.safe_load(said)
+    added = yaml.safe_load((bundled("schedules") / "prefect.yaml").read_text(encoding="utf-8") + said)
+    assert added["deployments"][-1] == entry  # as flows/README.md says, at the end of the bundled schedules
     digest = bundle_of(workshop.policy).digest
     assert entry["parameters"] == {"working_copy": "..", "policy": "policies/clinic.yaml", "policy_digest": digest}
     assert entry["schedules"] == [{"cron": "0 6 1 * *", "timezone": "UTC"}]

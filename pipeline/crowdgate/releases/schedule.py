@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -19,7 +20,7 @@ _BOUND = re.compile(rf'(?<=policy: )(?P<policy>\S+)(?P<between>.*\n +policy_dige
 
 
 def schedule_entry(policy: Path, cron: str, timezone: str, pool: str) -> str:
-    """Return the entry of a policy for `schedules/prefect.yaml` of its working copy, as YAML.
+    """Return the entry of a policy for the end of `schedules/prefect.yaml` of its working copy, as YAML.
 
     The digest is that of the policy's files now. Raises ConfigurationError for files that can't be read.
     """
@@ -37,7 +38,7 @@ def schedule_entry(policy: Path, cron: str, timezone: str, pool: str) -> str:
         "concurrency_limit": 1,
         "work_pool": {"name": pool, "job_variables": {"env": {"DO_NOT_TRACK": "1"}}},
     }
-    return yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=1000)
+    return indent(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=1000), "  ")
 
 
 def bind_schedules(root: Path) -> None:
