@@ -238,3 +238,12 @@ def _by_partitions(sampled: SampledClass, others: tuple[DominatingPair, ...], ep
     law = JointLaw(sampled, others)
     for own, rest in law._placements[False]:
         yield own.supremum(rest, epsilon, add=False)
+
+
+@pytest.mark.parametrize(("squared", "vectors"), [(Fraction(4), 64), (Fraction(1, 2), 8)])
+def test_tails_that_are_left_out_count_in_both_directions(squared: Fraction, vectors: int) -> None:
+    """At its lower end a pair of many vectors has far more mass under Q than under P: about e^loss times as much."""
+    pair = part_laws.gaussians([(1, squared)] * vectors)
+    assert 1e-24 < pair.only_q < 1e-15
+    assert pair.swapped.only_p == pair.only_q
+    assert float((pair.masses * np.exp(-pair.losses)).sum()) + pair.only_q >= 1 - 1e-12

@@ -227,11 +227,14 @@ def _on_a_grid(pairs: Sequence[DominatingPair]) -> DominatingPair:
 
 
 def _without_tails(pair: DominatingPair) -> DominatingPair:
-    """Return a pair without atoms at its ends of negligible mass, which is made an infinite loss."""
+    """Return a pair without atoms at its ends of negligible mass, which is made an infinite loss of either sign."""
     below, above = np.cumsum(pair.masses), np.cumsum(pair.masses[::-1])[::-1]
     kept = (below > _TAIL) & (above > _TAIL)
-    lost = float(pair.masses[~kept].sum())
-    return replace(pair, losses=pair.losses[kept], masses=pair.masses[kept], only_p=pair.only_p + lost)
+    gone = ~kept & (pair.masses > 0)
+    logs = np.log(pair.masses[gone])
+    only_p, only_q = (min(1.0, one + float(np.exp(own).sum())) for one, own in (
+        (pair.only_p, logs), (pair.only_q, np.minimum(logs - pair.losses[gone], 0.0))))  # fmt: skip
+    return replace(pair, losses=pair.losses[kept], masses=pair.masses[kept], only_p=only_p, only_q=only_q)
 
 
 def _split_at(pair: DominatingPair, grid: Floats) -> tuple[Floats, Floats]:
