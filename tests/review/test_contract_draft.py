@@ -36,7 +36,9 @@ CODEBOOK = """<?xml version="1.0"?>
 
 
 def drafted(source: Path, **options: tuple[str, ...]) -> str:
-    return draft_contract(read_draft_source(source, source.parent, options.get("columns")), "t", options.get("domains"))
+    return draft_contract(
+        read_draft_source(source, source.parent, options.get("columns"), header_line=True), "t", options.get("domains")
+    )
 
 
 def problems_of(folder: Path, text: str) -> list[Problem]:
@@ -221,7 +223,7 @@ def test_a_source_that_says_too_little_is_refused(tmp_path: Path, name: str, con
     source = tmp_path / name
     source.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:
-        read_draft_source(source, tmp_path)
+        read_draft_source(source, tmp_path, header_line=True)
     (problem,) = caught.value.problems
     assert problem.found == found
     assert MARK not in str(problem)
@@ -284,7 +286,7 @@ def test_a_real_table_is_described_with_at_most_fifteen_lines_edited(name: str, 
     source.write_text(f"{header}\n", encoding="utf-8")
     if header is None:
         source = Path(__file__).parents[2] / "data_contracts" / "census_income.parquet"
-    found = read_draft_source(source, tmp_path)
+    found = read_draft_source(source, tmp_path, header_line=True)
     domains = {each: value for each, value in domains.items() if each in {column.name for column in found.columns}}
     draft = draft_contract(found, name, tuple(domains))
     lines, column = draft.splitlines(), ""
@@ -299,3 +301,24 @@ def test_a_real_table_is_described_with_at_most_fifteen_lines_edited(name: str, 
     contract = read_contract(tmp_path / "draft.yaml", KNOWN.servers)
     assert [each.name for each in contract.attributes if each.releasable] == [*domains]
     assert check_table(contract).read is not None
+
+
+def test_line_1_of_a_csv_file_is_read_only_if_a_person_says_that_it_is_a_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a file without a header it is somebody's record."""
+    source = tmp_path / "t.csv"
+    source.write_text(f"{MARK},F,01/02/1990,diabetes\n")
+    assert crowdgate("contract", "draft", source, "--to", tmp_path / "t.yaml") == 2
+    said = capsys.readouterr()
+    assert "--header-line" in said.err
+    assert MARK not in said.out + said.err
+    assert not (tmp_path / "t.yaml").exists()
+
+
+@pytest.mark.parametrize("text", ["<c/>".encode("utf-16"), b'<?xml version="1.0" encoding="foo"?><c/>'])
+def test_a_codebook_is_in_utf_8(tmp_path: Path, text: bytes) -> None:
+    source = tmp_path / "c.xml"
+    source.write_bytes(text)
+    with pytest.raises(ConfigurationError, match="in UTF-8"):
+        read_draft_source(source, tmp_path)

@@ -42,6 +42,9 @@ def draft(
             help="Columns that get a domain, by default those whose name tells their role.",
         ),
     ] = None,
+    header_line: Annotated[
+        bool, typer.Option("--header-line", help="Line 1 of the CSV file is a header, no person's record.")
+    ] = False,
 ) -> None:
     """Draft a contract from the public description of a table: names and types. No cell is read.
 
@@ -51,7 +54,7 @@ def draft(
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
-    found = read_draft_source(source.resolve(), place, _names(columns))
+    found = read_draft_source(source.resolve(), place, _names(columns), header_line=header_line)
     text = draft_contract(found, source.stem if name is None else name, _names(domains))
     if to is None:
         typer.echo(text, nl=False)

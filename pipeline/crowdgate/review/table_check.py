@@ -66,10 +66,11 @@ def _contradictions(contract: Contract, header: TableHeader) -> Iterator[Contrad
         expected = f"{{property: delimiter, value: {delimiter!r}}}, which gives the contract's columns"
         yield None, f"{header.path.name}: the header lacks the contract's columns", expected, None
         return
-    for at in repeated_names(header.names):
+    shown = header.certain or _is_header(contract, header.names)
+    for at in repeated_names(header.names) if shown else ():
         found = f"{header.path.name}: column {at} of the header has the name of a column before it"
         yield None, found, "a different name for each column", None
-    yield from _column_contradictions(contract, header, shown=header.certain or _is_header(contract, header.names))
+    yield from _column_contradictions(contract, header, shown=shown)
 
 
 def _column_contradictions(contract: Contract, header: TableHeader, *, shown: bool) -> Iterator[Contradiction]:

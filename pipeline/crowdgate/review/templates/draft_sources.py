@@ -28,15 +28,22 @@ _TYPES = {
 """The types of cells by logical type of the Open Data Contract Standard."""
 
 
-def read_draft_source(path: Path, folder: Path, columns: Sequence[str] | None = None) -> DraftSource:
+def read_draft_source(
+    path: Path, folder: Path, columns: Sequence[str] | None = None, *, header_line: bool = False
+) -> DraftSource:
     """Return the public description of a table in `path`, for a contract in `folder`; only of `columns`, if given.
 
-    Raises ConfigurationError if the file says too little: the message never shows what could be a cell.
+    Line 1 of a CSV file is read only if a person has said that it is a header (`header_line`): in a file without one it
+    is somebody's record, and nothing in the line tells them apart. Raises ConfigurationError if the file says too
+    little: the message never shows what could be a cell.
     """
     suffix = path.suffix.lower()
     reader = READERS.get(suffix)
     if reader is None:
         raise _fault(path, f"a file of type {suffix or 'unknown'}", f"one of {', '.join(READERS)}")
+    if suffix == ".csv" and not header_line:
+        expected = "--header-line, after you have seen that line 1 holds names and no person's record"
+        raise _fault(path, "nothing says that line 1 is a header", expected)
     try:
         found = reader(path, os.path.relpath(path, folder))
     except FileFault as error:
@@ -132,12 +139,14 @@ def _codebook(path: Path, relative: str) -> DraftSource:
     """
     del relative
     text = read_plain(path, LARGEST_CODEBOOK)
-    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
-        raise _fault(path, "XML with declarations of its own", "a codebook without DOCTYPE and ENTITY")
+    if b"\0" in text or b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+        raise _fault(path, "XML with declarations of its own", "a codebook in UTF-8, without DOCTYPE and ENTITY")
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise _fault(path, f"no XML: line {error.position[0]}, column {error.position[1]}", "a DDI codebook") from None
+    except (LookupError, ValueError):
+        raise _fault(path, "XML in an encoding that is not known", "a codebook in UTF-8") from None
     columns = tuple(_variable(each) for each in root.iter() if _tag(each) == "var" and each.get("name"))
     return DraftSource(f"the codebook {path.name}", f"{path.stem}.csv", "csv", columns)
 
