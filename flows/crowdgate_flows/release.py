@@ -127,8 +127,8 @@ def _state(end: End) -> State[None]:
         return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
-    if end.outcome == "held":
-        return failed_state("Held", end.plain)
+    if end.outcome in ("held", "waiting"):
+        return failed_state(end.outcome.capitalize(), end.plain)
     if end.outcome == "withheld":
         return failed_state("Withheld", _withheld_message(end))
     return Completed(message=_published_message(end))

@@ -134,7 +134,8 @@ def release(
     anchors: Sequence[str] = (),
     anyway: str | None = None,
 ) -> Result:
-    """Make one release, as `crowdgate release`: `outcome` is "published", with its `path`, "withheld" or "held".
+    """Make one release, as `crowdgate release`: `outcome` is "published", with its `path`, "withheld", "held" or
+    "waiting" (staged, until its manifest is approved).
 
     `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC). A slot is never released twice: an existing
     release is reported. `input` replaces the contract's table, `to` the policy's folder, and `ledger` (a URL) the

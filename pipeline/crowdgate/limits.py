@@ -12,6 +12,9 @@ MOST_TRIALS = 10**7
 MOST_RELEASES = 100_000
 """Releases of an audit of inference or membership: each is a whole release."""
 
+MOST_APPROVERS = 50
+"""Approvers of a policy: more people than a board has."""
+
 GREATEST_K = 10**9
 """Largest k: a larger class size suppresses every table that exists."""
 

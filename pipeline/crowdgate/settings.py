@@ -1,8 +1,8 @@
 """Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, the folders of heads, the
-style of pages, and the retention of private records by crowdgate.toml. No message quotes the value of a setting for a
-private key.
+The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, revoked keys, the folders of
+heads, the style of pages, and the retention of private records by crowdgate.toml. No message quotes the value of a
+setting for a private key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ LEDGER_VARIABLE = "CROWDGATE_LEDGER"
 LONGEST_NAME = 20
 MOST_DAYS = 36_500
 """The longest retention of private records, in days: a hundred years."""
-NAMES = ("ledger", "signing_key", "trusted_keys", "heads", "lang", "decimal_mark", "private_record_days")
+NAMES = (
+    "ledger", "signing_key", "trusted_keys", "revoked_keys", "heads", "lang", "decimal_mark", "private_record_days",
+)  # fmt: skip
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
 """Function of (URL of a ledger as a setting states it, folder of that setting) that returns the completed URL; raises
@@ -108,6 +110,18 @@ def trusted_keys(root: Path) -> tuple[PublicKey, ...]:
     own, named = signing_key(root), _paths(root, "trusted_keys", "FILE.pub", "files of public keys of this machine")
     listed = [key for path in named for key in keys.public_keys(path)]
     return tuple({key.id: key for key in [*([own.public] if own else []), *listed]}.values())
+
+
+def revoked_keys(root: Path) -> tuple[PublicKey, ...]:
+    """Return the keys whose approvals no longer count: those that `revoked_keys` in crowdgate.toml lists as files of
+    public keys, relative to it. Raises ConfigurationError."""
+    named = _paths(root, "revoked_keys", "FILE.pub", "files of public keys of this machine")
+    return tuple(key for path in named for key in keys.public_keys(path))
+
+
+def key_of_file(path: Path) -> SigningKey:
+    """Return the private key in a file that only its owner may read. Raises ConfigurationError."""
+    return keys.signing_key(_secret(path, "--key"), "--key")
 
 
 def head_folders(root: Path) -> tuple[Path, ...]:

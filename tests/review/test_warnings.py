@@ -138,6 +138,12 @@ CASES = {
         [("over: [age, sex, marital_status, employment,", "over: [sex, employment,")], "CG223", "over:",
         "at most 100 reads fewer columns than the release has: an attacker who knows age, marital_status as well knows",
     ),
+    "a waiver that nobody signs": (
+        [("released_rows, at_least: 80000",
+          "released_rows, at_least: 80000, waiver: {reason: why, approved_by: Ada, expires: 2030-06-30}")],
+        "CG225", "approved_by: Ada",
+        "the waiver of released_rows at least 80000 names Ada, and nobody has to sign it: state `approval`",
+    ),
     "no word on why and by which law": (
         [("  purpose: Research on income and work with rows that people can filter and count.\n", ""),
          ("  retention: ", "  # retention: ")], "CG224", "metadata:",

@@ -106,6 +106,9 @@ COMMANDS = {
     ),
     "contract": CommandEntry("contract", "Draft a contract, or show what one makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
+    "approve": CommandEntry(
+        "approve", "Sign a release, where its policy lets nobody make or publish one without an approval."
+    ),
     "record": CommandEntry(
         "record", "Open, list and delete private records; every access and every deletion is recorded."
     ),

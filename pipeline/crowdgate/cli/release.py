@@ -79,8 +79,9 @@ def show(result: Result, as_json: bool) -> None:
     """Print the result of a release; a withheld one exits with 3. The last line of a published one is its path."""
     if as_json:
         print_json(result.to_json())
-    elif result.outcome == "held":
-        typer.echo(f"held {result.release_id}\n{result.plain}")
+    elif result.outcome in ("held", "waiting"):
+        typer.echo(f"{result.outcome} {result.release_id}\n{result.plain}")
+        print_verdicts(result.verdicts)
     else:
         typer.echo(f"{result.outcome} {result.release_id}")
         typer.echo(

@@ -44,15 +44,21 @@ class Request:
     anyway: str | None = None
     classes: Mapping[frozenset[str], ClassSizes] | None = None
 
+    @property
+    def is_simulated(self) -> bool:
+        """True for a run on simulated rows in a copy of the working copy."""
+        return self.classes is not None
+
 
 @dataclass(frozen=True)
 class Result:
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
-    `repeated`: an earlier run had this outcome. A release that was held ended before it was charged."""
+    `repeated`: an earlier run had this outcome. A release that was held ended before it was charged; one that waits is
+    charged and staged, and is published after its approval."""
 
     __repr__ = short_repr
 
-    outcome: Literal["published", "withheld", "held"]
+    outcome: Literal["published", "withheld", "held", "waiting"]
     release_id: str
     path: Path | None
     guarantee: Guarantee
@@ -73,10 +79,22 @@ class Result:
         }
 
 
+@dataclass(frozen=True)
+class Approval:
+    """An approval that counts: the approver's name, the id of their key, the day (UTC), and the SHA-256 of its
+    file."""
+
+    name: str
+    key: str
+    day: str
+    digest: str
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """The public parts of a release that may start. Gates read `audits`, recorded audits, and `register`, a public
-    register to compare the rows with; `audit_records` are published with the release."""
+    register to compare the rows with; `audit_records` are published with the release. `approvals` are those before
+    the charge."""
 
     plan: Plan
     slot: str
@@ -89,6 +107,7 @@ class Run:
     audits: Audits = field(default_factory=dict)
     audit_records: Mapping[AuditQuestion, bytes] = field(default_factory=dict)
     register: Register | None = None
+    approvals: tuple[Approval, ...] = ()
 
     @property
     def place(self) -> str:

@@ -32,6 +32,10 @@ ACCESSES_LOST = "ledger-restored"
 """Event: the ledger was restored from a copy that lacked lines, so accesses to the population, the line's subject, may
 be lost.
 """
+APPROVED = "release-approved"
+"""Event: a release, the line's subject, has an approval. The commitment is the SHA-256 of the signed statement. It
+shows nothing, so it is no access.
+"""
 OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED, ACCESSES_LOST)
 
 

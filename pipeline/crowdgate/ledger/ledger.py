@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import contents, conversion, reservations, schema
+from crowdgate.ledger.access_log import accesses as access_lines
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
@@ -44,7 +45,7 @@ from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.restoration import OutsideFindings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
-from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
+from crowdgate.ledger.signatures import is_signed, is_signed_by, sign, signers
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import PRIVATE, READING, RESERVED, RESTORED, WITHDRAWN
@@ -315,6 +316,16 @@ class Ledger:
             return is_informed(self.journal()[:until], population, policy_digest)
         with self._state() as held:
             return held.accesses.is_informed(population, policy_digest)
+
+    def accesses(self, population: str) -> list[tuple[JournalLine, frozenset[str]]]:
+        """Return each line of the journal that records an access to confidential figures of a population, with the ids
+        of the keys that signed it.
+        """
+        with self._reading() as database:
+            charged = contents.entries(self._matching_replay(database, whole=True).held)
+            subjects = {population, *(each.release_id for each in charged if each.population == population)}
+            seen = [line for line in access_lines(lines(database)) if line.subject in subjects]
+            return [(line, signers(database, line.number)) for line in seen]
 
     def attest(self) -> None:
         """Follow the journal and compare every row with it: the first time all of it, then only what is new.

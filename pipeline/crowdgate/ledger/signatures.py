@@ -26,6 +26,11 @@ def is_signed_by(database: Database, ledger_id: str, line: JournalLine, trusted:
     return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in own)
 
 
+def signers(database: Database, number: int) -> frozenset[str]:
+    """Return the ids of the keys with a stored signature of the journal line with this number."""
+    return frozenset(key for (key,) in database.rows(f"SELECT key FROM {SIGNATURES} WHERE number = ?", number))
+
+
 def is_signed(database: Database, number: int) -> bool:
     """Return whether a signature of any key is stored for the journal line with this number."""
     return any(database.rows(f"SELECT 1 FROM {SIGNATURES} WHERE number = ?", number))

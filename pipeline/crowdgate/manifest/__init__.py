@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         FORMAT,
         NAME,
         AboutFields,
+        ApprovalFields,
         ClassFields,
         ContractFields,
         CostFields,
@@ -32,7 +33,13 @@ if TYPE_CHECKING:
         parsed,
     )
     from crowdgate.manifest.printed import guarantee_json, verdict_json
-    from crowdgate.manifest.text import INFORMED, guarantee_sentences, guarantee_summary, plain_guarantee
+    from crowdgate.manifest.text import (
+        INFORMED,
+        approvals_text,
+        guarantee_sentences,
+        guarantee_summary,
+        plain_guarantee,
+    )
     from crowdgate.manifest.text_of_format_2 import plain_guarantee_of_format_2
 
 __all__ = [
@@ -40,6 +47,7 @@ __all__ = [
     "INFORMED",
     "NAME",
     "AboutFields",
+    "ApprovalFields",
     "ClassFields",
     "ContractFields",
     "CostFields",
@@ -57,6 +65,7 @@ __all__ = [
     "PointFields",
     "ReleaseFields",
     "SoftwareFields",
+    "approvals_text",
     "canonical",
     "guarantee_json",
     "guarantee_sentences",
@@ -78,6 +87,7 @@ _PLACES = {
     "ClassFields": "model",
     "ContractFields": "model",
     "CostFields": "model",
+    "ApprovalFields": "model",
     "FactsFields": "model",
     "LifetimeFields": "model",
     "FileFields": "model",
@@ -97,6 +107,7 @@ _PLACES = {
     "guarantee_json": "printed",
     "verdict_json": "printed",
     "INFORMED": "text",
+    "approvals_text": "text",
     "guarantee_sentences": "text",
     "guarantee_summary": "text",
     "plain_guarantee": "text",

@@ -20,6 +20,7 @@ from crowdgate.guarantee import Guarantee, JointCost, Part
 from crowdgate.histogram import Histogram
 from crowdgate.limits import (
     LARGEST_MANIFEST,
+    MOST_APPROVERS,
     MOST_CLASS_SIZES,
     MOST_FILES,
     MOST_JOINT_FIGURES,
@@ -213,6 +214,19 @@ class ClassFields(ManifestFields):
         return self
 
 
+class ApprovalFields(ManifestFields):
+    """An approval before the charge: who gave it, with which key, when, and the digest of the signed statement."""
+
+    name: Line
+    """The approver, as the policy names them."""
+    key: Digest
+    """The id of their key: the SHA-256 of its DER SubjectPublicKeyInfo."""
+    day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    """The day (UTC) that the approval states."""
+    sha256: Digest
+    """The SHA-256 of the signed statement, which the ledger's journal holds."""
+
+
 class FactsFields(ManifestFields):
     """Public facts that gates were judged by.
 
@@ -243,6 +257,8 @@ class FactsFields(ManifestFields):
     table is not public. Where this is absent, such gates follow the rule of an earlier version."""
     lifetime: LifetimeFields | None = None
     """The caps of a lifetime that is counted in Renyi divergences."""
+    approvals: Annotated[tuple[ApprovalFields, ...], Field(min_length=1, max_length=MOST_APPROVERS)] | None = None
+    """The approvals before the charge, if the policy asks for them."""
 
     @model_validator(mode="after")
     def _kept(self) -> "FactsFields":
@@ -457,8 +473,9 @@ class Manifest(ManifestFields):
             raise ValueError("reasons, references or waivers of gates, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
-        if self.format < 3 and (self.guarantee.joint is not None or self.facts.classes is not None):
-            raise ValueError("a joint cost or class sizes, from format 3 on")
+        new = (self.guarantee.joint, self.facts.classes, self.facts.approvals)
+        if self.format < 3 and any(each is not None for each in new):
+            raise ValueError("a joint cost, class sizes or approvals, from format 3 on")
         return self
 
     @property

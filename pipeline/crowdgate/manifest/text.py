@@ -14,6 +14,7 @@ from crowdgate.number_text import decimal, whole
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
     from crowdgate.guarantee import Guarantee
+    from crowdgate.manifest.model import ApprovalFields
 
 _GREATEST_EXPONENT = 700.0
 
@@ -22,6 +23,12 @@ INFORMED = (
     "of the same population had been opened. What it owes to that record is not covered by the guarantee."
 )
 """The text about informed policies, before and after their release."""
+
+
+def approvals_text(approvals: Sequence[ApprovalFields]) -> str:
+    """Return the sentence about the approvals of a release; empty without any."""
+    given = [f"{each.name} on {each.day}" for each in approvals]
+    return f"Approved before the data were read by {' and '.join(given)}." if given else ""
 
 
 def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:

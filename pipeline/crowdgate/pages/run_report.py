@@ -49,6 +49,8 @@ def _sections(
     yield _facts(told, origin)
     if said is not None and said.facts.informed:
         yield Section("", [manifest.INFORMED])
+    if said is not None and said.facts.approvals:
+        yield Section("", [manifest.approvals_text(said.facts.approvals)])
     if said is not None and said.estimand is not None:
         yield Section("Whose rows", points=said.estimand.words())
     yield from gate_section(told)

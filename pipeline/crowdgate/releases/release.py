@@ -19,6 +19,7 @@ from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
+from crowdgate.planning.approvals import approvals_before, record_approvals, without_approval
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crash_guard import after_reading
@@ -45,6 +46,7 @@ from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import waiver_day
+from crowdgate.releases.waiting import waiting_release
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, Executor, count_table, histograms, serial
@@ -108,7 +110,7 @@ def prepare(request: Request) -> Run | Result:
     plan = plan_release(bundle, check_decisions(bundle.root, bundle.contract, opened).problems)
     classes = request.classes
     if classes is not None:
-        plan = replace(plan, count_classes=lambda _: classes)
+        plan = without_approval(replace(plan, count_classes=lambda _: classes))
     for rule in bundle.contract.engine_rules:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = parse_slot(request.slot)
@@ -126,6 +128,7 @@ def prepare(request: Request) -> Run | Result:
     held = held_release(plan, opened, request, name)
     if held is not None:
         return held
+    approvals = approvals_before("charge", plan, ledger, name)
     refuse_leftovers(ledger, name, roots, released=False)
     publisher.check_free(root / name)
     probe(root, root / name)
@@ -136,7 +139,7 @@ def prepare(request: Request) -> Run | Result:
     source = open_source(bundle.contract, plan.columns, request.input)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
-    return claim_destination(Run(*run, known.audits, known.records, register))
+    return claim_destination(Run(*run, known.audits, known.records, register, approvals))
 
 
 def _refuse_urls(request: Request) -> None:
@@ -159,6 +162,7 @@ def reserve(run: Run) -> ReservedRun | Result:
         run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder,
         divergences,
     )  # fmt: skip
+    record_approvals(run.ledger, run.id, run.approvals)
     charge = run.ledger.reserve(asked)
     try:
         claim_destination(run)  # another run of this ledger may have given it back until it saw the charge
@@ -272,8 +276,11 @@ def stage(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -
 
 
 def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
-    """Move the committed release to its destination."""
+    """Move the committed release to its destination, unless it waits for an approval."""
     run = reserved.run
+    waiting = waiting_release(run.plan, run.ledger, run.id)
+    if waiting is not None:
+        return replace(waiting, verdicts=ready.verdicts)
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)

@@ -11,6 +11,7 @@ from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import free_space
+from crowdgate.releases.waiting import waiting_release
 
 
 def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Result:
@@ -32,6 +33,9 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     destination = plan.bundle.root / entry.destination
     root = destination.parents[entry.release_id.count("/")]
     if not publisher.is_complete(destination, entry.manifest_digest):
+        waiting = waiting_release(plan, ledger, entry.release_id) if entry.state is State.COMMITTED else None
+        if waiting is not None:
+            return waiting
         if entry.state is State.PUBLISHED:
             raise LedgerRefused(
                 f"{entry.release_id} was published before, and its files are lost or changed. Use a new slot", "lost"

@@ -1,6 +1,6 @@
 """Files of a release of any kind: the published files, the manifest, and the curator's private record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any, BinaryIO
@@ -18,7 +18,7 @@ from crowdgate.gate import verdict
 from crowdgate.history.past_runs import settings
 from crowdgate.kind.attachment import Context
 from crowdgate.kind.plan import Plan
-from crowdgate.kind.run import CountedTable, JudgedCandidate, ReservedRun
+from crowdgate.kind.run import Approval, CountedTable, JudgedCandidate, ReservedRun
 from crowdgate.manifest import FileFields, GateFields, Manifest
 from crowdgate.manifest.values import ManifestFields
 from crowdgate.measures.unique_people import joint_tables
@@ -45,7 +45,7 @@ class ReleaseContents:
             **_identity_fields(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceFields(id=run.ledger.id, line=place.number, digest=place.digest),
-            "facts": _facts(plan, self.reserved.static, self.reserved.informed),
+            "facts": _facts(plan, self.reserved.static, self.reserved.informed, run.approvals),
             "estimand": _estimand(plan),
             "mechanism": self.kind.mechanism_fields(self.mechanism, self.judged.candidate),
             "guarantee": _guarantee_fields(plan, self.reserved.static),
@@ -110,7 +110,7 @@ def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, Manife
     }
 
 
-def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
+def _facts(plan: Plan, static: Static, informed: bool, approvals: Sequence[Approval] = ()) -> manifest.FactsFields:
     """Return the public facts that the gates were judged by; margins only of attributes without joint counts."""
     read = plan.expected_of(static.levels)
     joint = joint_tables(static, read)
@@ -122,6 +122,10 @@ def _facts(plan: Plan, static: Static, informed: bool) -> manifest.FactsFields:
         classes=tuple(manifest.ClassFields.of(*each) for each in _classes(plan, static)) if read else None,
         budget=_cost(static.budget), spent=_cost(static.spent), informed=True if informed else None,
         lifetime=None if static.lifetime is None else manifest.LifetimeFields.of(static.lifetime),
+        approvals=tuple(
+            manifest.ApprovalFields(name=each.name, key=each.key, day=each.day, sha256=each.digest)
+            for each in approvals
+        ) or None,
     )  # fmt: skip
 
 

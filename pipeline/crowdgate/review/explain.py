@@ -99,6 +99,7 @@ def _sections(found: PolicyCheck) -> Iterator[Section]:
     yield Section("How the data are protected")
     yield from own.protection
     yield Section("The rules", list(_rules(found)))
+    yield from _approval(plan)
     held = "The guarantee holds if all of this is true. Nothing here can check it."
     yield Section("What is assumed", [held], list(_assumed(plan, *own.assumed)))
     yield Section("What is not protected", points=list(_not_protected(plan, *own.not_protected)))
@@ -118,6 +119,25 @@ def _head(found: PolicyCheck) -> Iterator[Section]:
     yield Section("", said, [f"{name.replace('_', ' ').capitalize()}: {text}" for name, text in context.items()])
     if found.warnings:
         yield Section("", ["Warnings (crowdgate check says where):"], [each.words for each in found.warnings])
+
+
+def _approval(plan: Plan) -> Iterator[Section]:
+    """Yield who must approve releases, if the policy asks for approvals."""
+    rule = plan.bundle.policy.spec.approval
+    if rule is None:
+        return
+    names = [each.name for each in rule.by]
+    which = {"each": "Each release", "first": "The first release of these policy files"}[rule.of]
+    above = "" if rule.over is None else f" whose epsilon is above {decimal(rule.over)}"
+    many = "one" if rule.at_least == 1 else str(rule.at_least)
+    least = names[0] if len(names) == 1 else f"{many} of {', '.join(names)}"
+    step = "is charged" if rule.before == "charge" else "is published"
+    said = [f"{which}{above} must be approved before it {step}, by {least}: crowdgate approve."]
+    said.append(f"An approval is a signature. It lasts {rule.expires} days, for this release alone.")
+    if rule.not_requester:
+        said.append("The key that charges the release can't approve it.")
+    said.append("Nor can a person who has seen confidential figures of this population.")
+    yield Section("Who must approve", [paragraph(*said)])
 
 
 def _outcome(found: PolicyCheck) -> Paragraph:

@@ -94,13 +94,20 @@ def public_keys(path: Path) -> tuple[PublicKey, ...]:
             pem = read_bounded(file, LARGEST_KEY_FILE)
     except OSError as error:
         raise _wrong(str(path), error.strerror or "unreadable", "a file of public keys") from None
+    return public_keys_of(pem, str(path), f"{path.name}{PUBLIC_SUFFIX}")
+
+
+def public_keys_of(pem: bytes, place: str, instead: str | None = None) -> tuple[PublicKey, ...]:
+    """Return the public keys in PEM bytes, at least one. Raises ConfigurationError that calls their origin `place` and
+    suggests the name `instead` for a file with private keys.
+    """
     blocks = _blocks(pem)
     if not blocks:
-        raise _wrong(str(path), NO_PEM, "one or more public keys as PEM")
+        raise _wrong(place, NO_PEM, "one or more public keys as PEM")
     for name in blocks:
         if name != "PUBLIC KEY":
-            raise _wrong(str(path), _block_text(name), "public keys only", f"{path.name}{PUBLIC_SUFFIX}")
-    found = (_loaded(match[0], str(path)) for match in _BLOCK.finditer(pem))
+            raise _wrong(place, _block_text(name), "public keys only", instead)
+    found = (_loaded(match[0], place) for match in _BLOCK.finditer(pem))
     return tuple({key.id: key for key in found}.values())
 
 

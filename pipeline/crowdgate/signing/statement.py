@@ -2,7 +2,8 @@
 
 Predicate types are names, not addresses, as in-toto's TypeURI allows. The statement of a release names every file of
 it, including its manifest; a catalogue names every release of a destination; a withdrawal names the release that was
-withdrawn.
+withdrawn. An approval names the release that somebody approves, with the digest of the policy's files or of its
+manifest.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 RELEASE = "urn:crowdgate:release:v1"
 CATALOGUE = "urn:crowdgate:catalogue:v1"
 WITHDRAWAL = "urn:crowdgate:withdrawal:v1"
+APPROVAL = "urn:crowdgate:approval:v1"
 
 _PART = r"[0-9A-Za-z][0-9A-Za-z.-]{0,62}"
 ReleaseId = Annotated[str, Field(pattern=rf"^{_PART}/{_PART}/{_PART}$")]
@@ -84,17 +86,36 @@ def _printable(text: str) -> str:
     return text
 
 
+StatedDay = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+
+
 class WithdrawalPredicate(SignedModel):
     """The statement about a withdrawal: its day (UTC) and reason, the privacy cost that stays charged, as exact text,
     with its population and the digest of its policy, and the line of the ledger that records it.
     """
 
-    day: Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    day: StatedDay
     reason: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_printable)]
     epsilon: Amount
     delta: Amount
     population: Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_printable)]
     policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+    ledger: LedgerPlace
+
+
+class ApprovalPredicate(SignedModel):
+    """The statement about an approval: what it comes before, its day (UTC), the digest of the policy's files, the
+    privacy cost as exact text with its population, and the ledger's last line when it was signed.
+    """
+
+    before: Literal["charge", "publication"]
+    day: StatedDay
+    policy_digest: Annotated[Digest, Field(alias="policyDigest")]
+    population: Annotated[str, Field(min_length=1, max_length=300), AfterValidator(_printable)]
+    epsilon: Amount
+    delta: Amount
+    author: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_printable)]
+    """The user and the machine that signed, as the machine names them."""
     ledger: LedgerPlace
 
 
@@ -170,6 +191,27 @@ class WithdrawalStatement(SignedModel):
         return withdrawal_text(self.predicate.day, self.predicate.reason)
 
 
+class ApprovalStatement(SignedModel):
+    """The statement of one approval: the id of the release, with the digest of the policy's files before the charge,
+    or that of its manifest before publication.
+    """
+
+    type: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
+    subject: Annotated[tuple[ReleaseSubject], Field(strict=False)]
+    predicate_type: Annotated[Literal["urn:crowdgate:approval:v1"], Field(alias="predicateType")]
+    predicate: ApprovalPredicate
+
+    @property
+    def release_id(self) -> str:
+        """The id of the approved release."""
+        return self.subject[0].name
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that is approved: of the policy's files, or of the manifest."""
+        return self.subject[0].digest.sha256
+
+
 def withdrawal_text(day: str, reason: str) -> str:
     """Return the sentences about a withdrawal."""
     stop = "" if reason.endswith((".", "!", "?")) else "."
@@ -178,7 +220,7 @@ def withdrawal_text(day: str, reason: str) -> str:
     )
 
 
-Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement, WithdrawalStatement)
+Statement = TypeVar("Statement", ReleaseStatement, CatalogueStatement, WithdrawalStatement, ApprovalStatement)
 
 
 def release_statement(
@@ -210,6 +252,13 @@ def withdrawal_statement(release_id: str, manifest_digest: str, predicate: Withd
     return _valid_statement(WithdrawalStatement, WITHDRAWAL, predicate, {release_id: manifest_digest})
 
 
+def approval_statement(release_id: str, digest: str, predicate: ApprovalPredicate) -> ApprovalStatement:
+    """Return the statement that approves the release with this digest. Raises EnvironmentFault as `release_statement`
+    does.
+    """
+    return _valid_statement(ApprovalStatement, APPROVAL, predicate, {release_id: digest})
+
+
 def _valid_statement(
     model: type[Statement], predicate_type: str, predicate: object, subjects: Mapping[str, str]
 ) -> Statement:
@@ -235,7 +284,8 @@ def _subjects(digests: Mapping[str, str]) -> Iterator[dict[str, object]]:
 
 
 def sign_statement(
-    statement: ReleaseStatement | CatalogueStatement | WithdrawalStatement, keys: Sequence[SigningKey]
+    statement: ReleaseStatement | CatalogueStatement | WithdrawalStatement | ApprovalStatement,
+    keys: Sequence[SigningKey],
 ) -> bytes:
     """Return the DSSE envelope of a statement, signed with each of the keys."""
     return seal(PAYLOAD_TYPE, canonical(statement), keys)

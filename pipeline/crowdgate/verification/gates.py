@@ -71,6 +71,7 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
     waivers."""
     if said.policy_digest != plan.bundle.digest:
         yield "the release was made from other files than the policy, contract, levels, margins or budget that you gave"
+    yield from _approval_problems(said, plan)
     rules = ((rule, measure) for rule, measure in plan.gates if measure.reads is not MeasureClass.CONFIDENTIAL)
     stated = [GateFields.of_verdict(verdict(rule, measure, None)) for rule, measure in rules]
     for gate in said.verdicts:
@@ -87,6 +88,19 @@ def policy_problems(said: Manifest, plan: Plan) -> Iterator[str]:
             f"{gate_text(gate.rule)}: the policy has this gate, and the release has none with the same limit, "
             "waiver and reasons"
         )
+
+
+def _approval_problems(said: Manifest, plan: Plan) -> Iterator[str]:
+    """Yield a problem for each approval by somebody whom the policy does not list, and for too few approvals."""
+    rule, stated = plan.bundle.policy.spec.approval, said.facts.approvals or ()
+    listed = {} if rule is None else {each.key_id: each.name for each in rule.by}
+    for each in stated:
+        if listed.get(each.key) != each.name:
+            yield f"{each.name!a} approved the release, whom the policy does not list with this key"
+    each_one = rule is not None and rule.of == "each" and rule.before == "charge"
+    cheap = rule is not None and rule.over is not None and said.guarantee.epsilon <= rule.over
+    if rule is not None and each_one and not cheap and len({each.key for each in stated}) < rule.at_least:
+        yield f"the policy asks for {rule.at_least} approvals before the charge, and the release states {len(stated)}"
 
 
 def _classes(gate: GateFields, static: Static) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from crowdgate.candidate import AuditQuestion
+from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Ledger, State
@@ -44,8 +45,18 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
             f"{', '.join(expired)}: the manifest says waived, but the waiver had expired when the ledger "
             "charged the release"
         )
+    yield from _approval_problems(said, ledger, place.number)
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
         yield "manifest.json: it names another ledger or journal line than the one that charged this release"
+
+
+def _approval_problems(said: Manifest, ledger: Ledger, until: int) -> Iterator[str]:
+    """Yield each approval of a manifest that the journal does not hold before its line `until`, the charge."""
+    own = (line for line in ledger.journal()[: until - 1] if line.event == APPROVED)
+    known = {line.commitment for line in own if line.subject == said.release.id}
+    stated = {each.sha256: each.name for each in said.facts.approvals or ()}
+    for name in (stated[digest] for digest in stated.keys() - known):
+        yield f"manifest.json: the ledger knows no approval by {name!a} before the release was charged"
 
 
 def _expired(gate: GateFields, charged: JournalLine) -> bool:

@@ -373,6 +373,13 @@ def _missing_context(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield judged.plan.bundle.document, ("metadata",), words
 
 
+def _unsigned_waivers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for i, (rule, _) in enumerate(judged.plan.gates):
+        if rule.waiver is not None and judged.plan.bundle.policy.spec.approval is None:
+            words = f"the waiver of {gate_text(rule)} names {rule.waiver.approved_by}, and nobody has to sign it"
+            yield *_policy(judged, "gates", i, "waiver", "approved_by"), f"{words}: state `approval`"
+
+
 def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
     if is_dry_run(judged.plan.bundle):
         yield judged.plan.bundle.document, ("spec", "enforcement"), f"{WORDS} A run of it is a rehearsal"
@@ -408,4 +415,5 @@ RULES: dict[str, Rule] = {
     "CG222": _large_part_of_delta,
     "CG223": _fewer_columns,
     "CG224": _missing_context,
+    "CG225": _unsigned_waivers,
 }
