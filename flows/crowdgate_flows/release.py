@@ -52,12 +52,13 @@ def release(
 ) -> State[None]:
     """Make one release.
 
-    Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`); the default slot is the day the run
-    was scheduled for. A repeated run continues with a reservation whose reading has not begun. Paths are relative to
-    `working_copy`, by default to the folder that the run works in. `policy_digest` is the digest of the policy's files,
-    which a deployment must state. `anyway` is the reason why a release is charged that past runs would
-    hold; no deployment may set it. A deployment may set `input_path`, `to` and `ledger`, and a run of it may change
-    `policy` and `working_copy`, only if the policy opens them to deployments.
+    Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`). The default slot is the day (UTC) for
+    which the run was scheduled, or the period of the policy's calendar that holds that moment. A repeated run continues
+    with a reservation whose reading has not begun. Paths are relative to `working_copy`, by default to the folder that
+    the run works in. `policy_digest` is the digest of the policy's files, which a deployment must state. `anyway` is
+    the reason why a release is charged that past runs would hold; no deployment may set it. A deployment may set
+    `input_path`, `to` and `ledger`, and a run of it may change `policy` and `working_copy`, only if the policy opens
+    them to deployments.
     """
     disable_core_dumps()
     try:
@@ -65,7 +66,8 @@ def release(
         home, stated = Path(working_copy or ""), Binding(policy, working_copy, policy_digest)
         refuse_locked(stated, to=to, input=input_path, ledger=ledger, anyway=anyway)
         places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
-        request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()), anyway=anyway)
+        at, anchored = None if as_of else _scheduled(), tuple(anchors or ())
+        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at)
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
             return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
@@ -100,7 +102,7 @@ def run_release(request: Request) -> Result:
     try:
         release(
             policy=str(request.policy),
-            as_of=request.slot,
+            as_of=request.slot if request.at is None else None,
             input_path=_text(request.input),
             to=_text(request.to),
             ledger=request.ledger,
@@ -162,8 +164,13 @@ def _slot(as_of: str | None) -> str:
             return parse_slot(as_of)
         except ValueError as error:
             raise ConfigurationError(Problem("parameters", None, "as_of", repr(as_of), str(error))) from None
-    scheduled: datetime = flow_run.scheduled_start_time or datetime.now(UTC)
-    return scheduled.astimezone(UTC).date().isoformat()
+    return _scheduled().astimezone(UTC).date().isoformat()
+
+
+def _scheduled() -> datetime:
+    """Return the moment for which this run was scheduled."""
+    scheduled: datetime | None = flow_run.scheduled_start_time
+    return scheduled or datetime.now(UTC)
 
 
 def _path(home: Path, text: str | None) -> Path | None:

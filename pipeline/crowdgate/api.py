@@ -137,19 +137,20 @@ def release(
     """Make one release, as `crowdgate release`: `outcome` is "published", with its `path`, "withheld", "held" or
     "waiting" (staged, until its manifest is approved).
 
-    `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC). A slot is never released twice: an existing
-    release is reported. `input` replaces the contract's table, `to` the policy's folder, and `ledger` (a URL) the
-    working copy's; `anchors` are lines that the ledger must hold, `LINE:DIGEST`. `anyway` is the reason why a release
-    is charged that past runs would hold. Charges the population's budget before any data are read. Raises
-    ConfigurationError, FileFault, LedgerRefused, EnvironmentFault, and Crashed for a run that stopped after it had read
-    data.
+    `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC, or the current period of a calendar). A slot is
+    never released twice: an existing release is reported. `input` replaces the contract's table, `to` the policy's
+    folder, and `ledger` (a URL) the working copy's; `anchors` are lines that the ledger must hold, `LINE:DIGEST`.
+    `anyway` is the reason why a release is charged that past runs would hold. Charges the population's budget before
+    any data are read. Raises ConfigurationError, FileFault, LedgerRefused, EnvironmentFault, and Crashed for a run that
+    stopped after it had read data.
     """
     from crowdgate.kind.run import Request
     from crowdgate.ledger.key import draw_key
     from crowdgate.releases.release import release as run
 
     places = (Path(policy), _slot(as_of), _path(input), _path(to), ledger)
-    return run(Request(*places, anchors=tuple(anchors), anyway=anyway), draw_key)
+    at = datetime.now(UTC) if as_of is None else None
+    return run(Request(*places, anchors=tuple(anchors), anyway=anyway, at=at), draw_key)
 
 
 def verify(

@@ -106,6 +106,10 @@ COMMANDS = {
     ),
     "contract": CommandEntry("contract", "Draft a contract, or show what one makes of its columns."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
+    "backfill": CommandEntry(
+        "backfill",
+        "Make the releases that past periods of a policy's calendar lack, after saying what they cost together.",
+    ),
     "approve": CommandEntry(
         "approve", "Sign a release, where its policy lets nobody make or publish one without an approval."
     ),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -89,7 +90,7 @@ def demo(
     if not (root / DEMO_POLICY).is_file():
         root = make_workspace(folder, "demo")
     with progress_bar(as_json) as progress:
-        result = run_release(Request(root / policy, slot(None)), draw_key, progress, announce)
+        result = run_release(Request(root / policy, slot(None), at=datetime.now(UTC)), draw_key, progress, announce)
     show(result, as_json)
 
 

@@ -1,6 +1,7 @@
 """The command that makes releases."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +51,9 @@ def release(
 
     A release that past runs show to be withheld is held before it is charged (exit 3).
     """
-    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=tuple(anchor or ()), anyway=anyway)
+    at = datetime.now(UTC) if as_of is None else None
+    anchors = tuple(anchor or ())
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at)
     rehearsed = dry_run(request)
     if rehearsed is not None:
         _show_dry_run(rehearsed, as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,7 +31,8 @@ class Request:
 
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
     `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `anyway` is the
-    reason why a release is charged that past runs would hold. `classes` are the class sizes of a public table, for a
+    reason why a release is charged that past runs would hold. `at` is the moment for which the run was scheduled, if no
+    slot was asked: with a calendar its period decides the slot. `classes` are the class sizes of a public table, for a
     simulated run in a copy without this table; None where a release counts itself.
     """
 
@@ -42,6 +44,7 @@ class Request:
     holder: str | None = None
     anchors: tuple[str, ...] = ()
     anyway: str | None = None
+    at: datetime | None = None
     classes: Mapping[frozenset[str], ClassSizes] | None = None
 
     @property

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_val
 from crowdgate.accounting.lifetime import Lifetime
 from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.approval import ApprovalRule
+from crowdgate.policy.calendar import Calendar
 from crowdgate.policy.field_order import (
     SHARES,
     Direction,
@@ -432,6 +433,8 @@ class ReleaseSpec(Strict):
         default_factory=SpendRule
     )
     """The condition under which a release is charged at all: a release that would almost surely be withheld is held."""
+    calendar: Annotated[Calendar | None, NestedField("when there are releases", added=Direction.TIGHTER)] = None
+    """The periods of the releases, each with one slot. By default any day or minute is a slot."""
     approval: Annotated[ApprovalRule | None, NestedField("who must approve releases", added=Direction.TIGHTER)] = None
     """The approvals without which a release is not charged, or not published; by default none is needed."""
     audit: Annotated[AuditSpec | None, NestedField("how the mechanism is audited", missing=AuditSpec())] = None

@@ -31,7 +31,7 @@ from crowdgate.planning.outside_state import OutsideState
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
-from crowdgate.policy.policy import parse_slot, release_id, version_of
+from crowdgate.policy.policy import release_id, version_of
 from crowdgate.publish import publisher
 from crowdgate.publish.reserved_space import free_space, shrinking
 from crowdgate.publish.trial_publication import probe
@@ -45,7 +45,7 @@ from crowdgate.releases.destination_lock import (
 from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.resume import committed_folders, resume_release
-from crowdgate.releases.slot_day import waiver_day
+from crowdgate.releases.slot_day import slot_of, waiver_day
 from crowdgate.releases.waiting import waiting_release
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
@@ -113,7 +113,7 @@ def prepare(request: Request) -> Run | Result:
         plan = without_approval(replace(plan, count_classes=lambda _: classes))
     for rule in bundle.contract.engine_rules:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
-    slot = parse_slot(request.slot)
+    slot = slot_of(bundle.policy, request)
     name = release_id(bundle.policy, slot)
     root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
     ledger = opened.ledger()

@@ -19,13 +19,15 @@ UNBOUND = "0" * 64
 _BOUND = re.compile(rf'(?<=policy: )(?P<policy>\S+)(?P<between>.*\n +policy_digest: "){UNBOUND}')
 
 
-def schedule_entry(policy: Path, cron: str, timezone: str, pool: str) -> str:
+def schedule_entry(policy: Path, cron: str, timezone: str | None, pool: str) -> str:
     """Return the entry of a policy for the end of `schedules/prefect.yaml` of its working copy, as YAML.
 
-    The digest is that of the policy's files now. Raises ConfigurationError for files that can't be read.
+    `timezone` is that of `cron`, by default that of the policy's calendar, or UTC. The digest is that of the policy's
+    files now. Raises ConfigurationError for files that can't be read.
     """
     bundle = bundle_of(policy)
-    stated = bundle.policy.metadata
+    stated, calendar = bundle.policy.metadata, bundle.policy.spec.calendar
+    zone = timezone or ("UTC" if calendar is None else calendar.timezone)
     entry: dict[str, Any] = {
         "name": stated.name,
         "entrypoint": FLOW,
@@ -34,7 +36,7 @@ def schedule_entry(policy: Path, cron: str, timezone: str, pool: str) -> str:
             "policy": policy.resolve().relative_to(bundle.root).as_posix(),
             "policy_digest": bundle.digest,
         },
-        "schedules": [{"cron": cron, "timezone": timezone}],
+        "schedules": [{"cron": cron, "timezone": zone}],
         "concurrency_limit": 1,
         "work_pool": {"name": pool, "job_variables": {"env": {"DO_NOT_TRACK": "1"}}},
     }

@@ -1,11 +1,33 @@
-"""The day on which a release's waivers are judged."""
+"""The slot of a run, by the calendar of its policy, and the day on which its waivers are judged."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.policy.policy import parse_slot
+
 if TYPE_CHECKING:
+    from crowdgate.kind.run import Request
     from crowdgate.ledger.journal import JournalLine
+    from crowdgate.policy.policy import ReleasePolicy
+
+
+def slot_of(policy: ReleasePolicy, request: Request) -> str:
+    """Return the slot of a requested release: the one that was asked, or that of the moment for which it was scheduled.
+
+    Raises ConfigurationError for a slot that the policy's calendar does not have, or that has not begun.
+    """
+    calendar = policy.spec.calendar
+    if calendar is None:
+        return parse_slot(request.slot)
+    if request.at is not None:
+        return calendar.slot_at(request.at)
+    found = calendar.problem(parse_slot(request.slot))
+    if found is not None:
+        expected = f"the first day of a {calendar.every} that has begun"
+        raise ConfigurationError(Problem("command line", None, "--as-of", found[0], expected, found[1]))
+    return request.slot
 
 
 def waiver_day(slot: str, charged: JournalLine) -> str:

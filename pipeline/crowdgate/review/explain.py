@@ -149,6 +149,7 @@ def _outcome(found: PolicyCheck) -> Paragraph:
 
 def _released(plan: Plan) -> str:
     contract, unit, publish = plan.bundle.contract, plan.bundle.contract.unit, plan.bundle.policy.spec.publish
+    calendar = plan.bundle.policy.spec.calendar
     rows = f"{unit.rows} rows of each are" if unit.rows != 1 else "1 row of each is"
     person = f"The column {unit.person} identifies a person. At most {rows} used, chosen by secret random bits."
     return paragraph(
@@ -156,6 +157,7 @@ def _released(plan: Plan) -> str:
         f"The table is that of contract {contract.id}: at most {_people(plan)} people of the population"
         f" {contract.population}, of all times.",
         "Each row is taken for one person." if unit.person is None else person,
+        "" if calendar is None else f"There is one release a {calendar.every}, by the clock of {calendar.timezone}.",
         f"Releases go to the folder {publish.to}, as {' and '.join(publish.formats)}.",
     )
 

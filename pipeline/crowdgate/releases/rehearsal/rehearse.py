@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,9 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
         policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
         _write(made, table)
         try:
-            return _run(Request(policy, today(), table, folder, classes=plan.classes), people, made)
+            return _run(
+                Request(policy, today(), table, folder, classes=plan.classes, at=datetime.now(UTC)), people, made
+            )
         except Crashed:
             reason = _failure_reason(root)
         raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
