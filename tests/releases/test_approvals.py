@@ -297,6 +297,7 @@ def test_before_publication_the_staged_release_waits(board: Board, capsys: pytes
 def test_the_first_release_waits_although_it_is_charged(board: Board) -> None:
     board.asks(before="publication", of="first")
     assert [board.release(), board.release()] == ["waiting", "waiting"]
+    assert board.release(NEXT) == "waiting"  # the first one was charged, and never approved
     board.approve("board")
     assert [board.release(), board.release(NEXT)] == ["published", "published"]
 
@@ -350,6 +351,7 @@ def test_who_runs_under_the_name_of_somebody_who_saw_the_record_may_not_approve(
         ("{by: []}", "spec.approval.by"),
         ("{by: [{name: x, key: abc}]}", "the line between BEGIN and END"),
         ("{by: [{name: x, key: KEY}, {name: y, key: KEY}]}", "each key once"),
+        ("{by: [{name: x, key: KEY}, {name: y, key: OTHER}]}", "each key once"),
         ("{by: [{name: x, key: KEY}], at_least: 2}", "at_least of at most 1"),
         ("{by: [{name: x, key: KEY}], expires: 30}", "such as 30 days"),
         ("{by: [{name: x, key: KEY}], of: some}", "'each' or 'first'"),
@@ -358,7 +360,11 @@ def test_who_runs_under_the_name_of_somebody_who_saw_the_record_may_not_approve(
 )
 def test_a_wrong_rule_is_one_error(board: Board, wrong: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line for line in board.copy.policy.read_text().splitlines() if not line.startswith("  approval:")]
-    board.copy.policy.write_text("\n".join([*lines, f"  approval: {wrong.replace('KEY', board.line('board'))}", ""]))
+    line = board.line("board")
+    digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    other = f"{line[:-2]}{digits[digits.index(line[-2]) + 1]}="  # the same key in another spelling of base64
+    stated = wrong.replace("KEY", line).replace("OTHER", other)
+    board.copy.policy.write_text("\n".join([*lines, f"  approval: {stated}", ""]))
     assert crowdgate("check", board.copy.policy) == 2
     said = capsys.readouterr()
     assert (said.out + said.err).count("spec.approval") == 1

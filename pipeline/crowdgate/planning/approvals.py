@@ -54,13 +54,22 @@ def needs_approval(plan: Plan, ledger: Ledger, release_id: str) -> bool:
     rule = plan.bundle.policy.spec.approval
     if rule is None or (rule.over is not None and plan.guarantee.epsilon <= rule.over):
         return False
-    return rule.of == "each" or not _was_charged(plan.bundle.digest, ledger, release_id)
+    return rule.of == "each" or not _has_passed(rule, plan.bundle.digest, ledger, release_id)
 
 
-def _was_charged(policy_digest: str, ledger: Ledger, release_id: str) -> bool:
-    """Return whether another release of the same policy files has read data."""
-    read = (each for each in ledger.entries() if each.reading and each.state is not State.VOID)
-    return any(each.policy_digest == policy_digest and each.release_id != release_id for each in read)
+def _has_passed(rule: ApprovalRule, policy_digest: str, ledger: Ledger, release_id: str) -> bool:
+    """Return whether another release of the same policy files has passed the step that waits for approvals: it has read
+    data, or it was published.
+    """
+    others = (each for each in ledger.entries() if each.policy_digest == policy_digest)
+    passed = (
+        each.reading and each.state is not State.VOID
+        if rule.before == "charge"
+        else each.state in (State.PUBLISHED, State.WITHDRAWN)
+        for each in others
+        if each.release_id != release_id
+    )
+    return any(passed)
 
 
 def approvals_before(step: str, plan: Plan, ledger: Ledger, release_id: str) -> tuple[Approval, ...]:

@@ -135,7 +135,7 @@ class ApprovalRule(Strict):
 
     @model_validator(mode="after")
     def _enough(self) -> "ApprovalRule":
-        if len({each.key for each in self.by}) != len(self.by):
+        if len({each.key_id for each in self.by}) != len(self.by):
             raise ValueError("each key once in `by`")
         if self.at_least > len(self.by):
             raise ValueError(f"at_least of at most {len(self.by)}, the number of approvers in `by`")
