@@ -13,7 +13,7 @@ from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows import splits
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from crowdgate.number_text import Value
-from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY
@@ -91,6 +91,18 @@ def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPa
         errors.append(number(row["margin_error"]))
     # gaussian noise: the variance falls with rho, and at so small a delta rho rises with nearly the square of epsilon
     assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([2, 2], rel=0.1)
+
+
+def test_the_recommended_split_is_planned_with_the_k_that_it_states(tmp_path: Path) -> None:
+    """A policy with the recommended share and rate has this k and this noise, by the joint cost of all its parts."""
+    policy = init(tmp_path / "copy", "test") / DEMO_POLICY
+    (row,) = outlook(policy).forecast.rows("recommended_margins")
+    text = policy.read_text(encoding="utf-8").replace("share: 0.3 ", f"share: {number(row['margins'])} ")
+    policy.write_text(text.replace("beta: 0.3", f"beta: {number(row['beta'])}"), encoding="utf-8")
+    found = outlook(policy)
+    assert found.forecast.figure("k") == row["k"]
+    _, planned = found.forecast.rows("margins")
+    assert planned == row
 
 
 def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
