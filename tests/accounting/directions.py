@@ -528,7 +528,7 @@ LINES: dict[str, Line | Solver] = {
          _values([*_exactly("0", "1e-300", "0.001", "0.04", "1/11", "0.2", "0.61", "1")], st.floats(0, 1))), 1e-12,
         lambda n, everyone, _: n <= everyone),
     "accounting.pso_curve.curve": Line(
-        lambda at, n, e, d, b: point_of(pso_curve.curve(n, e, d, b)[at]), ("up",) * 4,
+        lambda at, n, e, d, b: point_of(pso_curve.curve(n, [(e, d)], b)[at]), ("up",) * 4,
         lambda at, n, e, d, b: curve_at(n, real(pso_curve.SHARES[at]) / n, e, d, b),
         (Values([0, 3, 6], st.integers(0, 6)), PEOPLE, SOME_EPSILONS, SOME_DELTAS, ANY_BETA), None),
     "accounting.safe_k.least_k": Solver(

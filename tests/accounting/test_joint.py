@@ -236,7 +236,7 @@ def test_given_each_outcome_of_a_choice_a_person_s_rows_may_lie_in_other_classes
 
 def _by_partitions(sampled: SampledClass, others: tuple[DominatingPair, ...], epsilon: float) -> Iterator[float]:
     law = JointLaw(sampled, others)
-    for own, rest in law._placements[False]:
+    for own, rest in law._placed(False):
         yield own.supremum(rest, epsilon, add=False)
 
 

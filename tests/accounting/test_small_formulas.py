@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.accounting.amplification import amplify
+from crowdgate.accounting.amplification import amplified_again, amplify
 from crowdgate.accounting.membership import greatest_precision
 from crowdgate.accounting.numbers import Number
 from crowdgate.accounting.sensitivity import expected_kept_rows
@@ -67,6 +67,14 @@ def test_amplification_holds_for_every_mechanism_of_three_outcomes_on_three_rows
     epsilon, spent = amplify(math.log(growth), delta, beta)
     assert epsilon == pytest.approx(math.log(more), abs=1e-12)
     assert spent == pytest.approx(float(beta * delta))
+
+
+@pytest.mark.parametrize("beta", ["1e-12", "3e-20", "0.1"])
+def test_an_epsilon_that_floats_hold_with_few_digits_is_rounded_up_too(beta: str) -> None:
+    """1e-300 at beta 1e-12: a product in floats is off by a part in 10^12, towards no cost."""
+    for exponent in range(280, 320):
+        again = amplified_again(f"1e-{exponent}", beta)
+        assert Fraction(f"1e-{exponent}") * Fraction(beta) <= again <= Fraction(amplify(f"1e-{exponent}", 0, beta)[0])
 
 
 def test_amplification_by_keeping_everything_or_nothing_is_exact() -> None:

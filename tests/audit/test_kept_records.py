@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.accounting import pso
 from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.record_io import record_bytes
 from crowdgate.candidate import AuditQuestion
@@ -65,3 +66,14 @@ def test_it_is_written_again_as_the_same_bytes_and_is_of_no_other_question(quest
         if other.question is not question:
             with pytest.raises(VerificationFailed):
                 other.read(kept(question))
+
+
+def test_the_bound_on_isolation_is_the_least_over_the_points_of_a_joint_curve() -> None:
+    record, findings = AUDITS[AuditQuestion.SINGLING_OUT].read(kept(AuditQuestion.SINGLING_OUT))
+    setting = record.setting
+    better = (setting.epsilon / 2, setting.delta)
+    jointly = setting.model_copy(update={"points": (better, (setting.epsilon * 2, setting.delta))})
+    found = AUDITS[AuditQuestion.SINGLING_OUT].findings(record.model_copy(update={"setting": jointly}))
+    n = record.policy_results.n
+    assert findings.bound == pso.bound(n, setting.weight, setting.epsilon, setting.delta)
+    assert found.bound == pso.bound(n, setting.weight, *better) < findings.bound

@@ -13,7 +13,7 @@ from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows import splits
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from crowdgate.number_text import Value
-from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY
@@ -38,9 +38,19 @@ def test_the_bound_on_singling_out_is_told_over_all_weights_beside_what_a_blind_
         assert number(row["excess"]) == pytest.approx(whole - alone)
     last = rows[6]
     assert (number(last["weight"]), number(last["baseline"])) == pytest.approx((1 / 300_000, 0.36788), rel=1e-5)
-    near = rows[1]
-    assert number(near["bound"]) == pso.bound(300_000, "1e-8", 1, "1e-9")
-    assert number(near["in_sample"]) == pso.bound_in_sample(300_000, "1e-8", 1, "1e-9", "0.3")
+
+
+def test_the_bounds_on_singling_out_are_the_least_over_the_joint_curve() -> None:
+    """For all seven weights, in the listing and in the picture; at 1/n all are 1."""
+    found = outlook(POLICY)
+    points = found.plan.guarantee.points
+    drawn = {point.at: point.value for point in found.singling_out.series[0].points}
+    for row in found.pso_curve.rows[:7]:
+        weight = row["weight"]
+        assert isinstance(weight, Fraction)
+        assert row["bound"] == min(pso.bound(300_000, weight, *point) for point in points) == drawn[float(weight)]
+        assert row["in_sample"] == min(pso.bound_in_sample(300_000, weight, *point, "0.3") for point in points)
+        assert number(row["bound"]) <= 0.97 * pso.bound(300_000, weight, 1, "1e-9") or weight == Fraction(1, 300_000)
 
 
 def test_people_of_several_rows_count_with_all_of_them_in_every_bound(workshop: Workshop) -> None:
@@ -91,6 +101,18 @@ def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPa
         errors.append(number(row["margin_error"]))
     # gaussian noise: the variance falls with rho, and at so small a delta rho rises with nearly the square of epsilon
     assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([2, 2], rel=0.1)
+
+
+def test_the_recommended_split_is_planned_with_the_k_that_it_states(tmp_path: Path) -> None:
+    """A policy with the recommended share and rate has this k and this noise, by the joint cost of all its parts."""
+    policy = init(tmp_path / "copy", "test") / DEMO_POLICY
+    (row,) = outlook(policy).forecast.rows("recommended_margins")
+    text = policy.read_text(encoding="utf-8").replace("share: 0.3 ", f"share: {number(row['margins'])} ")
+    policy.write_text(text.replace("beta: 0.3", f"beta: {number(row['beta'])}"), encoding="utf-8")
+    found = outlook(policy)
+    assert found.forecast.figure("k") == row["k"]
+    _, planned = found.forecast.rows("margins")
+    assert planned == row
 
 
 def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdgate.accounting.membership import least_precision
 from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
-from crowdgate.audit.membership.setting import attacked_guarantee
+from crowdgate.audit.common.setting import audit_spec
+from crowdgate.audit.membership.findings import tradeoff_bounds
+from crowdgate.audit.membership.setting import attacked_guarantee, policy_fields
+from crowdgate.candidate import Cost
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.guarantee import Part
+from crowdgate.kind.plan import Plan
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.manifest import canonical
@@ -231,6 +236,24 @@ def test_an_audit_of_membership_states_what_all_parts_keep_together(tmp_path: Pa
     jointly, summed = (plan_policy(w.policy) for w in (rows_by_shares(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)))
     assert attacked_guarantee(jointly) == jointly.guarantee
     assert attacked_guarantee(summed).epsilon == Fraction(3, 2)
+
+
+def test_the_bounds_of_an_audit_of_membership_are_the_least_over_the_joint_curve(tmp_path: Path) -> None:
+    """A record holds all points of a release by shares, and one of a release by the sum, as earlier records do."""
+    jointly, summed = (plan_policy(w.policy) for w in (rows_by_shares(tmp_path / "w"), by_sum(tmp_path / "s", MARGINS)))
+    first, further = membership_costs(jointly)
+    assert jointly.guarantee.joint is not None
+    assert (first, further) == (jointly.guarantee.joint.replaced, jointly.guarantee.joint.replacements)
+    assert membership_costs(summed)[1] == ()
+    (form,) = tradeoff_bounds([first, *further], None, 100)
+    (alone,) = tradeoff_bounds([first], None, 100)
+    assert form.allowed(0.1) < 0.9 * alone.allowed(0.1)
+    assert least_precision([first, *further], "0.01", 30) < 0.9 * least_precision([first], "0.01", 30)
+
+
+def membership_costs(plan: Plan) -> tuple[Cost, tuple[Cost, ...]]:
+    fields = policy_fields(plan, audit_spec(plan), 1000)
+    return (fields["known_epsilon"], fields["known_delta"]), fields["known_points"]
 
 
 def test_check_says_what_epsilons_leave_unused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

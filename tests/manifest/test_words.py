@@ -96,7 +96,7 @@ def test_a_first_release_is_called_so_and_the_summary_has_the_middle_weight() ->
 def test_the_weight_of_a_gate_on_another_bound_does_not_change_the_curve() -> None:
     own, spent = gate("1e-9"), (Fraction(1), Fraction(0))
     both = [own, gate("1e-3", "pso_bound_in_sample")]
-    assert singling_out(1000, {"all": spent}, both) == singling_out(1000, {"all": spent}, [own])
+    assert singling_out(1000, {"all": [spent]}, both) == singling_out(1000, {"all": [spent]}, [own])
 
 
 def gate(weight: str, measure: str = "pso_bound") -> GateRule:

@@ -22,6 +22,10 @@ from fractions import Fraction
 from crowdgate.accounting.numbers import Number, epsilon_of, probability, raised, up
 
 _LAST_BITS = 1 + Fraction(6, 10**16)
+_GREATEST = 700.0
+"""Epsilon up to which e^epsilon is a float."""
+_SMALL = 1e-290
+"""Well above 2e-308, below which floats have fewer digits."""
 
 
 def amplify(epsilon: Number, delta: Number, beta: Number) -> tuple[float, float]:
@@ -39,8 +43,12 @@ def amplified_again(epsilon: Number, beta: Number) -> Fraction:
     of `amplify` on any machine whose exponential and logarithm are accurate to their last bit (up to epsilon 700).
 
     `amplified` is then within 5.6e-16 of the truth: one last bit each, and half of one for the product. `amplify`
-    leaves 2e-15.
+    leaves 2e-15. A product of so few digits that its rounding is larger is exact instead, and bounds the logarithm. In
+    `amplify` that rounding is at most half a last bit, and `raised` adds a whole one.
     """
+    eps, rate = up(epsilon_of(epsilon)), up(probability("beta", beta))
+    if eps <= _GREATEST and rate * math.expm1(eps) < _SMALL:
+        return Fraction(rate) * Fraction(math.expm1(eps)) * _LAST_BITS
     return Fraction(_unrounded(epsilon, beta)) * _LAST_BITS
 
 
@@ -59,7 +67,7 @@ def amplified(eps: float, b: float) -> float:
     """
     if b == 0:
         return 0.0
-    if eps <= 700:
+    if eps <= _GREATEST:
         return math.log1p(b * math.expm1(eps))
     # half a last bit of each of two numbers whose difference is x: below 3e-13, and below 1e-14 x where x is above 40
     x = eps + math.log(b)

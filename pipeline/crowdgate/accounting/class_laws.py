@@ -119,17 +119,16 @@ class SampledClass:
     def worst_pair(self, *, add: bool) -> DominatingPair:
         """Return a pair that dominates the class at all sizes at once: the supremum over n at each epsilon, for a
         person that is removed, or added."""
-        knots = self.knots()
-        ahead, back = (self._suprema(knots, each) for each in (add, not add))
-        return both_sides(knots, ahead, back)
+        return both_sides(self.knots(), *(_suprema(self, each) for each in (add, not add)))
 
     def knots(self) -> Floats:
         """Return the epsilons, from 0 on, at which curves of this class are evaluated to be held as a pair."""
         last = max(1.2, self.rows * math.log(4 * (self.k + self.rows) / max(self.beta, 1e-9)))
         return np.concatenate([np.arange(0, _FINE, _STEP), np.geomspace(_FINE, last, _FAR)])
 
-    def _suprema(self, knots: Floats, add: bool) -> Floats:
-        """Return the supremum over n at each epsilon of `knots`, from 0 on."""
+    def _all_suprema(self, add: bool) -> Floats:
+        """Return the supremum over n at each epsilon of `knots`."""
+        knots = self.knots()
         best: Floats = np.zeros(len(knots))
         n = max(self.k, self.rows)
         free = SampledClass(0, self.beta, self.rows)
@@ -209,6 +208,12 @@ class SampledClass:
 def _outcomes(sampled: SampledClass, first: int, many: int, add: bool) -> Outcomes:
     """Return the outcomes of classes of `many` sizes from `first` on: the same for each epsilon."""
     return sampled._all_outcomes(np.arange(first, first + many), add)
+
+
+@lru_cache(maxsize=64)
+def _suprema(sampled: SampledClass, add: bool) -> Floats:
+    """Return the suprema over n of a class: the same for each direction of a pair, and for all other steps."""
+    return sampled._all_suprema(add)
 
 
 def _largest_log(place: Integers, logs: Floats, many: int) -> float:

@@ -31,7 +31,7 @@ alike. Rows of both in one class differ from fewer rows of one.
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -72,19 +72,24 @@ class JointLaw:
             yield self._others[add].delta(at)
             return
         limit = enough if self.choice is None else math.inf
-        for own, others in self._placements[add]:
+        for own, others in self._placed(add):
             yield np.array([own.supremum(others, x, add=add, enough=limit) for x in at.tolist()])
 
     @cached_property
     def _others(self) -> tuple[DominatingPair, DominatingPair]:
         return composed(self.others), composed([pair.swapped for pair in self.others])
 
-    @cached_property
-    def _placements(self) -> tuple[list[tuple[SampledClass, DominatingPair]], ...]:
-        """For each direction, and each partition of a person's rows over classes, its largest class, and the product of
-        the worst pairs of the others with all other steps."""
+    def _placed(self, add: bool) -> Iterator[tuple[SampledClass, DominatingPair]]:
+        """Yield for each partition of a person's rows over classes, one class first, its largest class, and the product
+        of the worst pairs of the others with all other steps."""
         assert self.sampled is not None
-        return tuple(list(_in_classes(self.sampled, self._others[add], add=add)) for add in (False, True))
+        yield self.sampled, self._others[add]
+        yield from self._several_classes[add]()
+
+    @cached_property
+    def _several_classes(self) -> tuple[Callable[[], Sequence[tuple[SampledClass, DominatingPair]]], ...]:
+        assert self.sampled is not None
+        return tuple(cache(partial(_in_classes, self.sampled, self._others[add], add=add)) for add in (False, True))
 
 
 def _direction(laws: Sequence[JointLaw], epsilon: float, enough: float, *, add: bool) -> float:
@@ -93,7 +98,13 @@ def _direction(laws: Sequence[JointLaw], epsilon: float, enough: float, *, add: 
     own = laws[0].choice
     choice = NOTHING if own is None else coarser(own.swapped if add else own, _MOST_CHOICES)
     at = lowered(epsilon, max(_span((law._others[add], choice)) for law in laws)) - choice.losses
-    return _mixed(choice, np.max([given for law in laws for given in law._given(at, enough, add)], axis=0))
+    given, found = np.zeros(len(at)), 0.0
+    for each in (each for law in laws for each in law._given(at, enough, add)):
+        given = np.maximum(given, each)
+        found = _mixed(choice, given)
+        if found > enough:
+            break
+    return found
 
 
 def _span(pairs: Iterable[DominatingPair]) -> float:
@@ -108,11 +119,13 @@ def _mixed(choice: DominatingPair, given: Floats) -> float:
 
 def _in_classes(
     sampled: SampledClass, others: DominatingPair, *, add: bool
-) -> Iterator[tuple[SampledClass, DominatingPair]]:
+) -> tuple[tuple[SampledClass, DominatingPair], ...]:
+    """Return for each partition of a person's rows over several classes the largest class, and the product of the worst
+    pairs of the other classes with `others`."""
     classes = {m: SampledClass(sampled.k, sampled.beta, m) for m in range(1, sampled.rows + 1)}
     worst = {m: each.worst_pair(add=add) for m, each in classes.items() if m <= sampled.rows // 2}
-    for largest, *rest in partitions(sampled.rows):
-        yield classes[largest], composed([*(worst[m] for m in rest), others])
+    several = (each for each in partitions(sampled.rows) if len(each) > 1)
+    return tuple((classes[largest], composed([*(worst[m] for m in rest), others])) for largest, *rest in several)
 
 
 def partitions(total: int, most: int | None = None) -> Iterator[tuple[int, ...]]:

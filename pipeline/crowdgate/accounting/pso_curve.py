@@ -43,15 +43,15 @@ class WeightBounds:
         return self.baseline * (1 - _BASELINE_SLACK)
 
 
-def curve(n: Number, epsilon: Number, delta: Number, beta: Number) -> tuple[WeightBounds, ...]:
+def curve(n: Number, costs: Sequence[tuple[Number, Number]], beta: Number) -> tuple[WeightBounds, ...]:
     """Return points at weights from 1/1000 of 1/n up to 1/n, for at most `n` rows sampled at rate `beta` (1: no
-    sampling).
+    sampling). `costs` are as in `stated_bounds`, and each of the two bounds is the least.
 
     Beyond 1/n an attacker without the release does better with a smaller weight, and the bound is that of weight 1/n or
     more.
     """
     rows = whole("n", n, 1)
-    return tuple(_at(rows, share / rows, epsilon, delta, beta) for share in SHARES)
+    return tuple(_at(rows, share / rows, costs, beta) for share in SHARES)
 
 
 def stated_bounds(n: Number, costs: Sequence[tuple[Number, Number]]) -> tuple[WeightBounds, ...]:
@@ -61,13 +61,13 @@ def stated_bounds(n: Number, costs: Sequence[tuple[Number, Number]]) -> tuple[We
     """
     rows = whole("n", n, 1)
     weights = [Fraction(1, each * rows) for each in STATED_DIVISORS]
-    return tuple(min((_at(rows, at, *cost, 1) for cost in costs), key=lambda found: found.bound) for at in weights)
+    return tuple(_at(rows, at, costs, 1) for at in weights)
 
 
-def _at(rows: int, weight: Fraction, epsilon: Number, delta: Number, beta: Number) -> WeightBounds:
+def _at(rows: int, weight: Fraction, costs: Sequence[tuple[Number, Number]], beta: Number) -> WeightBounds:
     return WeightBounds(
         weight,
         baseline_up_to(rows, weight),
-        bound(rows, weight, epsilon, delta),
-        bound_in_sample(rows, weight, epsilon, delta, beta),
+        min(bound(rows, weight, *cost) for cost in costs),
+        min(bound_in_sample(rows, weight, *cost, beta) for cost in costs),
     )

@@ -115,8 +115,8 @@ class Outlook:
         """Picture of the bound on the success of predicate singling out by predicate weight, with the limits of the
         policy's gates."""
         static, counts = self.plan.first_release_facts(), _counts(self.plan, self.releases)
-        spent = {f"after {count} of them, at most": _cost(self.plan, count) for count in counts}
-        return singling_out(static.most_rows, spent, [rule for rule, _ in self.plan.gates])
+        kept = {f"after {count} of them, at most": kept_costs(static, _cost(self.plan, count)) for count in counts}
+        return singling_out(static.most_rows, kept, [rule for rule, _ in self.plan.gates])
 
     def to_json(self) -> dict[str, Any]:
         """Return the outlook as an object of JSON."""
@@ -171,7 +171,7 @@ def people_times_delta(plan: Plan) -> Fraction:
 
 def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
     static = plan.first_release_facts()
-    for point in curve(static.most_rows, *_cost(plan, count), static.sampled_rate):
+    for point in curve(static.most_rows, kept_costs(static, _cost(plan, count)), static.sampled_rate):
         yield {
             "releases": count, "weight": point.weight, "baseline": point.baseline, "bound": point.bound,
             "in_sample": point.in_sample, "ratio": point.ratio, "excess": point.excess,

@@ -11,7 +11,7 @@ from crowdgate.accounting.pso_baselines import baseline_up_to
 from crowdgate.accounting.pso_curve import SHARES
 from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.picture import Picture, PicturePoint, Series
-from crowdgate.measures.guarantees import bounded_weight
+from crowdgate.measures.guarantees import bounded_weight, kept_costs
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
@@ -29,17 +29,18 @@ def curve_of_release(said: Manifest) -> Picture:
     earlier ones of its people."""
     static = static_before_data(said)
     rules = [each.rule for each in said.verdicts]
-    return singling_out(static.most_rows, {"with the releases, at most": static.spent}, rules)
+    return singling_out(static.most_rows, {"with the releases, at most": kept_costs(static, static.spent)}, rules)
 
 
-def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]) -> Picture:
+def singling_out(rows: int, kept: Mapping[str, Sequence[Cost]], rules: Sequence[GateRule]) -> Picture:
     """Return a picture of the bound on the success of predicate singling out by predicate weight, for at most `rows`
-    rows: a curve for each named privacy cost in `spent`, the blind attacker, and the limits of gates."""
+    rows: a curve for each name in `kept`, by the points (epsilon, delta) that its releases keep; the blind attacker;
+    and the limits of gates."""
     gates = _gates(rules)
     weights = sorted({*(share / rows for share in SHARES), *gates})
     series = [
-        Series(name, tuple(PicturePoint(float(each), pso.bound(rows, each, *cost)) for each in weights), "joined")
-        for name, cost in spent.items()
+        Series(name, tuple(PicturePoint(float(each), _least_bound(rows, each, costs)) for each in weights), "joined")
+        for name, costs in kept.items()
     ]
     baseline = tuple(PicturePoint(float(weight), baseline_up_to(rows, weight)) for weight in weights)
     series.append(Series("without releases", baseline, "joined"))
@@ -52,6 +53,10 @@ def singling_out(rows: int, spent: Mapping[str, Cost], rules: Sequence[GateRule]
         "probability of success",
         tuple(series), (), "log", "log", NOTE,
     )  # fmt: skip
+
+
+def _least_bound(rows: int, weight: Fraction, costs: Sequence[Cost]) -> float:
+    return min(pso.bound(rows, weight, *cost) for cost in costs)
 
 
 def _gates(rules: Sequence[GateRule]) -> dict[Fraction, Fraction]:

@@ -11,6 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 from crowdgate.number_text import exact_text
 
+MOST_POINTS = 20
+"""Greatest number of points of a joint curve. Every reader of a record computes bounds at all of them."""
 _WRITTEN = re.compile(r"\d{1,40}(/\d{1,40}|(\.\d{1,40})?(e-\d{1,3})?)")
 
 
@@ -23,6 +25,8 @@ def _fraction(value: Any) -> Fraction:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(exact_text)]
+Points = Annotated[tuple[tuple[Exact, Exact], ...], Field(max_length=MOST_POINTS, exclude_if=lambda points: not points)]
+"""Points (epsilon, delta), of releases that state a joint cost: earlier records have none."""
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -35,8 +39,8 @@ class RecordModel(BaseModel):
 
 class AuditSetting(RecordModel):
     """Setting of every audit: its policy, its population and its code. Tables have `n` units; `epsilon` and `delta` are
-    the guarantee of one release, `limit` is the greatest figure that passes. The population of a `confidential` audit
-    is the policy's own table."""
+    the guarantee of one release, `points` are further ones that it keeps, of a joint curve. `limit` is the greatest
+    figure that passes. The population of a `confidential` audit is the policy's own table."""
 
     policy: str
     version: str
@@ -44,6 +48,7 @@ class AuditSetting(RecordModel):
     mechanism: str
     epsilon: Exact
     delta: Exact
+    points: Points = ()
     contract: str
     population: str
     population_digest: str

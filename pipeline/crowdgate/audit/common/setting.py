@@ -73,7 +73,8 @@ def common_fields(plan: Plan, population: Population, confidential: bool) -> dic
     return {
         "policy": bundle.policy.metadata.name, "version": bundle.policy.metadata.version,
         "policy_digest": bundle.digest, "mechanism": plan.protection.kind.name, "epsilon": plan.guarantee.epsilon,
-        "delta": plan.guarantee.delta, "contract": bundle.contract.id, "population": population.name,
+        "delta": plan.guarantee.delta, "points": plan.guarantee.points[1:],
+        "contract": bundle.contract.id, "population": population.name,
         "population_digest": digest_of_population(population), "population_size": population.size,
         "code": code_digest(), "libraries": libraries(), "confidential": confidential,
     }  # fmt: skip

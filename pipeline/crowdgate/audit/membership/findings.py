@@ -6,7 +6,7 @@ low. That a point is above what the guarantee allows is tested at one level over
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -15,7 +15,7 @@ import numpy as np
 
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
-from crowdgate.accounting.membership import greatest_precision, true_positive_lines
+from crowdgate.accounting.membership import least_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
 from crowdgate.arrays import Floats
 from crowdgate.audit.common.audit import Options
@@ -53,19 +53,20 @@ EPSILON_FORM, CAP_FORM = "epsilon", "sampling"
 
 
 def tradeoff_bounds(
-    epsilon: Number, delta: Number, cap: tuple[Number, Number, Number] | None, n: int
+    costs: Iterable[tuple[Number, Number]], cap: tuple[Number, Number, Number] | None, n: int
 ) -> tuple[TradeoffBound, ...]:
-    """Return the bounds of the true positive rate (tpr) by the false positive rate (fpr): tpr <= e^epsilon fpr + delta;
-    and, if a sample caps the tpr, a bound from `cap`: the sampling rate, and epsilon and delta of the outputs that are
-    not computed on the sample."""
-    own = TradeoffBound(EPSILON_FORM, ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))),))
+    """Return the bounds of the true positive rate (tpr) by the false positive rate (fpr): tpr <= e^epsilon fpr + delta
+    at each of the points `costs`; and, if a sample caps the tpr, a bound from `cap`: the sampling rate, and epsilon and
+    delta of the outputs that are not computed on the sample."""
+    lines = ((up(Fraction(delta)), exp_up(up(Fraction(epsilon)))) for epsilon, delta in costs)
+    own = TradeoffBound(EPSILON_FORM, tuple(lines))
     return (own,) if cap is None else (own, TradeoffBound(CAP_FORM, true_positive_lines(cap[0], n, *cap[1:])))
 
 
 def setting_tradeoff_bounds(setting: MembershipSetting, n: int) -> tuple[TradeoffBound, ...]:
     """Return the bounds of the true positive rate that the guarantee of an audit's setting implies for tables of n
     units."""
-    return tradeoff_bounds(setting.known_epsilon, setting.known_delta, setting.cap, n)
+    return tradeoff_bounds(setting.known_costs, setting.cap, n)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class MembershipEstimate:
         """Return the greatest precision that the guarantee allows at this estimate's recall, with `skew` non-members
         for each member."""
         found = self.tpr.value or 1.0
-        return greatest_precision(setting.known_epsilon, setting.known_delta, found, skew)
+        return least_precision(setting.known_costs, found, skew)
 
 
 def estimates(
@@ -223,7 +224,7 @@ def _control_result(played: MembershipResults, setting: MembershipSetting) -> Me
     """Return a control's result from its releases. Its level is .05 at any attempt, since controls refute nothing about
     the policy."""
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
-    every = estimates(played, tradeoff_bounds(epsilon, setting.known_delta, setting.cap, played.n), ALPHA)
+    every = estimates(played, tradeoff_bounds([(epsilon, setting.known_delta)], setting.cap, played.n), ALPHA)
     names = {name for _, name in refuting_points(every, ALPHA)}
     best = max(every, key=lambda each: each.lift)
     works = {

@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults, RecordedAudit, RecordModel, Share
+from crowdgate.audit.common.record import (
+    AuditSetting,
+    Exact,
+    MechanismResults,
+    Points,
+    RecordedAudit,
+    RecordModel,
+    Share,
+)
+from crowdgate.candidate import Cost
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
@@ -63,14 +72,16 @@ class MembershipSetting(AuditSetting):
     """Setting of the audit: with the code it decides everything except the noise of OpenDP's samplers.
 
     Each of `releases` is of a fresh table of n units. `epsilon` and `delta` are those of the release, `known_epsilon`
-    and `known_delta` those of the attacked outputs, for tables in which one unit is replaced (n is public). `cap` is
-    the rate of the sample, with epsilon and delta of the outputs not computed on it (None: no cap). Precision is judged
-    at `skew` and at a recall of at least `recall`, against `limit`. `unread` are the outputs that no attack reads.
+    and `known_delta` those of the attacked outputs, for tables in which one unit is replaced (n is public);
+    `known_points` are further ones that they keep, of a joint curve. `cap` is the rate of the sample, with epsilon and
+    delta of the outputs not computed on it (None: no cap). Precision is judged at `skew` and at a recall of at least
+    `recall`, against `limit`. `unread` are the outputs that no attack reads.
     """
 
     question: Literal["membership"] = "membership"
     known_epsilon: Exact
     known_delta: Exact
+    known_points: Points = ()
     cap: tuple[Exact, Exact, Exact] | None
     releases: int
     claimed: Annotated[tuple[float, ...], Field(max_length=MOST_CLAIMED)]
@@ -78,6 +89,11 @@ class MembershipSetting(AuditSetting):
     recall: Exact
     attacks: tuple[str, ...]
     unread: tuple[str, ...]
+
+    @property
+    def known_costs(self) -> tuple[Cost, ...]:
+        """All points (epsilon, delta) that the attacked outputs keep."""
+        return (self.known_epsilon, self.known_delta), *self.known_points
 
 
 class MembershipRecord(RecordedAudit[MembershipSetting, MembershipResults]):

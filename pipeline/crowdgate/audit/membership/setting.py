@@ -89,13 +89,13 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """Return, by name, the fields of a membership audit's setting that the policy decides, for a population of `size`
     units."""
     wanted, n = spec.membership, units_of(spec, size)
-    known = replace_one_guarantee(
-        attacked_guarantee(plan), plan.protection.figures.beta, plan.bundle.contract.unit.rows
-    )
+    attacked = attacked_guarantee(plan)
+    known = replace_one_guarantee(attacked, plan.protection.figures.beta, plan.bundle.contract.unit.rows)
+    points = () if attacked.joint is None else attacked.joint.replacements
     return {
         "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, n, size),
         "skew": wanted.skew, "recall": wanted.recall, "limit": wanted.limit, "known_epsilon": known.epsilon,
-        "known_delta": min(known.delta, Fraction(1)), "cap": cap_of(plan), "attacks": NAMES,
+        "known_delta": min(known.delta, Fraction(1)), "known_points": points, "cap": cap_of(plan), "attacks": NAMES,
         "controls": tuple(each.name for each in controls_of(plan)),
     }  # fmt: skip
 

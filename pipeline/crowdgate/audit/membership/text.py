@@ -76,6 +76,7 @@ def lines(found: Claimed) -> list[str]:
 
 def _guarantee_text(setting: MembershipSetting) -> str:
     known = f"epsilon {decimal(setting.known_epsilon)} and delta {decimal(setting.known_delta)}"
+    known += " (and further points of the joint curve)" if setting.known_points else ""
     said = f"n is known, so that members and others differ by a replaced unit: {known} of all that is attacked."
     if setting.cap is None:
         return (

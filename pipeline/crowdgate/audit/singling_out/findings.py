@@ -94,7 +94,8 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
     first = [line.points[0] for line in lines if not line.idle]
     looking = [line for line in lines if not line.idle]
     above = refutations(looking, own.trials, alpha)
-    baseline, bound = first[0].baseline, pso.bound(own.n, setting.weight, setting.epsilon, setting.delta)
+    costs = ((setting.epsilon, setting.delta), *setting.points)
+    baseline, bound = first[0].baseline, min(pso.bound(own.n, setting.weight, *cost) for cost in costs)
     proven = _proven([point for line in looking for point in line.points[1:]], own.trials, alpha)
     excess = _excess(first, proven)
     controls = control_results(record.controls)

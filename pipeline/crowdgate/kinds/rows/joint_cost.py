@@ -56,7 +56,7 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
         found = "shares, and a choice of levels on the released sample: their joint cost is not known"
         return None, None, [(("choose", "on"), found, "`on: full`, or epsilons in place of shares", "full")]
     try:
-        least = law.least_k(allowance.total, allowance.delta, mechanism.k)
+        least = law.least_k(allowance.total, allowance.delta)
     except ValueError:
         return None, None, [_NO_K]
     k = least if spec.k == "least" else spec.k

@@ -79,20 +79,21 @@ class RowsLaw:
         """Return the curve of delta at class size k, for a unit that is replaced by another."""
         return replaced(self._law(k, self._steps[1], 2))
 
-    def least_k(self, epsilon: Fraction, delta: Fraction, enough: int) -> int:
-        """Return the least k whose joint delta at `epsilon` is at most `delta`; `enough` is one that should do. Raises
-        ValueError if none up to LARGEST_K is.
+    def least_k(self, epsilon: Fraction, delta: Fraction, known: int = 1) -> int:
+        """Return the least k whose joint delta at `epsilon` is at most `delta`, none below `known` being so: from that
+        of the classes alone upwards, in steps that double. Raises ValueError if none up to LARGEST_K is.
         """
         target, at = target_delta(delta), down(epsilon)
 
         def holds(k: int) -> bool:
             return self.law(k).delta(at, target) <= target
 
-        low, high = least_k(epsilon, delta, self.beta) - 1, enough
+        low = max(known, least_k(epsilon, delta, self.beta)) - 1
+        high = min(low + 1, LARGEST_K)
         while not holds(high):
             if high >= LARGEST_K:
                 raise ValueError(f"delta must be reachable at a k of at most {LARGEST_K}")
-            low, high = high, min(2 * high, LARGEST_K)
+            low, high = high, min(high + 2 * (high - low), LARGEST_K)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if holds(middle) else (middle, high)
