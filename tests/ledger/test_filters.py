@@ -22,6 +22,7 @@ from crowdgate.ledger import schema
 from crowdgate.ledger.filter_rules import allows
 from crowdgate.ledger.filters import (
     OrderedCost,
+    excess,
     lifetime_text,
     limits,
     on_grid,
@@ -328,6 +329,47 @@ def test_what_a_head_states_above_all_charges_is_booked(ledger: Ledger, tmp_path
 def replace_open(head: HeadStatement) -> HeadStatement:
     """Return the head without charges that have not ended, which it would name as findings of their own."""
     return head.model_copy(update={"open": ()})
+
+
+HALVES = Spend(Fraction(1, 2), Fraction("1e-10"))
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(25), deadline=None)
+@given(st.lists(st.tuples(VECTORS, st.booleans(), st.sampled_from([ONE, HALVES])), min_size=1, max_size=4), st.data())
+def test_open_charges_of_a_head_need_no_vector(
+    charges: list[tuple[Divergences, bool, Spend]], data: st.DataObject
+) -> None:
+    """Whatever a copy lacks, the restored total is at least that of the head, at each order and in cut mass.
+
+    An open charge is booked with the divergences of any release of its cost, which may be below its own at an order.
+    What the head states in total above all bookings is booked on top.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/ledger.db"
+        ledger = open_ledger(url, create(url, "lifetime"))
+        cap = replace(RENYI, cap=Spend(Fraction(100), Fraction("0.9")), lifetime=LARGE)
+        copies = [ledger.path.read_bytes()]
+        for at, (vector, ended, spend) in enumerate(charges):
+            ledger.reserve(asked(f"a/1/{at}", vector, spend, cap))
+            if ended:
+                ledger.begin_reading(f"a/1/{at}")
+                ledger.commit(f"a/1/{at}", State.WITHHELD, None, None, None)
+            copies.append(ledger.path.read_bytes())
+        last, truth, spent = ledger.head(), ledger.divergences(RENYI.population), ledger.spent(RENYI.population)
+        head = head_of(ledger.id, (last.number, last.digest), "2030-01-01", ledger.state())
+        opened = [FoundCharge(each.release, "a head", each.population, each.spend) for each in head.open]
+        ledger.path.write_bytes(copies[data.draw(st.integers(0, len(copies) - 1))])
+        older = open_ledger(url, None)
+        older.restore(OutsideFindings(charges=opened, heads=(head,), budgets={RENYI.population: cap}))
+        restored = older.divergences(RENYI.population)
+        assert restored is not None
+        assert truth is not None
+        assert excess(truth, restored) == zero(LARGE)
+        assert spent.within(older.spent(RENYI.population))
+
+
+LARGE = Lifetime.planned(Fraction(100), Fraction("0.9"))
 
 
 def test_heads_of_additive_budgets_say_nothing_of_filters(ledger: Ledger) -> None:

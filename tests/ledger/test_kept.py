@@ -1,7 +1,7 @@
 """Working copies of every published ledger format, stored as that version left them: every command can use them.
 
-`kept/format_1.tar.xz` and `kept/format_2.tar.xz` each hold a contract, a budget, policies of all kinds, two releases of
-each, a withheld one, a run that crashed after it began to read, a lease, and an access to a private record.
+Each archive in `kept` holds a contract, a budget, policies of all kinds, two releases of each, a withheld one, a run
+that crashed after it began to read, a lease, and an access to a private record. That of format 3 holds more (`keep`).
 """
 
 import re
@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.ledger.schema import FORMAT
+from tests.ledger.keep import BUDGET, CONVERT, KEPT, KINDS, KL, STATED, edit
 from tests.workshop import crowdgate
 
-KEPT = Path(__file__).with_name("kept")
-POLICIES = ("rows", "tables", "synthetic", "withheld", "static-rows")
-RELEASES = tuple(f"{name}/1/2030-0{month}-01" for name in POLICIES[:3] for month in (1, 2))
-ON_POLICIES = {"check": (0, 3), "explain": (0,), "plan": (0,), "replay": (0, 3)}
-"""Commands on each policy, with their correct exit codes."""
+FORMATS = [f"format_{number}" for number in range(1, FORMAT + 1)]
+
+POLICIES = (*KINDS, "withheld", "static-rows")
+ON_POLICIES = {"check": (0, 3), "explain": (0,), "plan": (0,), "replay": (0, 3, 6)}
+"""Commands on each policy, with their correct exit codes; `replay` refuses a withdrawn release with 6."""
 ON_THE_LEDGER = {
     "diff policies/rows.yaml policies/withheld.yaml": (0, 3),
     "test policies": (0, 2),
@@ -26,24 +28,44 @@ ON_THE_LEDGER = {
     "rehearse policies/rows.yaml --people 300": (0, 3),
     "report budget clinic-patients": (0,),
     "report index pages": (0,),
-    "record show rows/1/2030-01-01": (0,),
-    "record show withheld/1/2030-01-01": (0,),
+    "record show rows/V/2030-01-01": (0,),
+    "record show withheld/V/2030-01-01": (0,),
     "ledger show": (0,),
     "ledger budget clinic-patients": (0,),
     "ledger verify": (0,),
-    "ledger free rows/1/2030-04-01": (0,),
-    "ledger free rows/1/2030-03-01": (5,),
-    "ledger free rows/1/2030-01-01": (5,),
+    "ledger free rows/V/2030-04-01": (0,),
+    "ledger free rows/V/2030-03-01": (5,),
+    "ledger free rows/V/2030-01-01": (5,),
     "ledger freeze clinic-patients --reason test": (0,),
     "ledger thaw clinic-patients --reason test": (0,),
-    "ledger budget clinic-patients --raise --epsilon 70 --reason test": (0,),
     "release policies/rows.yaml --as-of 2030-01-01": (0,),
     "release policies/withheld.yaml --as-of 2030-01-01": (3,),
     "release policies/rows.yaml --as-of 2030-03-01": (5,),
     "release policies/rows.yaml --as-of 2030-05-01": (0,),
     "release policies/tables.yaml --as-of 2030-05-01": (0,),
     "release policies/synthetic.yaml --as-of 2030-05-01": (0,),
+    "release policies/withheld.yaml --as-of 2030-05-01": (3,),
+    "audit policies/rows.yaml --on-confidential --units 20 --trials 20 --jobs 1": (0, 3),
+    "record list": (0,),
+    "record delete rows/V/2030-02-01": (0,),
+    "withdraw rows/V/2030-02-01 --reason test": (0,),
+    "ledger budget clinic-patients --raise --epsilon 90 --reason test": (0,),
+    "ledger restore": (0,),
+    "ledger verify --ledger sqlite:///ledger/ledger.db": (0,),
 }
+"""Commands on the ledger, with their correct exit codes; V is the version of the policies."""
+SIGNED = {
+    "verify releases/rows/1/2029-12-01 --key own.key.pub": (6,),
+    "record show withheld/2/2030-02-01": (0,),
+    "kl list --from kl --key own.key.pub": (0,),
+    "kl query --from kl --key own.key.pub --contract clinic --of ward": (0,),
+    KL[0]: (0,),
+    KL[1]: (0,),
+    "catalogue verify releases --key own.key.pub": (0,),
+    "catalogue write releases": (0,),
+    "keys sign releases/rows/2/2030-01-01": (0,),
+}
+"""Further commands on the copies with a key, before the others."""
 WITHOUT_IT = ("diff", "test", "contract", "predict", "rehearse")
 """Commands that need no ledger."""
 
@@ -65,26 +87,44 @@ def ends(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return code, printed.out + printed.err
 
 
+def releases(copy: Path) -> list[str]:
+    """Return the folders of the releases of a copy: at least two of each kind."""
+    found = sorted(str(path.parent.relative_to(copy)) for path in copy.glob("releases/*/*/*/manifest.json"))
+    assert [sum(f"/{kind}/" in each for each in found) >= 2 for kind in KINDS] == [True] * len(KINDS)
+    return found
+
+
+def on_the_ledger(copy: Path) -> dict[str, tuple[int, ...]]:
+    """Return the commands on the ledger of a copy."""
+    (version,) = re.findall(r"\bversion: '(\S+)'", (copy / "policies" / "rows.yaml").read_text())
+    signed = SIGNED if (copy / "own.key").exists() else {}
+    return signed | {command.replace("/V/", f"/{version}/"): codes for command, codes in ON_THE_LEDGER.items()}
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("copy", ["format_1", "format_2"], indirect=True)
+@pytest.mark.parametrize("upgraded", [False, True], ids=["as-kept", "upgraded"])
+@pytest.mark.parametrize("copy", FORMATS, indirect=True)
 def test_every_command_goes_on_with_a_ledger_of_a_published_format(
-    copy: Path, capsys: pytest.CaptureFixture[str]
+    copy: Path, upgraded: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if "format_1" in str(copy) or ends("ledger show", capsys)[0] == 5:
-        assert ends("ledger upgrade", capsys)[0] == 0
+    if upgraded or ends("ledger show", capsys)[0] == 5:
+        code, said = ends("ledger upgrade", capsys)
+        assert code == 0 or "nothing to upgrade" in said
+        assert ends("upgrade --write", capsys)[0] == 0
     for name in POLICIES:
         for command, right in ON_POLICIES.items():
             code, said = ends(f"{command} policies/{name}.yaml", capsys)
             assert code in right, f"{command} {name}: {said}"
-    for release in RELEASES:
+    for release in releases(copy):
+        page = release.replace("/", "-")
         for command in (
-            f"verify releases/{release}",
-            f"verify releases/{release} --ledger sqlite:///ledger/ledger.db",
-            f"report release releases/{release} --page {release.replace('/', '-')}.html",
+            f"verify {release}",
+            f"verify {release} --ledger sqlite:///ledger/ledger.db",
+            f"report release {release} --page {page}.html",
         ):
             code, said = ends(command, capsys)
             assert code == 0, f"{command}: {said}"
-    for command, right in ON_THE_LEDGER.items():
+    for command, right in on_the_ledger(copy).items():
         code, said = ends(command, capsys)
         assert code in right, f"{command}: {code} {said}"
 
@@ -93,23 +133,22 @@ def test_every_command_goes_on_with_a_ledger_of_a_published_format(
 @pytest.mark.parametrize("copy", ["format_1"], indirect=True)
 def test_before_the_upgrade_every_command_says_what_to_do(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (copy / "ledger" / "ledger.db").read_bytes()
-    for command in ON_THE_LEDGER:
+    for command in on_the_ledger(copy):
         code, said = ends(command, capsys)
         if command.split()[0] not in WITHOUT_IT and "anonymity" not in command:
             assert (code, "crowdgate ledger upgrade" in said) == (5, True), f"{command}: {code} {said}"
     for name in POLICIES:
         for command in ON_POLICIES:
             ends(f"{command} policies/{name}.yaml", capsys)
-    for release in RELEASES:
-        assert ends(f"verify releases/{release}", capsys)[0] == 0
+    for release in releases(copy):
+        assert ends(f"verify {release}", capsys)[0] == 0
     assert (copy / "ledger" / "ledger.db").read_bytes() == before
 
 
 AFTER_CONVERSION = (
-    *(f"{command} policies/{name}.yaml" for name in POLICIES[:3] for command in ("check", "explain", "plan", "replay")),
-    *(f"verify releases/{release} --ledger sqlite:///ledger/ledger.db" for release in RELEASES),
-    *(f"release policies/{name}.yaml --as-of 2030-06-01" for name in POLICIES[:3]),
-    *(f"verify releases/{name}/2/2030-06-01 --ledger sqlite:///ledger/ledger.db" for name in POLICIES[:3]),
+    *(f"{command} policies/{name}.yaml" for name in KINDS for command in ("check", "explain", "plan", "replay")),
+    *(f"release policies/{name}.yaml --as-of 2030-06-01" for name in KINDS),
+    *(f"verify releases/{name}/2/2030-06-01 --ledger sqlite:///ledger/ledger.db" for name in KINDS),
     "ledger free rows/1/2030-04-01", "ledger show", "ledger budget clinic-patients", "ledger verify",
     "report budget clinic-patients", "report index pages", "ledger restore", "ledger verify",
 )  # fmt: skip
@@ -119,20 +158,16 @@ AFTER_CONVERSION = (
 @pytest.mark.parametrize("copy", ["format_1", "format_2"], indirect=True)
 def test_a_ledger_of_a_published_format_opens_a_second_budget(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """After the upgrade, which the conversion asks for; the additive budget stays spent as a whole."""
-    convert = "ledger convert clinic-patients --epsilon 20 --delta 0.1 --reason test"
-    code, said = ends(convert, capsys)
+    code, said = ends(CONVERT, capsys)
     assert (code, "crowdgate ledger upgrade" in said) == (5, True)
     assert ends("ledger upgrade", capsys)[0] == 0
-    code, said = ends(convert, capsys)
+    code, said = ends(CONVERT, capsys)
     assert code == 0, said
     (amounts,) = re.findall(r"Write `epsilon: (\S+), delta: (\S+), accounting: renyi`", said)
-    (budget,) = (copy / "policies" / "budgets").glob("*.yaml")
-    new = "epsilon: {}, delta: {}, accounting: renyi,".format(*amounts)
-    stated = re.sub(r"epsilon: [^,]+, delta: [^,}]+,", new, budget.read_text())
-    budget.write_text(stated)
-    for name in POLICIES[:3]:
-        policy = copy / "policies" / f"{name}.yaml"
-        policy.write_text(re.sub(r"\bversion: \S+", "version: 2", policy.read_text(), count=1))
-    for command in AFTER_CONVERSION:
+    edit(copy / BUDGET, STATED, "epsilon: {}, delta: {}, accounting: renyi,".format(*amounts))
+    for name in KINDS:
+        edit(copy / "policies" / f"{name}.yaml", r"\bversion: \S+", "version: 2")
+    before = [f"verify {release} --ledger sqlite:///ledger/ledger.db" for release in releases(copy)]
+    for command in (*before, *AFTER_CONVERSION):
         code, said = ends(command, capsys)
         assert code == 0, f"{command}: {code} {said}"

@@ -58,6 +58,21 @@ def convert(pen: JournalWriter, population: str, more: Spend | None, reason: str
     return new
 
 
+def convert_again(pen: JournalWriter, population: str, stated: Budget | None, reason: str) -> None:
+    """Convert a registered budget whose conversion a restored copy lacks, to the amounts `stated` in its file.
+
+    Raises LedgerRefused if its file does not state them: then nobody could say which charges the filter keeps.
+    """
+    old, more = _registered(pen, population), None
+    if pen.held.is_charged(population):
+        if stated is None or stated.lifetime is None or not old.cap.within(stated.cap):
+            said = f"the copy lacks the conversion of {population} to Renyi divergences, and no policy here states it"
+            write = "Write the amounts that `ledger convert` printed, and `accounting: renyi`, into its budget file"
+            raise LedgerRefused(f"{said}. {write}, or give a later copy")
+        more = stated.cap - old.cap
+    convert(pen, population, more, reason)
+
+
 def _beside(pen: JournalWriter, old: Budget, more: Spend | None) -> Budget:
     """Return the budget with a filter for `more` beside the closed additive budget `old`."""
     if more is None or not more.epsilon or not more.delta:

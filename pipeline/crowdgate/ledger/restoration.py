@@ -4,6 +4,10 @@ Every booking is a line of the journal with its origin. A found charge is read, 
 states in total above all bookings is one charge more. A population whose cost can't be known is frozen. Lines that are
 named outside and that the copy lacks are noted as superseded, and each population as accessed, since accesses may be
 lost as well. A second restoration from the same state books nothing.
+
+In Renyi divergences a finding without a vector, such as an open charge of a head, is booked with the divergences of any
+release of its cost, which bound its privacy loss but may be below its own vector at an order. So at each order, and in
+cut mass, the excess of a head's total above all bookings is booked as well: the total never falls below any head's.
 """
 
 import hashlib
@@ -15,6 +19,7 @@ from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
+from crowdgate.ledger.conversion import convert_again
 from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, on_grid, vector_text, zero
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
 from crowdgate.ledger.journal_writer import JournalWriter
@@ -74,6 +79,7 @@ def book(pen: JournalWriter, found: OutsideFindings) -> list[str]:
     """
     charges = _merged(found.charges)
     said = _note_lost_lines(pen, found, charges)  # first: what is booked may be of a policy that was changed after them
+    said += _book_conversions(pen, found, lost=bool(said))  # before the charges, which a filter then counts
     said += [text for each in charges for text in _book_charge(pen, found, each)]
     said += [text for each in charges for text in _book_withdrawal(pen, each)]
     said += [text for head in found.heads for text in _book_totals(pen, found, head)]
@@ -121,6 +127,22 @@ def _largest_counted(found: Sequence[FoundCharge]) -> OrderedCost | None:
 def _largest(spends: Iterable[Spend]) -> Spend:
     found = list(spends)
     return Spend(max(each.epsilon for each in found), max(each.delta for each in found))
+
+
+def _book_conversions(pen: JournalWriter, found: OutsideFindings, lost: bool) -> list[str]:
+    """Convert each budget that a head states in Renyi divergences, or, if lines are `lost`, a policy's file, and that
+    the copy adds up: a conversion that is repeated later would open a filter in which nothing is spent.
+    """
+    stated = {total.population for head in found.heads for total in head.totals if total.renyi is not None}
+    stated |= {name for name, budget in found.budgets.items() if lost and budget.lifetime is not None}
+    said = []
+    for population in sorted(stated):
+        budget = contents.budget(pen.held, population) or found.budgets.get(population)
+        if budget is not None and budget.lifetime is None:
+            _register(pen, found, population)
+            convert_again(pen, population, found.budgets.get(population), "restored: the copy lacks the conversion")
+            said.append(f"{population} is converted to Renyi divergences, as before")
+    return said
 
 
 def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> Iterator[str]:

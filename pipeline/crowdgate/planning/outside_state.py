@@ -155,12 +155,15 @@ def _larger_charges(ledger: Ledger, path: Path, head: HeadStatement) -> Iterator
 
 
 def _is_larger(ledger: Ledger, total: PopulationTotal) -> bool:
-    """Return whether a head states a larger total than the ledger, in epsilon, delta or Renyi divergences."""
+    """Return whether a head states a larger total than the ledger, in epsilon, delta or Renyi divergences, or any in
+    Renyi divergences where the ledger adds up epsilon and delta."""
     budget, known = ledger.budget(total.population), ledger.divergences(total.population)
     if not total.spend.within(ledger.spent(total.population)):
         return True
-    if budget is None or budget.lifetime is None or known is None or total.renyi is None:
+    if budget is None or total.renyi is None:
         return False
+    if budget.lifetime is None or known is None:
+        return True
     there = total.renyi.cost.at(budget.lifetime.filter.orders)
     return there is not None and not is_zero(excess(there, known))
 
