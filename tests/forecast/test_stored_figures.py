@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 
 from crowdgate.anonymity.predict import planned_release
 from crowdgate.forecast import outlook, stored_figures
+from crowdgate.histogram import Histogram
 from crowdgate.kind.forecast import Basis, Figure
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.plan import Plan
 from crowdgate.kinds import KINDS
 from crowdgate.limits import LARGEST_STORED_FIGURES
 from crowdgate.planning import figure_folder, public_classes
 from crowdgate.planning.figure_folder import FigureFolder
+from crowdgate.planning.plan import plan_policy
 from crowdgate.system.installed_code import libraries
 from tests.conformance.copies import Case, working_copy
 from tests.conformance.lives import say
@@ -296,6 +299,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from crowdgate.planning.figure_folder import FigureFolder
+from crowdgate.planning.plan import plan_policy
 folder, own = FigureFolder(Path(sys.argv[1])), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.readline()
@@ -387,6 +391,76 @@ def test_a_changed_table_is_counted_again(workshop: Workshop) -> None:
     assert crowdgate("check", workshop.policy) == 0
     workshop.write(good_rows(3))
     assert crowdgate("check", workshop.policy) == 3
+
+
+def public_gate(workshop: Workshop) -> None:
+    bound, gate = "      - {property: rowsAtMost", "expected_singletons, at_most: 4"
+    workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")
+    workshop.edit(workshop.policy, gate, "expected_singletons, at_most: 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("a: [unfinished", True),
+        (None, True),
+        ("kind: DataContract\nid: other\n", True),
+        ("levels: {a: 1}\n", False),
+    ],
+)
+def test_a_contract_that_cannot_be_read_may_call_the_table_confidential(
+    workshop: Workshop, text: str | None, private: bool
+) -> None:
+    """None stands for a contract of the same file with a fault. A file that is no contract describes no table."""
+    public_gate(workshop)
+    assert crowdgate("check", workshop.policy) == 0
+    faulty = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospital\nfault: 1\n")
+    workshop.contract.with_name("hospital.yaml").write_text(text or faulty, encoding="utf-8")
+    said = say("check", workshop.policy)
+    assert said.code == (2 if private else 0), said.err
+    assert (
+        "contract file data_contracts/hospital.yaml can't be read, and may describe" in said.out + said.err
+    ) == private
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == (2 if private else 0)
+
+
+def test_a_faulty_contract_of_another_file_says_nothing_about_the_table(workshop: Workshop) -> None:
+    public_gate(workshop)
+    faulty = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospital\nfault: 1\n")
+    other = workshop.contract.with_name("hospital.yaml")
+    other.write_text(faulty.replace("patients.parquet", "others.parquet"), encoding="utf-8")
+    assert crowdgate("check", workshop.policy) == 0
+
+
+def test_a_table_that_changes_while_it_is_counted_has_no_classes(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public_gate(workshop)
+    counted = public_classes._counted
+
+    def changed(plan: Plan) -> Histogram:
+        found = counted(plan)
+        workshop.write(good_rows(7))
+        return found
+
+    monkeypatch.setattr(public_classes, "_counted", changed)
+    assert public_classes.count_classes(plan_policy(workshop.policy)) == {}
+    assert crowdgate("check", workshop.policy) == 3
+    assert files(workshop) == {}
+
+
+def test_stored_classes_are_used_only_with_the_contracts_that_call_the_table_public(workshop: Workshop) -> None:
+    """A second contract without a statement makes the table private, and one with it a table to be counted again."""
+    public_gate(workshop)
+    assert crowdgate("check", workshop.policy) == 0
+    text = workshop.contract.read_text(encoding="utf-8").replace("id: clinic\n", "id: hospital\n")
+    other = workshop.contract.with_name("hospital.yaml")
+    other.write_text(text.replace("      - {property: public, value: true}\n", ""), encoding="utf-8")
+    assert crowdgate("check", workshop.policy) == 3
+    other.write_text(text, encoding="utf-8")
+    assert len(files(workshop)) == 1
+    assert crowdgate("check", workshop.policy) == 0
+    assert len(files(workshop)) == 2
 
 
 def _no_ledger(workshop: Workshop, _: pytest.MonkeyPatch) -> None:

@@ -15,11 +15,12 @@ import yaml
 
 from crowdgate import least_k
 from crowdgate.cli.app import COMMANDS, load_command
-from crowdgate.forecast.chances.from_past_runs import odds_of_next
+from crowdgate.forecast.chances.from_past_runs import PastMeasurements, odds_from_past_runs
 from crowdgate.measures import MEASURES
 from crowdgate.measures.options import OPTIONS
 from crowdgate.policy.policy import AuditSpec, GateRule
 from crowdgate.review.schemas.reference import tables, updated
+from tests.forecast.chances.drawn import plan_at
 from tests.policy.pages import FOLDER, PAGES, ROOT, code_blocks, policy_pages, without_code
 from tests.policy.test_described import EDITED, SCHEMAS, errors, policy
 from tests.style.rules import Scope, faults, lengths
@@ -145,7 +146,10 @@ def test_figures_of_the_glossary_are_right() -> None:
 
 def test_the_example_of_a_forecast_is_right() -> None:
     rule = GateRule.model_validate({"measure": "released_rows", "at_least": "310"})
-    odds = odds_of_next(rule, [Fraction(rows) for rows in (306, 311, 283, 295, 316)], 10)
+    ends = tuple(Fraction(rows) for rows in (306, 311, 283, 295, 316))
+    past = PastMeasurements(ends, Fraction(0), 0, 0, 0)
+    odds = odds_from_past_runs(plan_at(Fraction(2, 3)), rule, MEASURES["released_rows"], past)
+    assert odds is not None
     text = (REFERENCE / "planning.md").read_text(encoding="utf-8")
     assert f"probability of passing is {odds.value:.2f} ({odds.low:.2f} to {odds.high:.2f})" in text
 

@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.history.past_runs import MOST_RUNS
+from crowdgate.history import past_runs
 from crowdgate.review.check import check
 from tests.benchmarks.history import copy_with_releases
 from tests.benchmarks.people import write_people
 
+MOST_RUNS = 12
+
 
 @pytest.mark.thorough
-def test_check_says_the_same_without_older_releases_and_without_any_data(tmp_path: Path) -> None:
+def test_check_says_the_same_without_older_releases_and_without_any_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(past_runs, "MOST_RUNS", MOST_RUNS)
     data = tmp_path / "people.parquet"
     write_people(data, 200)
     policy = copy_with_releases(tmp_path / "copy", data, MOST_RUNS + 3)

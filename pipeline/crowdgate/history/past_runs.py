@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from crowdgate.manifest import GateFields
     from crowdgate.measures import Measure
 
-MOST_RUNS = 12
-"""The greatest number of runs that are read: the last ones."""
+MOST_RUNS = 100
+"""The greatest number of runs that are read, so that `check` stays quick: the last ones."""
 NEARLY = 2
 """Populations whose bounds are within this factor are compared."""
 OF_THE_TABLE = (OutputType.TABLE, OutputType.INPUT)
@@ -41,7 +41,8 @@ class PastRun:
     """A past run that read data.
 
     `verdicts` are its public verdicts (none if it crashed, or is unreadable), `settings` its public settings (None:
-    unknown). `same_files` is True if all files of the policy were the current ones.
+    unknown). `same_files` is True if all files of the policy were the current ones, `own` if the run is one of the
+    policy's name.
     """
 
     release_id: str
@@ -49,6 +50,7 @@ class PastRun:
     same_files: bool
     verdicts: tuple[GateFields, ...] = ()
     settings: Mapping[str, Any] | None = None
+    own: bool = True
 
     def is_comparable(self, plan: Plan, measure: Measure) -> bool:
         """Return whether the number that a gate measured in this past run is comparable with that of a run of
@@ -81,12 +83,12 @@ def settings(plan: Plan) -> dict[str, Any]:
 
 def past_runs(plan: Plan, opened: OpenedLedger) -> tuple[PastRun, ...] | None:
     """Return the last runs that read data, oldest first: those of the policy's name, and those of other names with the
-    same contract, people and mechanism, as a renamed policy is no other one. None if its ledger is unreadable here.
+    same contract, as a renamed policy is no other one. None if its ledger is unreadable here.
     """
     try:
         ledger = opened.ledger()
         runs = [(each.number, _past_run(plan, ledger, each)) for each in _own_runs(plan, ledger)]
-        runs += [(each.number, run) for each in _other_runs(plan, ledger) if (run := _same_run(plan, ledger, each))]
+        runs += [(each.number, run) for each in _other_runs(plan, ledger) if (run := _same_table(plan, ledger, each))]
         return tuple(run for _, run in sorted(runs, key=lambda each: each[0])[-MOST_RUNS:])
     except CrowdgateError:
         return None
@@ -112,10 +114,11 @@ def has_read(entry: Entry) -> bool:
     return entry.state is not State.VOID and not entry.lease
 
 
-def _same_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun | None:
-    """Return the run of another policy, if its settings are those of this one."""
+def _same_table(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun | None:
+    """Return the run of another policy, if its contract is the one of this policy."""
     run = _past_run(plan, ledger, entry)
-    return run if run.settings == settings(plan) else None
+    same = run.settings is not None and run.settings["contract"] == plan.bundle.contract.id
+    return replace(run, own=False) if same else None
 
 
 def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:

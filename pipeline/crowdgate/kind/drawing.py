@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
@@ -31,9 +32,10 @@ MOST_SCALE = 1e15
 Draws = np.random.Generator
 
 
-def public_draws() -> Draws:
-    """Return the random generator of all draws for one gate. Its seed is public and always the same."""
-    return np.random.default_rng(0)
+def public_draws(name: str = "") -> Draws:
+    """Return the random generator of all draws with this name. Its seed is public and always the same: draws without a
+    name are those of releases, the same for all gates; each charged gate has draws of its own."""
+    return np.random.default_rng(crc32(name.encode()))
 
 
 def exact_table(prior: Prior, axes: Axes) -> Histogram | None:
@@ -55,7 +57,7 @@ def pass_probability(rule: GateRule, measure: Measure, candidates: Iterable[Cand
     found = [judge(rule, measure.of_candidate(each, rule)) is Outcome.PASS for each in candidates]
     chance, least = (sum(found) + 0.5) / (len(found) + 1), 0.5 / (len(found) + 1)
     apart = 2 * sqrt(chance * (1 - chance) / len(found))
-    return PassProbability(chance, max(least, chance - apart), min(1 - least, chance + apart))
+    return PassProbability(chance, max(least, chance - apart), min(1 - least, chance + apart), tuple(found))
 
 
 def count_noise(draws: Draws) -> CountNoise:

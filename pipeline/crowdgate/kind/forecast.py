@@ -2,7 +2,7 @@
 each cell of a table that a user could compute."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -108,11 +108,16 @@ class CellErrors:
 
 @dataclass(frozen=True)
 class PassProbability:
-    """The probability that a gate passes, with its limits, which equal the probability if nothing is uncertain."""
+    """The probability that a gate passes, with its limits, which equal the probability if nothing is uncertain.
+
+    `outcomes` are those of simulated releases, the same ones for all gates that have so many; empty if none were
+    simulated.
+    """
 
     value: float
     low: float
     high: float
+    outcomes: tuple[bool, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def against(self) -> "PassProbability":

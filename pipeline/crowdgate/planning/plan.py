@@ -19,7 +19,7 @@ from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
 from crowdgate.planning.decisions import decision_problems
 from crowdgate.planning.gate_rules import gate_problems, joint_problems, unknown_measures, unread_problems
 from crowdgate.planning.gate_verdicts import audit_question
-from crowdgate.planning.public_classes import count_classes
+from crowdgate.planning.public_classes import count_classes, counting_problems
 from crowdgate.planning.public_tables import why_private
 from crowdgate.planning.register import register_problems
 from crowdgate.policy.files import Bundle, Draft, read_draft
@@ -98,7 +98,10 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     if problems or protection is None:
         raise ConfigurationError(problems)
     measured = tuple((rule, MEASURES[rule.measure]) for rule in spec.gates)
-    return Plan(bundle, protection, _guarantee(bundle, protection), measured, count_classes)
+    plan = Plan(bundle, protection, _guarantee(bundle, protection), measured, count_classes)
+    if uncounted := list(counting_problems(plan)):
+        raise ConfigurationError(uncounted)
+    return plan
 
 
 def _guarantee(bundle: Bundle, protection: Protection) -> Guarantee:

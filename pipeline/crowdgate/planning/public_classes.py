@@ -1,7 +1,8 @@
 """Class sizes of a public table, for gates on unique people: the table is counted, since everybody can count it.
 
-A confidential table is never read here, nor one whose rows per person are bounded at random. `check` and `plan` store
-the sizes beside the ledger; a release counts its table itself.
+A confidential table is never read here, nor one whose rows per person are bounded at random, nor one that a contract
+which can't be read may describe. `check` and `plan` store the sizes beside the ledger, under a key of the contracts
+that state that the table is public, and of its files; a release counts its table itself.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdgate.errors import CrowdgateError
-from crowdgate.planning.bundle import KNOWN
+from crowdgate.errors import Code, CrowdgateError, Problem
+from crowdgate.planning.bundle import KNOWN, problem_at
 from crowdgate.planning.figure_folder import FigureFolder
-from crowdgate.planning.public_tables import why_private
+from crowdgate.planning.public_tables import (
+    contracts_describing,
+    contracts_in_working_copy,
+    unreadable_statement,
+    why_private,
+)
 from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.system.installed_code import code_digest, libraries
 
@@ -53,15 +59,33 @@ def stored_classes(plan: Plan, opened: OpenedLedger) -> Classes:
     if found is not None:
         return {frozenset(names): _restored(own) for names, own in found}
     counted = _count(plan)
-    folder.write(key, [[sorted(names), [own.sizes.tolist(), own.counts.tolist()]] for names, own in counted.items()])
+    if counted:
+        folder.write(
+            key, [[sorted(names), [own.sizes.tolist(), own.counts.tolist()]] for names, own in counted.items()]
+        )
     return counted
 
 
-def _is_countable(plan: Plan) -> bool:
-    """Return True if gates need the classes, a row is a person, and the table is public."""
+def counting_problems(plan: Plan) -> Iterator[Problem]:
+    """Yield the problem of a table that gates need counted, where a contract that can't be read may call it
+    confidential."""
     contract = plan.bundle.contract
-    wanted = plan.wanted_classes and contract.unit.person is None and "path" in contract.server.settings
-    return bool(wanted) and why_private(contract, KNOWN) is None
+    if contract.public and _needs_counts(plan):
+        why = unreadable_statement(contract.server.path, contract, KNOWN)
+        if why is not None:
+            found = f"gates need the table of contract {contract.id} counted, and {why}"
+            expected = "a working copy whose contracts can all be read"
+            yield problem_at(plan.bundle, ("spec", "contract"), found, expected, None, Code.NOT_PUBLIC)
+
+
+def _is_countable(plan: Plan) -> bool:
+    return _needs_counts(plan) and why_private(plan.bundle.contract, KNOWN) is None
+
+
+def _needs_counts(plan: Plan) -> bool:
+    """Return True if gates need the classes, a row is a person, and the table is in files."""
+    contract = plan.bundle.contract
+    return bool(plan.wanted_classes) and contract.unit.person is None and "path" in contract.server.settings
 
 
 def _count(plan: Plan) -> Classes:
@@ -70,6 +94,8 @@ def _count(plan: Plan) -> Classes:
         try:
             table = _counted(plan)
         except CrowdgateError:
+            return {}
+        if _key(plan) != key:  # a file changed while it was counted
             return {}
         _COUNTED[key] = {names: _sizes(table, names) for names in plan.wanted_classes}
     return _COUNTED[key]
@@ -81,10 +107,13 @@ def _restored(stored: Any) -> ClassSizes:
 
 
 def _key(plan: Plan) -> str:
-    """Return a digest of the plan's files, the attributes that gates name, and the state of the table's files."""
-    states = sorted(_states(plan.bundle.contract.server.path))
+    """Return a digest of the plan's files, the attributes that gates name, the contracts that state that the table is
+    public, and the state of the table's files."""
+    contract = plan.bundle.contract
+    speak = contracts_describing(contract.server.path, contracts_in_working_copy(contract, KNOWN))
+    states = [*_states(contract.server.path), *(state for each in speak for state in _states(each.files[0]))]
     wanted = sorted(sorted(names) for names in plan.wanted_classes)
-    return hashlib.sha256(json.dumps([plan.bundle.digest, wanted, states]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([plan.bundle.digest, wanted, sorted(states)]).encode()).hexdigest()
 
 
 def _states(path: Path) -> Iterator[list[Any]]:

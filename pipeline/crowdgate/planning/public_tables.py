@@ -1,7 +1,8 @@
 """Check that a table is public, by all contracts of a working copy that describe its files, under any name.
 
-One contract must state that the whole of it is public, and none may describe any of it without stating that. A copy of
-a file is another file, without any statement.
+One contract must state that the whole of it is public, and none may describe any of it without stating that. A contract
+that can't be read may state anything about its table, and about any table if its own is unknown. A copy of a file is
+another file, without any statement.
 """
 
 from collections.abc import Iterable
@@ -9,7 +10,9 @@ from pathlib import Path
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError
-from crowdgate.policy.files import KnownNames, contracts, working_copy
+from crowdgate.policy.files import KnownNames, contracts, unreadable_contracts, working_copy
+
+UNREADABLE = "contract file {file} can't be read, and may describe the same table; correct or remove it"
 
 
 def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Contract]:
@@ -21,13 +24,17 @@ def contracts_in_working_copy(contract: Contract, known: KnownNames) -> list[Con
     return [contract, *contracts(root, known, but=contract.files[0])]
 
 
-def public_table(path: Path, among: Iterable[Contract]) -> Contract | str:
-    """Return the contract that states that the table in a file or folder is public, or in words why it is not."""
-    files, speak = _files(path), contracts_describing(path, among)
+def public_table(path: Path, contract: Contract, known: KnownNames) -> Contract | str:
+    """Return the contract, of the working copy of `contract`, that states that the table in a file or folder is public,
+    or in words why it is not."""
+    files, speak = _files(path), contracts_describing(path, contracts_in_working_copy(contract, known))
     for each in speak:
         if not each.public:
             return f"contract {each.id} does not say that it is public"
-    return next((each for each in speak if files <= _files(each.server.path)), "no contract describes this table")
+    found = next((each for each in speak if files <= _files(each.server.path)), None)
+    if found is None:
+        return "no contract describes this table"
+    return unreadable_statement(path, contract, known) or found
 
 
 def why_private(contract: Contract, known: KnownNames) -> str | None:
@@ -39,8 +46,21 @@ def why_private(contract: Contract, known: KnownNames) -> str | None:
         return f"contract {contract.id} does not say that it is public"
     if "path" not in contract.server.settings:
         return None
-    found = public_table(contract.server.path, contracts_in_working_copy(contract, known))
+    found = public_table(contract.server.path, contract, known)
     return found if isinstance(found, str) else None
+
+
+def unreadable_statement(path: Path, contract: Contract, known: KnownNames) -> str | None:
+    """Return in words which unreadable contract, of the working copy of `contract`, may describe the table at `path`;
+    None if there is none."""
+    try:
+        root = working_copy(contract.files[0])
+    except ConfigurationError:
+        return None
+    for file, rest in unreadable_contracts(root, known, contract.files[0]):
+        if rest is None or contracts_describing(path, [rest]):
+            return UNREADABLE.format(file=file.relative_to(root))
+    return None
 
 
 def contracts_describing(path: Path, among: Iterable[Contract]) -> list[Contract]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DECISIONS = Path("policies") / "decisions"
 """The folder of collection decisions, relative to the working copy."""
+_CONTRACT_KEYS = {"apiVersion", "kind", "id", "servers", "schema"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +189,29 @@ def contracts(root: Path, known: KnownNames, but: Path | None = None) -> Iterato
         found: Contract | None = _collect([], lambda file: read_contract(file, known.servers), path)
         if found is not None:
             yield found
+
+
+def unreadable_contracts(root: Path, known: KnownNames, but: Path) -> Iterator[tuple[Path, Contract | None]]:
+    """Yield the file of each faulty contract of a working copy except `but`, with the contract's readable part (None:
+    too little is readable to know its table)."""
+    for path in sorted((root / "data_contracts").glob("*.yaml")):
+        if path.resolve() == but.resolve() or not _may_be_contract(path):
+            continue
+        try:
+            read_contract(path, known.servers)
+        except BrokenContract as error:
+            yield path, error.rest
+        except ConfigurationError:
+            yield path, None
+
+
+def _may_be_contract(path: Path) -> bool:
+    """Return False for a file of YAML that has none of a contract's keys, and so describes no table."""
+    try:
+        data = read_document(path).data
+    except ConfigurationError:
+        return True
+    return isinstance(data, dict) and bool(_CONTRACT_KEYS & {*data})
 
 
 def budget_of_contract(path: Path, contract: Contract) -> tuple[PrivacyBudget, Document]:

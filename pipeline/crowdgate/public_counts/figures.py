@@ -23,7 +23,6 @@ from crowdgate.kind.prior import CountsAtLevels, Prior, ReportedCounts
 from crowdgate.limits import MOST_CELLS_FITTED
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.public_tables import public_table
-from crowdgate.policy.files import contracts
 from crowdgate.public_counts.unknown_shares import UnknownShares, unknown_shares
 
 if TYPE_CHECKING:
@@ -184,8 +183,7 @@ def _count_public_table(
 def _public_contract(subject: PriorSubject, path: Path) -> Contract:
     """Return the contract that states that the table in a file is public. Raises ConfigurationError if no contract
     does."""
-    known = [subject.contract, *(() if subject.root is None else contracts(subject.root, KNOWN))]
-    found = public_table(path, known)
+    found = public_table(path, subject.contract, KNOWN)
     if isinstance(found, Contract):
         return found
     raise _source_error(

@@ -5,14 +5,14 @@ Sources: Gneiting, Balabdaoui, Raftery (2007) for calibration; Brier (1950) for 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import isfinite, nan
+from math import inf, isfinite, nan
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from crowdgate.candidate import Candidate
-from crowdgate.forecast.chances import from_past_runs, next_value
+from crowdgate.forecast.chances import from_past_runs, laws, next_value
 from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, past_measurements
 from crowdgate.gate import Outcome, judge, verdict
 from crowdgate.histogram import Histogram
@@ -69,13 +69,19 @@ def test_what_is_forecast_comes_true_as_often() -> None:
 
 
 def narrow(patch: pytest.MonkeyPatch) -> None:
-    made = next_value.predictive_distribution
+    made, spread, scale = next_value.predictive_distribution, laws.spread_law, from_past_runs._noise_scale
 
-    def half(past: Sequence[float], floor: float) -> next_value.PredictiveDistribution:
-        law = made(past, floor)
+    def half(past: Sequence[float], floor: float, unchanged: float | None = None) -> next_value.PredictiveDistribution:
+        law = made(past, floor, unchanged)
         return next_value.PredictiveDistribution(law.means, law.deviations / 2, law.weights)
 
+    def half_spread(beyond: Sequence[float], least: float, most: float = inf) -> laws.SpreadLaw:
+        law = spread(beyond, least, most)
+        return laws.SpreadLaw(law.runs, law.mean, law.deviations / 2, law.weights)
+
     patch.setattr(from_past_runs, "predictive_distribution", half)
+    patch.setattr(from_past_runs, "spread_law", half_spread)
+    patch.setattr(from_past_runs, "_noise_scale", lambda *of: scale(*of) / 2)
 
 
 def middle(patch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from crowdgate.candidate import Measurement
-from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, odds_of_next, past_measurements
+from crowdgate.forecast.chances.from_past_runs import PastMeasurements, odds_from_past_runs, past_measurements
 from crowdgate.forecast.chances.gate_chances import FAILS, PASSES, Chances, GateChance
 from crowdgate.gate import verdict
 from crowdgate.history.past_runs import MOST_RUNS, PastRun, past_runs
@@ -80,11 +80,16 @@ def test_what_reads_no_data_is_known_and_the_rest_is_not_told(clinic: Workshop) 
         assert found["release"] == {"chance": None, "low": None, "high": None, "at_most": 1.0, "gates_not_told": 1}
 
 
-def test_of_one_past_run_no_chance_is_made_up(clinic: Workshop) -> None:
+def test_one_past_run_suffices_only_where_its_law_is_known(clinic: Workshop) -> None:
+    """The noise of a charged count is known; of released rows nothing is known about suppression."""
+    tighten(clinic, 1)
     (shown,) = released(clinic, SLOTS[:1])
-    found = gate(forecast(clinic), "singletons")
-    assert found["chance"] is None
-    assert found["basis"] == f"unknown: 1 past run: {shown['singletons']['high']} against at most 500"
+    found = forecast(clinic)
+    own, rows = gate(found, "singletons"), gate(found, "released_rows")
+    assert own["basis"] == f"from 1 past run: {shown['singletons']['high']} against at most 500"
+    assert own["chance"] > 0.99
+    assert rows["chance"] is None
+    assert rows["basis"] == f"unknown: 1 past run: {shown['released_rows']['value']} against at least 1"
 
 
 @pytest.mark.thorough
@@ -105,10 +110,10 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
 
 
 def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
-    plan, cost = plan_policy(clinic.policy), Spend(Fraction(1, 10), Fraction(0))
+    plan, cost = plan_policy(clinic.policy), Spend(Fraction(1, 100), Fraction(0))
     budget = Budget("clinic-patients", Spend(Fraction(9), Fraction(1)), 1000, "row", "add-remove")
     ledger = open_ledger(clinic.ledger, None)
-    ids = [f"clinic/1/2030-01-{day:02}" for day in range(1, MOST_RUNS + 4)]
+    ids = [f"clinic/1/{2030 + at}-01-01" for at in range(MOST_RUNS + 3)]
     for release_id in ids:
         ledger.reserve(ChargeRequest(release_id, plan.bundle.digest, "clinic", budget, cost))
         ledger.begin_reading(release_id)
@@ -209,6 +214,18 @@ def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     clinic.edit(clinic.policy, "version: 2", "version: 3")
     found = forecast(clinic, "plan")
     assert gate(found, "released_rows")["basis"] == "unknown: no comparable past run; 3 not comparable"
+
+
+def test_a_renamed_policy_has_the_same_forecast(clinic: Workshop) -> None:
+    tighten(clinic, 250)
+    released(clinic, SLOTS[:3])
+    before = forecast(clinic)
+    clinic.edit(clinic.policy, "name: clinic, version", "name: renamed, version")
+    after = forecast(clinic)
+    assert after == before
+    assert "from 3 past runs" in gate(after, "singletons")["basis"]
+    clinic.edit(clinic.policy, "attributes: {age: 50 years,", "attributes: {age: 10 years,")
+    assert gate(forecast(clinic), "singletons")["basis"] == "unknown: no comparable past run"
 
 
 def test_what_the_ledger_did_not_commit_to_is_not_used(clinic: Workshop) -> None:
@@ -329,18 +346,28 @@ def test_only_what_is_known_is_written_as_certain(chance: float, words: str) -> 
     assert format_value(chance, CHANCE) == words
 
 
-@pytest.mark.parametrize(("limit", "chance"), [("0.7", 3.5 / 4), ("0.75", 3.5 / 4), ("0.8", 0.5 / 4)])
-def test_numbers_that_are_all_the_same_are_counted(limit: str, chance: float) -> None:
-    rule = GateRule.model_validate({"measure": "trusted_share", "at_least": limit})
-    assert odds_of_next(rule, [Fraction(3, 4)] * 3, 0) == PassProbability(chance, chance, chance)
+def from_equal_runs(name: str, number: str, **limit: str) -> PassProbability:
+    rule, measure = GateRule.model_validate({"measure": name, **limit}), MEASURES[name]
+    found = PastMeasurements((Fraction(number),) * 3, Fraction(0), 0, 0, 0)
+    odds = odds_from_past_runs(plan_at(Fraction(1, 2)), rule, measure, found)
+    assert odds is not None
+    return odds
+
+
+@pytest.mark.parametrize(("limit", "passed"), [("0.7", 3), ("0.75", 3), ("0.8", 0)])
+def test_numbers_that_are_all_the_same_are_counted(limit: str, passed: int) -> None:
+    """Jeffreys' estimate, with exact limits: .025^(1/3) is the least probability that does not exclude three passes."""
+    odds, least = from_equal_runs("trusted_share", "3/4", at_least=limit), 0.025 ** (1 / 3)
+    assert odds.value == pytest.approx((passed + 0.5) / 4)
+    found = odds if passed else odds.against
+    assert (found.low, found.high) == pytest.approx((least, 1), abs=2e-4)
 
 
 @pytest.mark.parametrize("side", ["at_most", "at_least"])
 def test_a_limit_is_kept_by_the_number_itself(side: str) -> None:
     """More than half of the whole numbers around 10 are at most 10, and less than half are below."""
-    ends = [Fraction(each) for each in (10, 10, 10)]
     kept, beyond = (
-        odds_of_next(GateRule.model_validate({"measure": "released_rows", side: str(limit)}), ends, 0).value
+        from_equal_runs("released_rows", "10", **{side: str(limit)}).value
         for limit in (10, 9 if side == "at_most" else 11)
     )
     assert kept > 0.5 > beyond

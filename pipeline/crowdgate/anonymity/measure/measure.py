@@ -61,7 +61,7 @@ def _confidential_contracts(contract: Contract, path: Path | None, option: str) 
     """Return the contracts whose confidential data are read: none for a public table. Raises ConfigurationError if a
     public contract is used for a table that is not public."""
     table, known = path or contract.server.path, contracts_in_working_copy(contract, KNOWN)
-    found = public_table(table, known)
+    found = public_table(table, contract, KNOWN)
     if contract.public and isinstance(found, str):
         said = f"{table} as the public table of contract {contract.id}, but {found}"
         expected = "the table that a public contract describes and no other, or the contract of this table"

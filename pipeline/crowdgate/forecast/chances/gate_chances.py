@@ -8,12 +8,12 @@ basis is worse than none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import prod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.forecast.chances.from_past_runs import odds_from_past_runs, past_measurements
+from crowdgate.forecast.chances.from_past_runs import distances_by_run, odds_from_past_runs, past_measurements
+from crowdgate.forecast.chances.joint import GateDraw, joint_probability
 from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
 from crowdgate.history.past_runs import PastRun, past_runs
 from crowdgate.kind.forecast import PassProbability
@@ -44,13 +44,15 @@ class GateChance:
     """The probability `odds` that one gate passes in the next release (None: unknown), and its basis, or why it is
     unknown.
 
-    A gate that `stops` withholds the release unless it passes: it blocks, and its failure is not waived.
+    A gate that `stops` withholds the release unless it passes: it blocks, and its failure is not waived. `beyond` is
+    the distance beyond its limit by past run, if past runs forecast it.
     """
 
     rule: GateRule
     odds: PassProbability | None
     basis: str
     stops: bool
+    beyond: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def gate(self) -> str:
@@ -87,13 +89,16 @@ class Chances:
         """The probability that the next release is published; None if it is unknown for a gate that can withhold the
         release, unless another such gate can't pass.
 
-        The value assumes independent gates; the limits hold for any dependence (Frechet 1935).
+        The value is that of the same draws for all gates; the limits hold for any dependence (Frechet 1935).
         """
         told = [each.odds for each in self._stopping if each.odds is not None]
         if self.refused or FAILS in told:
             return FAILS
+        if self.untold:
+            return None
         low = max(0.0, 1 - sum(1 - each.low for each in told))
-        return None if self.untold else PassProbability(prod(each.value for each in told), low, self.at_most)
+        drawn = [GateDraw(each.odds, each.beyond) for each in self._stopping if each.odds is not None]
+        return PassProbability(min(self.at_most, max(low, joint_probability(drawn))), low, self.at_most)
 
     @property
     def at_most(self) -> float:
@@ -114,8 +119,7 @@ class Chances:
         if self.holds:
             return f"the next release is held before the charge: {'; '.join(self.holds)}"
         if found is not None:
-            how = "" if found.low == found.high else ", if gates are independent"
-            return f"probability {odds_text(found)}{how}"
+            return f"probability {odds_text(found)}"
         gates = "1 gate has no estimate" if self.untold == 1 else f"{self.untold} gates have no estimate"
         bound = f", at most {format_value(self.at_most, CHANCE)} by the others" if self.at_most < 1 else ""
         return f"probability unknown ({gates}){bound}"
@@ -194,29 +198,27 @@ def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[str, ...]:
 
 
 def _gate(found: NextRelease, rule: GateRule, measure: Measure, day: str) -> GateChance:
-    odds, basis = _odds(found, rule, measure)
+    odds, basis, beyond = _odds(found, rule, measure)
     stops = rule.severity == "block" and not found.waived(rule, measure, day)
-    return GateChance(rule, odds, basis if odds else f"unknown: {basis}", stops)
+    return GateChance(rule, odds, basis if odds else f"unknown: {basis}", stops, beyond)
 
 
-def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbability | None, str]:
+def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbability | None, str, Mapping[str, float]]:
     plan, static, past = of.plan, of.static, of.past
     outcome = of.outcome(rule, measure)
     if outcome is not None:
-        return PASSES if outcome is Outcome.PASS else FAILS, BEFOREHAND
+        return PASSES if outcome is Outcome.PASS else FAILS, BEFOREHAND, {}
     reach = of.reach(rule, measure)
     if reach is not GateReach.OPEN:
-        return PASSES if reach is GateReach.CANNOT_FAIL else FAILS, BEFOREHAND
+        return PASSES if reach is GateReach.CANNOT_FAIL else FAILS, BEFOREHAND, {}
     found = past_measurements(plan, rule, measure, past or ())
     odds = odds_from_past_runs(plan, rule, measure, found)
-    if odds is not None and len(found.ends) >= ENOUGH:
-        return odds, f"from {found.words(rule)}"
-    by_counts = of.counts(rule, measure, static)
+    by_counts = None if odds is not None and len(found.ends) >= ENOUGH else of.counts(rule, measure, static)
     if by_counts is not None:
-        return by_counts[0], f"from {by_counts[1]}"
+        return by_counts[0], f"from {by_counts[1]}", {}
     if odds is not None:
-        return odds, f"from {found.words(rule)}"
-    return None, "its ledger can't be read here" if past is None else found.words(rule)
+        return odds, f"from {found.words(rule)}", distances_by_run(rule, measure, found)
+    return None, "its ledger can't be read here" if past is None else found.words(rule), {}
 
 
 def _audits(plan: Plan) -> Audits:

@@ -5,34 +5,25 @@ A gate holds a release if its past measurements exclude that it passes with the 
 LEVEL, all gates of the policy together. The forecast must be below the probability as well, as it knows of levels that
 change from run to run and the test does not.
 
-The tests are, for the distances d of past measurements beyond the gate's limit:
-
-- several runs of a measure whose spread is steady: Student's t of the mean of d, with the noncentral distribution at
-  the probability asked for (Johnson, Welch 1940, "Applications of the non-central t-distribution");
-- several runs of other measures: all of n runs failed, which has probability at most (1 - chance)^n;
-- one run, the last: the law of its noise (Laplace), or for a count of released classes, a sum of independent
-  indicators, the bounds of Cantelli and Chernoff.
+The tests are those by which the forecast has its confidence interval (`laws`): of all past runs, and of the last one
+alone where its own law suffices, as levels may change from run to run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from fractions import Fraction
-from math import exp, log, sqrt
-from statistics import NormalDist, mean, stdev
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from crowdgate.forecast.chances.from_past_runs import (
-    WHOLE,
     PastMeasurements,
+    distances,
+    law_of,
     odds_from_past_runs,
     past_measurements,
-    stated_limit,
 )
+from crowdgate.forecast.chances.laws import below_indicators
 from crowdgate.gate import gate_text
-from crowdgate.measures import MeasureClass
 
 if TYPE_CHECKING:
     from crowdgate.history.past_runs import PastRun
@@ -42,8 +33,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.01
 """The greatest probability of holding a release whose gates all pass with the probability asked for."""
-_POINTS = 2000
-_SPREADS = 12
 
 
 def holding_gates(plan: Plan, past: Sequence[PastRun], stopping: Container[int]) -> tuple[str, ...]:
@@ -71,87 +60,23 @@ def excluded(plan: Plan, rule: GateRule, measure: Measure, past: PastMeasurement
 
     A run that failed to measure it excludes nothing.
     """
-    if past.unmeasured:
+    if past.unmeasured or distances(rule, past.ends)[-1] <= 0:
         return False
     if len(past.ends) > 1:
         odds = odds_from_past_runs(plan, rule, measure, past)
         if odds is None or (measure.steady and odds.high >= chance):
             return False
-    beyond = [float(_beyond(rule, end)) for end in past.ends]
-    return beyond[-1] > 0 and any(p <= level / 2 for p in _p_values(plan, rule, measure, past, beyond, chance))
+    return any(p <= level / 2 for p in _p_values(plan, rule, measure, past, chance))
 
 
-def _beyond(rule: GateRule, end: Fraction) -> Fraction:
-    """Return how far a measurement is beyond the gate's limit, positive if it fails."""
-    return stated_limit(rule) - end if rule.at_most is None else end - stated_limit(rule)
-
-
-def _p_values(
-    plan: Plan, rule: GateRule, measure: Measure, past: PastMeasurements, beyond: Sequence[float], chance: float
-) -> Iterator[float]:
+def _p_values(plan: Plan, rule: GateRule, measure: Measure, past: PastMeasurements, chance: float) -> Iterator[float]:
     """Yield the greatest probabilities of measurements at least so far beyond the limit, if the gate passes with
     probability `chance`: by all runs, and by the last one alone."""
-    if len(beyond) > 1:
-        yield _of_means(beyond, past, chance) if measure.steady else _of_failures(beyond, chance)
-    if measure.reads is MeasureClass.CHARGED and past.half:
-        yield _of_noise(beyond[-1], float(past.half), chance)
+    last = replace(past, ends=past.ends[-1:])
+    for shown in (past, last) if len(past.ends) > 1 else (past,):
+        law = law_of(plan, rule, measure, shown)
+        if law is not None:
+            yield law.above(chance)
     alone = plan.bundle.contract.unit.rows == 1  # rows of one person are sampled together
     if measure.counts_indicators and alone and rule.at_least is not None:
-        yield _of_indicators(float(past.ends[-1]), float(rule.at_least), chance)
-
-
-def _of_means(beyond: Sequence[float], past: PastMeasurements, chance: float) -> float:
-    floor = WHOLE if all(end.denominator == 1 for end in past.ends) else 0.0
-    spread, far = max(stdev(beyond), floor), mean(beyond)
-    if far <= 0:
-        return 1.0
-    if spread == 0:
-        return _of_failures(beyond, chance)
-    return above_noncentral_t(sqrt(len(beyond)) * far / spread, len(beyond) - 1, _shift(len(beyond), chance))
-
-
-def _shift(runs: int, chance: float) -> float:
-    """Return the noncentrality of Student's t where the next measurement passes with probability `chance`."""
-    return -sqrt(runs) * NormalDist().inv_cdf(chance)
-
-
-def _of_failures(beyond: Sequence[float], chance: float) -> float:
-    return (1 - chance) ** len(beyond) if min(beyond) > 0 else 1.0
-
-
-def _of_noise(far: float, half: float, chance: float) -> float:
-    """Return the p-value of one measurement with Laplace noise, `half` of whose 95 % limits' distance is log(10)
-    scales: the unknown number is where the next measurement passes with probability `chance`."""
-    scale = half / log(10)
-    quantile = log(2 * chance) if chance <= 0.5 else -log(2 * (1 - chance))
-    apart = far / scale + quantile
-    return exp(-apart) / 2 if apart > 0 else 1 - exp(apart) / 2
-
-
-def _of_indicators(seen: float, limit: float, chance: float) -> float:
-    """Return the p-value of one count of independent events below a limit.
-
-    A count of variance v at most its mean m reaches the limit with probability at least `chance` only if limit - m is
-    at most sqrt(v (1 - chance) / chance) (Cantelli). A count of at most `seen` has probability at most that of
-    Chernoff's bound, exp(m' - m) (m / m')^m' at m' = `seen`.
-    """
-    odds = (1 - chance) / chance
-    root = (-sqrt(odds) + sqrt(odds + 4 * limit)) / 2  # of m + sqrt(odds m) = limit
-    least = root * root
-    if seen >= least:
-        return 1.0
-    return exp(seen - least + (seen * log(least / seen) if seen else 0.0))
-
-
-def above_noncentral_t(t: float, freedom: int, shift: float) -> float:
-    """Return P(T >= t) for Student's noncentral t with `freedom` degrees of freedom and noncentrality `shift`.
-
-    T = (Z + shift) / U, where freedom U^2 has the chi-squared law. Midpoint rule over the logarithm of U, with a
-    relative error below 1e-3 for probabilities above 1e-9 (measured against another library).
-    """
-    low, high = -3 - 40 / freedom, log(1 + _SPREADS / sqrt(2 * freedom))
-    at = np.exp(low + (np.arange(_POINTS) + 0.5) * (high - low) / _POINTS)
-    logs = freedom * (np.log(at) - at * at / 2)
-    weights = np.exp(logs - logs.max())
-    tails = np.array([NormalDist().cdf(shift - t * u) for u in at])
-    return float((weights * tails).sum() / weights.sum())
+        yield below_indicators(float(past.ends[-1]), float(rule.at_least), chance)

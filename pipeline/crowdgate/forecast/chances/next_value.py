@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import erfc, sqrt
+from math import erfc, log, pi, sqrt
 
 import numpy as np
 
 from crowdgate.arrays import Floats
-from crowdgate.kind.forecast import PassProbability
 
 STEPS = (0.0, 0.25, 1.0, 4.0, 100.0)
 """The variances of a step of the random walk, in units of v, the variance of a measurement's error; the first, 0, is no
@@ -34,43 +33,46 @@ POINTS = 120
 """The number of grid points for the variance."""
 WIDEST = 1e4
 """The greatest variance of the grid, relative to the spread of the past."""
-UNLIKELY = 0.05
-"""The posterior probability below which a model of change does not count for the prediction limits."""
-SURE = 1e-4
-"""The least probability: no number of past runs gives more certainty."""
+UNCHANGED = 0.5
+"""The prior probability that nothing changes."""
+ONE = np.ones(1)
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class PredictiveDistribution:
-    """The predictive distribution: a mixture of Normal laws, one for each model of change (rows) and each variance
-    (columns).
+    """The predictive distribution: a mixture of Normal laws, one for each model of change (rows, the first without
+    change) and each variance (columns).
     """
 
     means: Floats
     deviations: Floats
     weights: Floats
 
-    def at_most(self, limit: float) -> PassProbability:
-        """Return the probability that the next number is at most `limit`. Its limits are the least and the greatest
-        probability by a single model of change, without models of posterior probability below UNLIKELY."""
+    @property
+    def likely(self) -> Floats:
+        """The posterior probability of each model of change."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    def below(self, limit: float) -> Floats:
+        """Return for each model of change the probability that the next number is at most `limit`."""
         apart = (limit - self.means) / self.deviations
         below = np.array([_normal(z) for z in apart.flat]).reshape(apart.shape)
-        likely = self.weights.sum(axis=1)
-        each = ((below * self.weights).sum(axis=1) / likely)[likely >= UNLIKELY]
-        value = float((below * self.weights).sum())
-        ends = min(value, float(each.min())), max(value, float(each.max()))
-        return PassProbability(*(min(1 - SURE, max(SURE, found)) for found in (value, *ends)))
+        return np.asarray((below * self.weights).sum(axis=1) / np.maximum(self.likely, TINY))
 
 
 def _normal(z: float) -> float:
     return erfc(-z / sqrt(2)) / 2
 
 
-def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDistribution:
+def predictive_distribution(
+    past: Sequence[float], floor: float, unchanged: float | None = None
+) -> PredictiveDistribution:
     """Return the predictive distribution of the number that follows the numbers `past`, oldest first.
 
-    `floor` is the standard deviation of the measurement, above 0. Raises ValueError for fewer than two numbers, or
-    numbers that are not finite.
+    `floor` is the standard deviation of the measurement, above 0. With `unchanged`, the logarithm of the evidence of a
+    law without change, `floor` is the known deviation, and that evidence takes the place of the first model's. Raises
+    ValueError for fewer than two numbers, or numbers that are not finite.
     """
     shown = np.asarray(past, dtype=np.float64)
     if len(shown) < 2 or not np.isfinite(shown).all() or not 0 < floor < np.inf:
@@ -79,16 +81,23 @@ def predictive_distribution(past: Sequence[float], floor: float) -> PredictiveDi
     level = ways.of_ones @ shown / ways.known
     apart = shown - level[:, None]
     rest = np.einsum("wi,wij,wj->w", apart, ways.inverse, apart)
-    least = floor**2
-    variances = np.geomspace(least, max(least, float(rest.max())) * WIDEST, POINTS)
-    width = np.full(POINTS, np.log(variances[1] / variances[0]))
-    width[0] += ALONE
+    variances, width = _variances(floor**2, float(rest.max())) if unchanged is None else (np.array([floor**2]), ONE)
     fits = ways.log_weights[:, None] - (runs - 1) / 2 * np.log(variances) - np.divide.outer(rest, variances) / 2
+    if unchanged is not None:
+        fits[0] = log(UNCHANGED) + unchanged + (runs - 1) / 2 * log(2 * pi)
     weights = np.exp(fits - fits.max()) * width
     means = level + (ways.of_across * apart).sum(axis=1)
     return PredictiveDistribution(
         means[:, None], np.sqrt(np.multiply.outer(ways.variances, variances)), weights / weights.sum()
     )
+
+
+def _variances(least: float, squares: float) -> tuple[Floats, Floats]:
+    """Return the grid of variances and their prior weights."""
+    variances = np.geomspace(least, max(least, squares) * WIDEST, POINTS)
+    width = np.full(POINTS, np.log(variances[1] / variances[0]))
+    width[0] += ALONE
+    return variances, width
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +130,8 @@ def _change_models(runs: int) -> _ChangeModels:
     of_across = np.einsum("wij,wj->wi", inverse, across)
     left = 1 - of_across.sum(axis=1)
     variances = own - (across * of_across).sum(axis=1) + left**2 / known
-    before = np.full(len(kernels), 0.5 / (len(kernels) - 1) if len(kernels) > 1 else 0.5)
-    before[0] = 0.5
+    before = np.full(len(kernels), (1 - UNCHANGED) / max(1, len(kernels) - 1))
+    before[0] = UNCHANGED
     log_weights = (np.linalg.slogdet(inverse)[1] - np.log(known)) / 2 + np.log(before)
     return _ChangeModels(inverse, of_ones, known, of_across, variances, log_weights)
 

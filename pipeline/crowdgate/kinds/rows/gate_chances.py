@@ -35,14 +35,16 @@ def pass_probabilities(safe: SafeK, prior: Prior) -> GateOdds:
         told = table() if measure.shape in DRAWN and not measure.register else None
         if told is None or len(told) > MOST_CLASSES:
             return None
-        return pass_probability(rule, measure, _simulated_candidates(safe, told, measure.shape, static))
+        return pass_probability(rule, measure, _simulated_candidates(safe, told, rule, measure.shape, static))
 
     return found
 
 
-def _simulated_candidates(safe: SafeK, table: Histogram, shape: OutputType, static: Static) -> Iterator[Candidate]:
+def _simulated_candidates(
+    safe: SafeK, table: Histogram, rule: GateRule, shape: OutputType, static: Static
+) -> Iterator[Candidate]:
     draws = public_draws()
-    whole = Candidate(static=static, table=table, noise=count_noise(draws))
+    whole = Candidate(static=static, table=table, noise=count_noise(public_draws(f"noise of {rule!r}")))
     for _ in range(DRAWS):
         yield whole if shape is OutputType.TABLE else replace(whole, rows=_simulated_release(safe, table, draws))
 
