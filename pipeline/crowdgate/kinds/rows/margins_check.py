@@ -16,6 +16,7 @@ from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
 from crowdgate.kinds.rows.files import MARGINS
 from crowdgate.kinds.rows.manifest_fields import MarginsFields, RowsManifest
 from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
+from crowdgate.kinds.rows.share_limits import width_together
 from crowdgate.kinds.rows.weights import RIDGE, bounds, recomputed_weights, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
@@ -92,7 +93,9 @@ def read_weighting(
     ]
     if problems:
         raise VerificationFailed("\n".join(problems))
-    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup, sizes)
+    laws = [bought.law_of(at, said.mechanism.rows) for at in range(len(margins))]
+    together = width_together(laws, sum(len(each.value) for each in margins))
+    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup, sizes, together)
 
 
 def _lookup(
