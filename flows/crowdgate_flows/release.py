@@ -68,7 +68,7 @@ def release(
         request = Request(*places, holder=flow_run.id, anchors=tuple(anchors or ()), anyway=anyway)
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
-            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
+            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.outcome}")
         end: End = steps(SealedValue(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error
