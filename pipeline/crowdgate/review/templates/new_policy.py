@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, combinations
 from math import ceil, prod
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from crowdgate.settings import ledger_url, trusted_keys
 from crowdgate.system import permissions
 
 FOLDER = "review/templates"
+SMALL = 2
+"""The largest number of columns of an analysis for which tables are recommended: the template has all such tables."""
 CHARGE, MARGINS = Fraction(1, 20), Fraction(1, 5)
 """Shares of the total of a charged gate, and of margins."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
@@ -125,6 +128,7 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
     names, pilot = None if wanted.attributes is None else list(wanted.attributes), _pilot(root, wanted.pilot)
     counted = people if pilot is None else _people_of_pilot(root / pilot, contract, people)
     attributes = choose_levels(contract, template.reach, counted, names)
+    pairs = _analysed_pairs(contract, attributes)
     small = Fraction(1, 10 ** (len(str(people * contract.unit.rows)) + 3))
     epsilon = template.epsilon_of(people) if budget is None else min(template.epsilon_of(people), budget.epsilon / 2)
     delta = small if budget is None else min(small, budget.delta / 4)
@@ -136,7 +140,9 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
-        "attributes": list(attributes.items()), "pairs": list(_pairs(contract, attributes)), "pilot": pilot,
+        "attributes": list(attributes.items()), "pilot": pilot,
+        "analysed": bool(contract.analyses), "pairs": pairs,
+        "pilot_pairs": pairs or list(_known_and_secret(contract, attributes)),
         "charge": _paid_part(contract, epsilon, CHARGE),
         "alone": alone,
         "margins": _paid_part(contract, epsilon, MARGINS) if contract.sample is None else None,
@@ -168,7 +174,13 @@ def _people_of_pilot(folder: Path, contract: Contract, bound: int) -> int:
     return min(bound, max(1, int(rows) // contract.unit.rows))
 
 
-def _pairs(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _analysed_pairs(contract: Contract, attributes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each pair of published columns that an analysis of the contract relates."""
+    found = (combinations([name for name in attributes if name in each.columns], 2) for each in contract.analyses)
+    return list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _known_and_secret(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield each pair of a published column that people may know and a secret one."""
     by_name = contract.by_name
     secret = [name for name in attributes if by_name[name].is_secret]
@@ -176,7 +188,14 @@ def _pairs(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, Any]) -> str | None:
-    """Return a sentence on forecasts that lack counts; None if counts relate the columns, or the policy is a pilot."""
+    """Return a sentence on analyses that the policy can't answer, or that tables answer better; else on forecasts that
+    lack counts; None if there is nothing to say."""
+    left = sorted({name for each in contract.analyses for name in each.columns} - {*dict(values["attributes"])})
+    if left:
+        return f"Columns of the contract's analyses that did not fit: {', '.join(left)}: release them apart."
+    rows = wanted.template not in ("tables", PILOT)
+    if rows and contract.analyses and all(len(each.columns) <= SMALL for each in contract.analyses):
+        return f"No analysis of the contract has more than {SMALL} columns: use --template tables for all."
     if wanted.template == PILOT or wanted.pilot is not None or contract.joint or contract.public:
         return None
     named = ", ".join(name for name, _ in values["attributes"])
