@@ -70,7 +70,7 @@ def release(
         request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at)
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
-            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.result.outcome}")
+            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.outcome}")
         end: End = steps(SealedValue(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.forecast.outlook import Outlook
     from crowdgate.kind.run import Result
+    from crowdgate.kinds.rows.ratios import RatioEstimate, WeightedTable
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.policy import ReleasePolicy
     from crowdgate.review.check import PolicyCheck
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 Where = str | PathLike[str]
 """A file or a folder."""
+Labels = Mapping[str, str | Sequence[str]]
+"""Maps a column of a release to a label, or to several."""
+Values = Mapping[str, float | tuple[float, float]]
+"""Maps a label to its number, or to the least and the greatest number that it stands for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,7 @@ class ReleasedData:
     verified: VerifiedRelease
     frames: Mapping[str, pd.DataFrame]
     dictionary: pd.DataFrame
+    _contents: object = None
 
     @property
     def weights(self) -> pd.Series[float] | None:
@@ -52,6 +58,37 @@ class ReleasedData:
         weights, or the release has no rows."""
         data = self.frames.get("data")
         return None if data is None or "weight" not in data.columns else data["weight"]
+
+    def share(self, where: Labels, among: Labels | None = None) -> RatioEstimate:
+        """Return the share of the source table's rows that have the labels `where`, among all rows or those that have
+        the labels `among`: by weighted rows, with an interval.
+
+        Labels are by column, one or a list: `{"sex": "female"}`. The intervals of all shares, ratios and means of a
+        release hold together with 95 % probability. `use` is "tables" if an interval is wider than half the number: do
+        not use the rows for it. Raises ConfigurationError for a release without margins, and for unknown columns or
+        labels.
+        """
+        return self._table.share(where, among or {})
+
+    def ratio(self, where: Labels, to: Labels) -> RatioEstimate:
+        """Return the number of the source table's rows with the labels `where`, divided by that of the rows with the
+        labels `to`. Intervals and errors are those of `share`."""
+        return self._table.ratio(where, to)
+
+    def mean(self, column: str, where: Labels | None = None, values: Values | None = None) -> RatioEstimate:
+        """Return the mean of a column over the source table's rows, or those with the labels `where`.
+
+        Labels that are numbers, such as "30" or "30 to 34", stand for themselves; `values` gives the number of any
+        other label, or its least and greatest number. The interval holds for all numbers that labels stand for; the
+        estimate takes the middle. Intervals and errors are those of `share`.
+        """
+        return self._table.mean(column, where or {}, values)
+
+    @property
+    def _table(self) -> WeightedTable:
+        from crowdgate.kinds.rows.ratios import weighted_table
+
+        return weighted_table(self._contents)
 
 
 def init(folder: Where, name: str = "ledger") -> Path:
@@ -178,9 +215,10 @@ def read_release(folder: Where, keys: Sequence[Where] = ()) -> ReleasedData:
     Labels are text. Raises VerificationFailed for a release that fails verification.
     """
     from crowdgate.releases.frames_of_release import read
+    from crowdgate.verification.release import verified_contents
 
-    verified = verify(folder, keys)
-    return ReleasedData(verified, *read(Path(folder), verified.manifest))
+    verified, contents = verified_contents(Path(folder), [Path(key) for key in keys])
+    return ReleasedData(verified, *read(Path(folder), verified.manifest), contents)
 
 
 def _slot(as_of: str | None) -> str:

@@ -48,10 +48,11 @@ def half_of(laws: Sequence[Law], weights: Sequence[int], multiple: float) -> flo
 @given(
     kind=st.sampled_from(["laplace", "gaussian"]),
     parts=st.lists(st.tuples(SCALES, st.integers(1, 12)), min_size=1, max_size=5),
+    miss=st.sampled_from([0.05, 0.01, 1e-4]),
 )
-def test_every_weighted_sum_is_held(kind: str, parts: list[tuple[str, int]]) -> None:
+def test_every_weighted_sum_is_held(kind: str, parts: list[tuple[str, int]], miss: float) -> None:
     laws, weights = [law(kind, scale) for scale, _ in parts], [weight for _, weight in parts]
-    assert coverage(laws, weights, half_of(laws, weights, float(width(laws, len(laws))))) >= 0.95
+    assert coverage(laws, weights, half_of(laws, weights, float(width(laws, len(laws), miss)))) >= 1 - miss
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])

@@ -12,12 +12,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.errors import VerificationFailed
+from crowdgate.api import read_release
+from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.releases import release as job
 from crowdgate.verification.release import verify
-from tests.forging import Claims, reseal, reseal_with_page, rewrite_rows, rewrite_table, stated
+from tests.forging import Claims, reseal, reseal_with_page, rewrite_lines, rewrite_rows, rewrite_table, stated
 from tests.kinds.margins import ATTRIBUTES, MARGINS, margins_workshop
 from tests.workshop import Workshop, crowdgate, good_rows, verified
 
@@ -162,7 +163,8 @@ def test_all_rows_of_a_class_have_one_weight_and_the_tables_say_what_weights_add
 def test_estimates_are_the_margins_of_one_column_with_intervals_that_are_not_shortened(published: Path) -> None:
     margins = pd.read_parquet(published / "margins.parquet")
     own = margins[margins["column_1"].notna() & margins["column_2"].isna()]
-    lines = pd.read_csv(published / "estimates.csv")
+    every = pd.read_csv(published / "estimates.csv")
+    lines = every[every["column_2"].isna()]
     assert list(zip(lines["column"], lines["label"], strict=True)) == list(
         zip(own["column_1"], own["label_1"], strict=True)
     )
@@ -170,6 +172,65 @@ def test_estimates_are_the_margins_of_one_column_with_intervals_that_are_not_sho
     assert (lines["lower"].to_numpy() <= own["lower"].to_numpy()).all()
     assert (lines["upper"].to_numpy() >= own["upper"].to_numpy()).all()
     assert np.abs(lines["upper"].to_numpy() - own["upper"].to_numpy()).max() <= 0.0100001
+
+
+def test_each_share_of_one_and_two_columns_has_an_interval_and_the_advice_that_follows_from_it(published: Path) -> None:
+    lines = pd.read_csv(published / "estimates.csv")
+    assert len(lines) == sum(pd.read_parquet(published / "margins.parquet")["column_1"].notna())
+    wide = lines["share_upper"] - lines["share_lower"] > lines["share"] / 2
+    outside = (lines["share"] < lines["share_lower"]) | (lines["share"] > lines["share_upper"])
+    assert (lines["use"] == np.where(wide | outside, "tables", "rows")).all()
+    assert {*lines["use"]} == {"rows", "tables"}
+    said = stated(published)["data"]["margins"]["shares"]
+    assert (said["level"], said["unit"]) == ("0.95", "1e-05")
+    assert Fraction(said["width"]) > Fraction(stated(published)["mechanism"]["margins"]["width"])
+    page = (published / "README.md").read_text()
+    assert "All these intervals hold\n  together in 95 of 100 releases." in page
+
+
+def test_shares_ratios_and_means_have_intervals_in_python(published: Path) -> None:
+    found = read_release(published)
+    lines = pd.read_csv(published / "estimates.csv")
+    for line in lines[lines["column_2"].isna()].to_dict("records"):
+        answer = found.share({line["column"]: line["label"]})
+        assert line["share_lower"] <= answer.lower <= answer.upper <= line["share_upper"] + 1e-8
+        assert answer.use == line["use"]
+    young = found.share({"age": "0 to 49"}, among={"ward": "north"})
+    mean = found.mean("age", {"ward": "north"}, {"50+": (50, 100)})
+    assert young.lower <= 0.5 <= young.upper, "half of the clinic's people are below 50"
+    assert mean.lower < 50 < mean.upper
+    assert "use the tables" in str(mean)
+    both = found.ratio({"ward": "north"}, {"ward": ["south", "east"]})
+    assert both.value is not None
+    assert both.lower < 0.5 < both.upper, "each ward has a third of the people"
+    whole = found.ratio({"age": ["0 to 49", "50+"]}, {"age": ["0 to 49", "50+"]})
+    assert str(whole).startswith("1 (")
+    assert found.share({"age": "0 to 49"}, among={"ward": "(invalid)"}).value is None
+
+
+def test_a_question_on_what_is_not_there_is_refused(published: Path) -> None:
+    found = read_release(published)
+    for where, words in (({"wrd": "north"}, "write 'ward'"), ({"ward": "nroth"}, "write 'north'")):
+        with pytest.raises(ConfigurationError, match=words):
+            found.share(where)
+    with pytest.raises(ConfigurationError, match="'north' is no number"):
+        found.mean("ward")
+
+
+def test_limits_of_a_share_that_margins_do_not_give_are_refused(published: Path, copy: Path) -> None:
+    def narrower(lines: list[list[str]]) -> list[list[str]]:
+        at = lines[0].index("share_lower")
+        return [lines[0], [*lines[1][:at], f"{float(lines[1][at]) + 0.00003:.5f}", *lines[1][at + 1 :]], *lines[2:]]
+
+    rewrite_lines(copy / "estimates.csv", narrower)
+    reseal(copy)
+    with pytest.raises(VerificationFailed, match="limits of a share differ"):
+        verify(copy)
+    for edit in ({"width": "1.5"}, {"level": "0.99"}, {"unit": "0.001"}):
+        forged = Path(shutil.copytree(published, copy.parent / "-".join(edit)))
+        reseal(forged, lambda said, edit=edit: said["data"]["margins"]["shares"].update(edit))  # type: ignore[misc]
+        with pytest.raises(VerificationFailed, match="description of the data differs"):
+            verify(forged)
 
 
 def test_without_margins_no_estimate_is_printed_and_the_page_says_what_to_buy(workshop: Workshop) -> None:

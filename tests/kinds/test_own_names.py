@@ -3,7 +3,8 @@
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.kinds.rows.files import COUNT_COLUMNS, ESTIMATE_COLUMNS
+from crowdgate.kinds.rows.estimates import COLUMNS
+from crowdgate.kinds.rows.files import COUNT_COLUMNS
 from crowdgate.kinds.rows.margins import margins_schema
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.mechanisms.rows.charge_names import WEIGHT
@@ -11,7 +12,7 @@ from crowdgate.mechanisms.tables.columns import RESERVED
 from crowdgate.publish.levels import COARSER_COLUMNS
 from tests.workshop import Workshop, crowdgate
 
-OWN = sorted({WEIGHT, *COUNT_COLUMNS, *ESTIMATE_COLUMNS, *margins_schema(1).names, *COARSER_COLUMNS, *RESERVED, "data"})
+OWN = sorted({WEIGHT, *COUNT_COLUMNS, *COLUMNS, *margins_schema(1).names, *COARSER_COLUMNS, *RESERVED, "data"})
 CASES = [(name, kind) for name in OWN for kind in ("margins", "tables")] + [(WEIGHT, "rows")]
 TABLES = """\
     kind: dp_tables

@@ -34,7 +34,7 @@ def test_a_release_is_rehearsed_and_ends_as_nothing_published(
     assert crowdgate("release", dry.policy, "--as-of", SLOT) == 3
     told = capsys.readouterr().out
     assert told.startswith("Dry run: the policy says enforcement: dry-run, so nothing is released")
-    assert "rehearsed: published rehearsal-clinic/1/" in told
+    assert "rehearsed: unknown rehearsal-clinic/1/" in told
     assert state(dry) == before
     (readme,) = (dry.root / "rehearsals").rglob("README.md")
     assert "REHEARSAL: simulated rows" in readme.read_text()
@@ -44,7 +44,7 @@ def test_programs_never_read_published(dry: Workshop, capsys: pytest.CaptureFixt
     elsewhere = dry.root / "elsewhere"
     options = ("--to", elsewhere, "--input", dry.root / "none.parquet", "--ledger", "sqlite:///none.db")
     assert crowdgate("release", dry.policy, "--json", *options) == 3
-    assert json.loads(capsys.readouterr().out)["outcome"] == "dry-run: published"
+    assert json.loads(capsys.readouterr().out)["outcome"] == "dry-run: unknown"
     assert not elsewhere.exists()
     assert not (dry.root / "none.db").exists()
 

@@ -53,7 +53,7 @@ def test_a_rehearsal_needs_no_table_and_leaves_the_working_copy_as_it_is(
     assert crowdgate("rehearse", clinic.policy, "--to", tmp_path / "out") == 0
     assert held(clinic.root) == before
     told = capsys.readouterr().out
-    assert "rehearsed: published rehearsal-clinic/1/" in told
+    assert "rehearsed: unknown rehearsal-clinic/1/" in told
     assert f"ward: drawn from {MARGINS}" in told
     assert f"age: drawn from {EVENLY}" in told
     assert told.splitlines()[-1].startswith(str(tmp_path / "out"))
@@ -85,6 +85,7 @@ def test_every_gate_is_told_of_and_a_withheld_rehearsal_says_so(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clinic.edit(clinic.policy, "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 900}")
+    clinic.edit(clinic.policy, "age: 50 years", "age: any")
     assert crowdgate("rehearse", clinic.policy, "--json") == 3
     found = json.loads(capsys.readouterr().out)
     assert (found["outcome"], found["path"], found["people"]) == ("rehearsed: withheld", None, 1000)

@@ -1,4 +1,6 @@
-"""Interval width, in standard errors, that contains any weighted sum of independent noises with 95 % probability.
+"""Interval width, in standard errors, that contains any weighted sum of independent noises with a stated probability.
+
+The probability is 95 % unless another one is stated.
 
 1.96 suffices for Normal noise. One discrete Laplace noise needs 2.12 and more, and whole numbers are discrete. Let S =
 sum a_j N_j be a sum with variance 1 of noises N_j, whose variances are at least 1/r^2. For each kind of noise there are
@@ -20,7 +22,7 @@ that of a Normal distribution of variance sigma_j^2 + t^2, with v = sigma_j^2 t^
 summation). So P(|S + E| > x) is at most the product of these factors over all noises times that of a Normal
 distribution, and E is Normal of variance at most t^2 r^2.
 
-Chebyshev's inequality, 4.48 standard errors, always holds.
+Chebyshev's inequality, 4.48 standard errors for 95 %, always holds.
 """
 
 import math
@@ -33,37 +35,39 @@ from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.arrays import Floats
 from crowdgate.system import lazy_libraries
 
-_MISS = 0.05
+MISS = 0.05
+"""Probability that an interval misses, unless another one is stated."""
 _STEPS = np.concatenate([[1e-3], np.linspace(0.0, 1.0, 401)[1:-1], 1 - np.geomspace(2.5e-3, 1e-9, 200)])
 """Steps that are closer at both ends: the maximum may be at a rate of nearly 0, or a distant cut."""
 _SLACK = 1e-4
 """Bound on what such steps miss of a maximum."""
 
 
-def width(laws: Sequence[Law], numbers: int) -> Fraction:
+def width(laws: Sequence[Law], numbers: int, miss: float = MISS) -> Fraction:
     """Return the least multiple of the standard error, rounded up to thousandths, that is proved to contain each
-    weighted sum of at most `numbers` noises of these distributions with 95 % probability: independent, of one kind.
+    weighted sum of at most `numbers` noises of these distributions with probability 1 - `miss`: independent, of one
+    kind. `miss` is above 0 and at most 0.05.
 
-    From 1.96 (Gaussian) and 2.17 (Laplace) for wide noise to 4.48. Raises ValueError without distributions or for
-    several kinds.
+    For 0.05, from 1.96 (Gaussian) and 2.17 (Laplace) for wide noise to 4.48. Raises ValueError without distributions or
+    for several kinds.
     """
     least = min((law.variance for law in laws), default=0.0)
     if not laws or len({type(law) for law in laws}) > 1:
         raise ValueError("laws must be of one kind, and at least one")
-    found = 1 / math.sqrt(_MISS)
+    found = 1 / math.sqrt(miss)
     if least > 0:
         laplace = [law for law in laws if isinstance(law, DiscreteLaplace)]
         gaussian = [law for law in laws if isinstance(law, DiscreteGaussian)]
-        bound = _laplace(laplace, least) if laplace else _gaussian(gaussian, least, numbers)
+        bound = _laplace(laplace, least, miss) if laplace else _gaussian(gaussian, least, numbers, miss)
         found = min(found, bound)
     return Fraction(math.ceil(found * 1000), 1000)
 
 
-def _laplace(laws: Sequence[DiscreteLaplace], least: float) -> float:
+def _laplace(laws: Sequence[DiscreteLaplace], least: float, miss: float) -> float:
     stretch = math.sqrt(max(2 * float(law.scale) ** 2 / law.variance for law in laws))
     back = np.linspace(0.2, 3.0, 141) / math.sqrt(least)
     kept = -np.expm1(-3 * back**2 * least)
-    return float((back + stretch * log_concave_quantile(_MISS * kept)).min())
+    return float((back + stretch * log_concave_quantile(miss * kept)).min())
 
 
 def log_concave_quantile(miss: Floats) -> Floats:
@@ -83,14 +87,15 @@ def log_concave_quantile(miss: Floats) -> Floats:
     return np.asarray(np.maximum((1 / np.sqrt(squares)).max(axis=0), laplace) + _SLACK)
 
 
-def _gaussian(laws: Sequence[DiscreteGaussian], least: float, numbers: int) -> float:
+def _gaussian(laws: Sequence[DiscreteGaussian], least: float, numbers: int, miss: float) -> float:
     smallest = float(min(law.squared_sigma for law in laws))
     return min(
-        (_smoothed(laws, least, numbers, v) for v in np.linspace(0.5, 2.0, 31) if v < smallest), default=math.inf
+        (_smoothed(laws, least, numbers, v, miss) for v in np.linspace(0.5, 2.0, 31) if v < smallest),
+        default=math.inf,
     )
 
 
-def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: float) -> float:
+def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: float, miss: float) -> float:
     """Return a bound on the width, in standard errors, with Normal D_j of the variance t^2 for which v = sigma^2 t^2 /
     (sigma^2 + t^2) holds at the smallest sigma."""
     smallest = float(min(law.squared_sigma for law in laws))
@@ -98,5 +103,5 @@ def _smoothed(laws: Sequence[DiscreteGaussian], least: float, numbers: int, v: f
     ratio = 2 * math.fsum(math.exp(-2 * math.pi**2 * v * m * m) for m in range(1, 10))
     stretch = math.sqrt(max((float(law.squared_sigma) + added) / law.variance for law in laws))
     back = np.linspace(0.2, 4.0, 191) * math.sqrt(added / least)
-    miss = _MISS * lazy_libraries.special.ndtr(back * math.sqrt(least / added)) * math.exp(-numbers * math.log1p(ratio))
-    return float((back + stretch * -lazy_libraries.special.ndtri(miss / 2)).min())
+    kept = miss * lazy_libraries.special.ndtr(back * math.sqrt(least / added)) * math.exp(-numbers * math.log1p(ratio))
+    return float((back + stretch * -lazy_libraries.special.ndtri(kept / 2)).min())

@@ -32,7 +32,7 @@ def init(
     ] = False,
     template: Annotated[
         str | None,
-        typer.Option("--template", metavar="NAME", help="public-use, research, tables or synthetic."),
+        typer.Option("--template", metavar="NAME", help="pilot, public-use, research, tables or synthetic."),
     ] = None,
     contract: Annotated[str | None, typer.Option("--contract", metavar="ID", help="Whose table is released.")] = None,
     owner: Annotated[str | None, typer.Option("--owner", metavar="WHO", help="Who answers for the policy.")] = None,
@@ -52,6 +52,10 @@ def init(
     attributes: Annotated[
         str | None, typer.Option("--attributes", metavar="A,B", help="What is published (a first guess).")
     ] = None,
+    pilot: Annotated[
+        Path | None,
+        typer.Option("--pilot", metavar="PATH", help="A release of tables that forecasts rest on (template pilot)."),
+    ] = None,
 ) -> None:
     """Make a working copy: the bundled policies and contracts, and a new ledger. Or, with --policy, write a commented
     policy into one from a template; what no option says is asked for on a terminal. Nothing is overwritten."""
@@ -59,9 +63,9 @@ def init(
     if policy:
         from crowdgate.cli.new_policy import write_policy
 
-        write_policy(folder, stated, people, attributes, as_json)
+        write_policy(folder, stated, people, attributes, pilot, as_json)
         return
-    _refuse_without_policy({**stated, "--people": people, "--attributes": attributes})
+    _refuse_without_policy({**stated, "--people": people, "--attributes": attributes, "--pilot": pilot})
     root = make_workspace(folder, _ledger_name(folder), ledger)
     if as_json:
         print_json({"outcome": "created", "path": str(root)})

@@ -30,15 +30,20 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def write_policy(
-    folder: Path, stated: Mapping[str, str | None], people: int | None, attributes: str | None, as_json: bool
+    folder: Path,
+    stated: Mapping[str, str | None],
+    people: int | None,
+    attributes: str | None,
+    pilot: Path | None,
+    as_json: bool,
 ) -> None:
     """Ask for missing options, write the files, and print the result of `check` for the policy."""
     root = working_copy(folder.resolve() / "policies")
     said = _complete_options(root, stated, people)
     names = None if attributes is None else tuple(name.strip() for name in attributes.split(","))
     bound = people if people is not None else _people(root, read_contract_by_id(root, said["--contract"]))
-    wanted = NewPolicyRequest(said["--template"], said["--contract"], said["--owner"], said["--name"], bound, names)
-    made = create_policy(root, wanted)
+    four = said["--template"], said["--contract"], said["--owner"], said["--name"]
+    made = create_policy(root, NewPolicyRequest(*four, bound, names, pilot))
     show(made, as_json)
     if not made.checked.allowed:
         raise typer.Exit(WITHHELD)
@@ -49,7 +54,7 @@ def show(made: NewPolicy, as_json: bool) -> None:
     found = made.checked
     if as_json:
         files = [str(path) for path in made.files]
-        print_json({"outcome": "created", "files": files, "check": found.to_json()})
+        print_json({"outcome": "created", "files": files, "check": found.to_json(), "advice": made.advice})
         return
     for path in made.files:
         typer.echo(f"written: {path}")
@@ -57,6 +62,8 @@ def show(made: NewPolicy, as_json: bool) -> None:
         typer.echo(f"  its ledger refuses it: {found.refused}")
     for warning in found.warnings:
         typer.echo(f"  warning {warning}")
+    if made.advice is not None:
+        typer.echo(made.advice)
     typer.echo(f"check: {'allowed' if found.allowed else 'would be withheld'}")
     typer.echo(f"next: crowdgate plan {made.files[0]}")
 

@@ -11,6 +11,8 @@ from crowdgate.cli.paths import path_option
 from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, RehearsalResult
 from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
+PILOT = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
+
 
 def rehearse(
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
@@ -32,19 +34,21 @@ def rehearse(
         print_json(found.to_json())
     else:
         show(found)
-    if found.result.outcome == "withheld":
+    if found.outcome == "withheld":
         raise typer.Exit(WITHHELD)
 
 
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
-    typer.echo(f"rehearsed: {found.result.outcome} {found.result.release_id}")
+    typer.echo(f"rehearsed: {found.outcome} {found.result.release_id}")
+    if found.unknown:
+        typer.echo(f"no public counts of {', '.join(found.unknown)}: gates that read rows are unknown ({PILOT})")
     typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
     typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")
-    if found.result.use:
+    if found.result.use and not found.unknown:
         typer.echo(found.result.use)
     print_verdicts(found.verdicts, every=True)
     typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")

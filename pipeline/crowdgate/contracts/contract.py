@@ -115,6 +115,14 @@ class JointCounts:
         return split(self.counts, View(self.levels), {"": View(wanted)})[""]
 
 
+@dataclass(frozen=True)
+class Analysis:
+    """A table, share or ratio that users of releases need: its columns, and the labels that it names of each."""
+
+    columns: tuple[str, ...]
+    labels: Mapping[str, tuple[str, ...]]
+
+
 class Engine(StrEnum):
     """The engine that judges a table rule."""
 
@@ -196,6 +204,7 @@ class Contract:
     table_rules: tuple[TableRule, ...] = ()
     files: tuple[Path, ...] = ()
     joint: tuple[JointCounts, ...] = ()
+    analyses: tuple[Analysis, ...] = ()
 
     @property
     def engine_rules(self) -> tuple[TableRule, ...]:

@@ -158,7 +158,8 @@ def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
     in_list = len(location) > 1 and isinstance(location[-2], int)
     shared = around.names[-2:-1] == ("definitions",)
     named = DefinitionModel if shared else _MODELS.get(around.names[-1], DomainModel)
-    model: type[BaseModel] = LevelModel if in_list else named
+    entry = AnalysisModel if around.names[-2:-1] == ("analysis",) else LevelModel
+    model: type[BaseModel] = entry if in_list else named
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -394,6 +395,37 @@ class ExpectationModel(_Strict):
     kwargs: MeanModel
 
 
+def _labels_by_column(value: object) -> object:
+    return {name: _list_of_texts(labels) for name, labels in value.items()} if isinstance(value, dict) else value
+
+
+LABELS = {"type": "object", "additionalProperties": {"type": ["array", "number", "string"], "items": SCALAR}}
+Labels = Annotated[
+    dict[str, Annotated[list[Text], Field(min_length=1)]], BeforeValidator(_labels_by_column), WithJsonSchema(LABELS)
+]
+
+
+class AnalysisModel(_Strict):
+    """A number that users need: a table, a share of people, or the ratio of two numbers of people."""
+
+    table: Annotated[list[Text], Field(min_length=1)] | None = None
+    """The columns of a table of counts."""
+    share: Labels | None = None
+    """The label, or labels, of each column: the share of people with them."""
+    among: Labels | None = None
+    """The people that a share is of; all unless stated."""
+    ratio: Labels | None = None
+    """The people whose number is divided."""
+    to: Labels | None = None
+    """The people whose number divides."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "AnalysisModel":
+        if self.model_fields_set not in ({"table"}, {"share"}, {"share", "among"}, {"ratio", "to"}):
+            raise ValueError("table; share, also with among; or ratio with to")
+        return self
+
+
 def _not_empty(files: list[str]) -> list[str]:
     if not files:
         raise ValueError("a file, or a list of at least one")
@@ -428,6 +460,11 @@ TABLE_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(Annotated[list[Text], BeforeValidator(_list_of_texts), AfterValidator(_not_empty)]),
         "Files of public counts of several attributes together.",
     ),
+    "analysis": CustomProperty(
+        TypeAdapter(list[AnalysisModel]),
+        "What users of releases need: tables, shares and ratios. New policies publish their columns, at levels that"
+        " have their labels.",
+    ),
     "definitions": CustomProperty(
         TypeAdapter(dict[str, DefinitionModel]), "Facts that columns share, by a name that they state as `like`."
     ),
@@ -455,6 +492,7 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
 _MODELS: dict[str, type[BaseModel]] = {
     "privacyUnit": UnitModel,
     "sample": SampleModel,
+    "analysis": AnalysisModel,
     "domain": DomainModel,
     "values": ValuesFile,
     "implementation": ExpectationModel,

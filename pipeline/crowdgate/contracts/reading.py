@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from crowdgate.arrays import Bools
+from crowdgate.contracts.analysis import read_analyses
 from crowdgate.contracts.contract import (
     Attribute,
     Contract,
@@ -100,6 +101,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     rules += _table_rules(table, places, stated.get("rowsAtMost"))
     refuse_repeated_names(rules)
     joint = _joint(places, stated.get("jointMargins") or [], attributes)
+    analyses = read_analyses(places.get("analysis"), stated.get("analysis") or (), attributes)
     if server is None or unit is None or identity is None or version is None or population is None:
         return None
     return Contract(
@@ -116,6 +118,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         table_rules=tuple(rule for _, rule in rules if isinstance(rule, TableRule)),
         files=tuple(root.files),
         joint=joint,
+        analyses=analyses,
     )
 
 

@@ -27,6 +27,7 @@ from crowdgate.planning.charges import charges
 from crowdgate.planning.plan import plan_policy
 from crowdgate.planning.public_classes import stored_classes
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
+from crowdgate.public_counts.pilot import counts_source
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -139,13 +140,14 @@ class Outlook:
 
 def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = ()) -> Outlook:
     """Return the outlook of a policy, from the contract's margins or also from counts in `source` (see
-    public_counts.figures).
+    public_counts.figures), or in the pilot release that the policy names.
 
     `further` attributes are included. Raises ConfigurationError for faulty files. Reads no data that are not public.
     """
     plan = plan_policy(policy)
     day, opened = today(), ledger_of(plan)
     plan = replace(plan, count_classes=lambda made: stored_classes(made, opened))
+    source = counts_source(plan, source)
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
     bounds = tuple(pso_bounds(plan, releases))

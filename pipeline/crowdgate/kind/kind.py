@@ -236,6 +236,12 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del mechanism
         return guarantee_sentences(guarantee, None)
 
+    def unvouched_problems(self, manifest: X, published: P) -> Iterator[str]:
+        """Differences that only a trusted key or the ledger can excuse: from data that another machine computes a
+        little differently; none if all data are exact."""
+        del manifest, published
+        return iter(())
+
     def refit(self, manifest: X, published: P) -> Iterator[str]:
         """Differences between the data and those recomputed from the other files; none if no data follow from other
         files."""

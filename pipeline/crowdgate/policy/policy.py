@@ -443,6 +443,9 @@ class ReleaseSpec(Strict):
         RegisterSpec | None, Field(alias="register"), NestedField("the public register that gates compare with")
     ] = None
     """The public register that gates on matches compare the release with."""
+    pilot: Annotated[str | None, ValueField("the released tables that forecasts rest on", any_change)] = None
+    """The folder of a published release of tables, relative to the working copy, such as
+    `releases/pilot-clinic/1/2030-01-01`. Forecasts of `plan` and `rehearse` rest on its counts."""
 
     @property
     def paid_parts(self) -> dict[tuple[str | int, ...], PaidPart]:

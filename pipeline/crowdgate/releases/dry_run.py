@@ -21,7 +21,7 @@ class DryRun:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints: its outcome is never that of a release."""
-        return {**self.rehearsed.to_json(), "outcome": f"dry-run: {self.rehearsed.result.outcome}", "plain": WORDS}
+        return {**self.rehearsed.to_json(), "outcome": f"dry-run: {self.rehearsed.outcome}", "plain": WORDS}
 
 
 def dry_run(request: Request) -> DryRun | None:

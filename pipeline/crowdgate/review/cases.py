@@ -194,7 +194,7 @@ def _case_outcome(
     with tempfile.TemporaryDirectory(prefix="crowdgate-case-") as scratch:
         asked = RehearsalRequest(policy, case.rows.people, None, case.rows.seed, Path(scratch) / "out")
         found = rehearse(asked)
-        return found.result.outcome, found.verdicts, ()
+        return found.result.outcome, found.result.verdicts, ()
 
 
 def _case_verdicts(plan: Plan, case: Case, names: Mapping[str, str]) -> Iterator[Verdict]:

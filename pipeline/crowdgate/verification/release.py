@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.attachments import ATTACHMENTS
 from crowdgate.kinds import KINDS
 from crowdgate.manifest import Manifest
 from crowdgate.planning.open_ledger import ledger_for_reading
-from crowdgate.signing.keys import public_keys
+from crowdgate.signing.keys import PublicKey, public_keys
 from crowdgate.system.short_repr import short_repr
 from crowdgate.verification.steps import Verification
 
@@ -65,11 +65,25 @@ def verify(
     those of that file. Raises VerificationFailed that lists all problems, ConfigurationError for a wrong ledger URL,
     key or policy, or if there is nothing to make again.
     """
-    trusted = tuple(key for path in keys for key in public_keys(path))
     opened = None if ledger is None else ledger_for_reading(Path.cwd(), ledger)
     stated = None if policy is None else _plan(policy)
-    run = Verification(folder, KINDS, ATTACHMENTS, trusted, opened, refit, stated)
-    return VerifiedRelease(run.run(), run.signed, bool(trusted), None if opened is None else opened.id)
+    run = Verification(folder, KINDS, ATTACHMENTS, _trusted(keys), opened, refit, stated)
+    return _verified(run)
+
+
+def verified_contents(folder: Path, keys: Sequence[Path] = ()) -> tuple[VerifiedRelease, Any]:
+    """Verify a release as `verify`, and return it with the contents of its data files, in the type of its kind."""
+    run = Verification(folder, KINDS, ATTACHMENTS, _trusted(keys))
+    return _verified(run), run.contents
+
+
+def _verified(run: Verification) -> VerifiedRelease:
+    said, opened = run.run(), run.ledger
+    return VerifiedRelease(said, run.signed, bool(run.trusted), None if opened is None else opened.id)
+
+
+def _trusted(keys: Sequence[Path]) -> tuple[PublicKey, ...]:
+    return tuple(key for path in keys for key in public_keys(path))
 
 
 def _plan(policy: Path) -> Plan:

@@ -257,6 +257,8 @@ def _contents(of: Verification) -> Iterator[str]:
     of._contents = held = of.kind.read(of.folder, of.manifest, of.formats)
     if of.kind.data_fields(held) != of.manifest.data:
         yield "the manifest's description of the data differs from the data files"
+    if not of.trusted and of.ledger is None:
+        yield from of.kind.unvouched_problems(of.manifest, held)
     writers = of.kind.files(of.manifest, held, of.formats)
     pages = {name for name, each in of.attachments.items() if not each.closing}
     for name in sorted({*writers} ^ {*of.manifest.files} - pages):

@@ -9,6 +9,7 @@ from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram
 from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin
+from crowdgate.kinds.rows.share_limits import width_together
 from crowdgate.kinds.rows.weights import weights_of
 from crowdgate.mechanisms.rows.margins import DrawnMargins
 from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
@@ -33,7 +34,8 @@ def calibrated_margins(
     both = [pair for each, level in named for pair in ((each, released[each.name]), (each, level))]
     sizes = {axis: len(level) for axis, level in used.items()}
     weights = weights_of(rows, beta, margins, lookup, sizes)
-    return CalibratedMargins(margins, weights, entries(named), list(coarser(both)), lookup, sizes)
+    together = width_together(drawn.mechanism.laws, sum(len(each.value) for each in margins))
+    return CalibratedMargins(margins, weights, entries(named), list(coarser(both)), lookup, sizes, together)
 
 
 def _margin(answer: TableAnswer) -> PublishedMargin:

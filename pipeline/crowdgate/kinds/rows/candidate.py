@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
@@ -26,10 +27,19 @@ class PublishedMargin(CountCells):
 
 
 @dataclass(frozen=True, eq=False)
+class ShareLimits:
+    """Limits of the share of the full table in each cell of a margin, in whole multiples of 1 / `PARTS`."""
+
+    lower: Integers
+    upper: Integers
+
+
+@dataclass(frozen=True, eq=False)
 class CalibratedMargins:
     """Margins of the full table; the weight of each class of released rows, as a whole multiple of 1/`GRID`; the levels
-    that only margins have: their values, and for each value of the rows the value at that level; and the number of
-    values of each level of the margins."""
+    that only margins have: their values, and for each value of the rows the value at that level; the number of values
+    of each level of the margins; and the standard errors around an estimate within which all cells of all margins are
+    together with 95 % probability."""
 
     margins: tuple[PublishedMargin, ...]
     weights: Integers
@@ -37,6 +47,7 @@ class CalibratedMargins:
     coarser: Sequence[CoarserLine]
     lookup: Lookup
     sizes: Sizes
+    together: Fraction
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,13 +63,15 @@ class RowsCandidate(Candidate):
 @dataclass(frozen=True, eq=False)
 class PublishedRows:
     """Rows by class, with the columns and all their values; which columns are numbers or days in order; margins and
-    weights, if the policy has margins, and what the weighted rows can be used for."""
+    weights, if the policy has margins, what the weighted rows can be used for, and limits of shares in each margin of
+    one or two columns. Earlier releases have no limits."""
 
     rows: Histogram
     columns: tuple[DictionaryEntry, ...]
     ordered: tuple[bool, ...]
     weighting: CalibratedMargins | None = None
     use: UseFields | None = None
+    shares: tuple[ShareLimits, ...] | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@
 bytes."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +12,9 @@ from crowdgate.formats.byte_compare import Writer
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows import first_estimates
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows
+from crowdgate.kinds.rows.estimates import COLUMNS, ESTIMATES, ONE_WAY_COLUMNS, one_way, with_shares
 from crowdgate.kinds.rows.manifest_fields import RowsManifest
-from crowdgate.kinds.rows.margins import margins_table, one_way
+from crowdgate.kinds.rows.margins import margins_table
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import WEIGHT
 from crowdgate.publish import rows
@@ -20,10 +22,6 @@ from crowdgate.publish.dictionary import DICTIONARY, DictionaryEntry, write_dict
 from crowdgate.publish.levels import COARSER, COARSER_COLUMNS
 
 MARGINS = "margins"
-ESTIMATES = "estimates.csv"
-ESTIMATE_COLUMNS = (
-    "column", "level", "label", "estimate", "standard_error", "lower", "upper", "rows", "weighted", "residual",
-)  # fmt: skip
 COUNTS = "counts.csv"
 COUNT_COLUMNS = ("column", "label", "at_least")
 
@@ -50,8 +48,15 @@ def _margin_files(held: PublishedRows, weighting: CalibratedMargins, formats: Fo
     return {
         **(levels if weighting.coarser else {}),
         **{f"{MARGINS}.{name}": _table_writer(each, table) for name, each in formats.items()},
-        ESTIMATES: lambda into: write_lines(into, ESTIMATE_COLUMNS, one_way(held)),
+        ESTIMATES: lambda into: _write_estimates(held, into),
     }
+
+
+def _write_estimates(held: PublishedRows, into: BinaryIO) -> None:
+    if held.shares is None:
+        write_lines(into, ONE_WAY_COLUMNS, one_way(held))
+    else:
+        write_lines(into, COLUMNS, with_shares(held, held.shares))
 
 
 def counts(held: PublishedRows) -> Iterator[tuple[str, str, int]]:

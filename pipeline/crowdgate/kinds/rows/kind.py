@@ -181,6 +181,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return read(folder, manifest, formats)
 
+    def unvouched_problems(self, manifest: RowsManifest, published: PublishedRows) -> Iterator[str]:
+        from crowdgate.kinds.rows.margins_check import unvouched_problems
+
+        return unvouched_problems(manifest, published)
+
     def counts_for_planning(self, manifest: RowsManifest, published: PublishedRows) -> Iterable[ReportedCounts]:
         from crowdgate.kinds.rows.counts_for_planning import counts_for_planning
 

@@ -128,6 +128,18 @@ class UseFields(ManifestFields):
         return f"{known} {agreed}" + (f" Do not use these rows for: {unfit}." if unfit else "")
 
 
+class SharesFields(ManifestFields):
+    """Limits of shares in tables of one and two columns, which hold for all cells of all margins together with
+    probability `level`: within `width` standard errors around each estimate. They are rounded outwards to `unit`."""
+
+    level: Exact
+    """The probability that all limits hold."""
+    width: Exact
+    """Half an interval around an unbiased estimate, in standard errors."""
+    unit: Exact
+    """Limits are whole multiples of this unit."""
+
+
 class MarginsData(ManifestFields):
     """Number of cells of all margins; of these, those with a released row; and of those, the cells that the weighted
     rows meet: their weights add up to a number inside the cell's interval."""
@@ -142,6 +154,8 @@ class MarginsData(ManifestFields):
     """The number of these cells whose interval holds the sum of weights."""
     use: UseFields | None = None
     """Uses that the rows allow; missing in earlier releases of this format."""
+    shares: SharesFields | None = None
+    """The limits of shares in `estimates.csv`; missing in earlier releases of this format."""
 
 
 class RowsData(ManifestFields):

@@ -11,6 +11,7 @@ from crowdgate.arrays import Floats, Integers
 from crowdgate.candidate import WeightedCells, WeightedRows
 from crowdgate.histogram import Histogram
 from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, PublishedRows, Sizes
+from crowdgate.kinds.rows.share_limits import MarginBox, margin_box
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.number_text import HUNDREDTHS, format_value
 
@@ -106,19 +107,25 @@ def _part(held: PublishedRows, at: int, margin: PublishedMargin, axes: int) -> p
     return pa.table({**columns, "rows": found.rows, "weighted": found.weighted / UNITS, "residual": residual})
 
 
-def one_way(held: PublishedRows) -> Iterator[list[object]]:
-    """Yield a line for each cell of each margin of one column: column, level, label, estimate, standard error, limits,
-    released rows, sum of weights, residual. Estimates are persons or rows of the full table."""
-    labels = labels_of(held)
-    for margin in _calibrated_margins(held).margins:
-        if len(margin.levels) != 1:
-            continue
-        (axis,), found = margin.levels.items(), margin_fit(held, margin)
-        for code, label in enumerate(labels[axis]):
-            residual = "" if np.isnan(found.residual[code]) else decimal_text(found.residual[code])
-            yield [*axis, label, decimal_text(margin.value[code]), decimal_text(margin.error[code]),
-                   *limits_text(margin.lower[code], margin.upper[code]), found.rows[code],
-                   decimal_text(found.weighted[code] / UNITS), residual]  # fmt: skip
+def line_numbers(held: PublishedRows, margin: PublishedMargin) -> Iterator[list[object]]:
+    """Yield for each cell of a margin its estimate, standard error, limits, released rows, sum of weights and
+    residual."""
+    found = margin_fit(held, margin)
+    for code in range(len(margin.value)):
+        residual = "" if np.isnan(found.residual[code]) else decimal_text(found.residual[code])
+        yield [decimal_text(margin.value[code]), decimal_text(margin.error[code]),
+               *limits_text(margin.lower[code], margin.upper[code]), found.rows[code],
+               decimal_text(found.weighted[code] / UNITS), residual]  # fmt: skip
+
+
+def margin_boxes(released: Histogram, weighting: CalibratedMargins) -> tuple[MarginBox, ...]:
+    """Return the limits of all cells of all margins that hold together."""
+    return tuple(_box(released, weighting, each) for each in weighting.margins)
+
+
+def _box(released: Histogram, weighting: CalibratedMargins, margin: PublishedMargin) -> MarginBox:
+    rows, _ = _sums(released, weighting, margin)
+    return margin_box(margin, [weighting.sizes[axis] for axis in margin.levels.items()], rows, weighting.together)
 
 
 def decimal_text(value: float) -> str:

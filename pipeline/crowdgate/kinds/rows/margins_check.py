@@ -12,10 +12,11 @@ from crowdgate.arrays import Integers
 from crowdgate.errors import VerificationFailed
 from crowdgate.histogram import Histogram
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows
 from crowdgate.kinds.rows.files import MARGINS
 from crowdgate.kinds.rows.manifest_fields import MarginsFields, RowsManifest
 from crowdgate.kinds.rows.margins import NUMBERS, margins_schema
+from crowdgate.kinds.rows.share_limits import width_together
 from crowdgate.kinds.rows.weights import RIDGE, bounds, recomputed_weights, weights_problems
 from crowdgate.mechanisms.rows.calibration import GRID as UNITS
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
@@ -37,6 +38,8 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
             yield "the release has margins, which this format or an inherited sample can't have"
         if said.data.margins is not None and (said.data.margins.use is None) != (bought.calibration == RIDGE):
             yield "the manifest must state what the rows can be used for exactly if weights are in whole numbers"
+        if said.data.margins is not None and said.data.margins.shares is not None and bought.calibration == RIDGE:
+            yield "the manifest has limits of shares, which releases with such weights never had"
         yield from budget_problems(bought)
         if said.guarantee.joint is None:
             yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))
@@ -92,7 +95,23 @@ def read_weighting(
     ]
     if problems:
         raise VerificationFailed("\n".join(problems))
-    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup, sizes)
+    laws = [bought.law_of(at, said.mechanism.rows) for at in range(len(margins))]
+    together = width_together(laws, sum(len(each.value) for each in margins))
+    return CalibratedMargins(margins, weights, tuple(further), coarser, lookup, sizes, together)
+
+
+def unvouched_problems(said: RowsManifest, held: PublishedRows) -> Iterator[str]:
+    """Yield a problem if the weights of an earlier release, in floating point, differ at all from those computed here:
+    otherwise a manifest that restates how weights were made would leave them free within the tolerance."""
+    bought, made = said.mechanism.margins, held.weighting
+    if bought is None or made is None or bought.calibration != RIDGE:
+        return
+    found = recomputed_weights(held.rows, said.mechanism.beta, made.margins, made.lookup, made.sizes, RIDGE)
+    if (found != made.weights).any():
+        yield (
+            "the weights differ slightly from those computed here. In this earlier release they were computed in "
+            "floating point, so only its signature proves them: verify with --key"
+        )
 
 
 def _lookup(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from crowdgate.accounting.noise_sums import MISS
 from crowdgate.candidate import Static
 from crowdgate.contracts.contract import Contract
 from crowdgate.hierarchy import Level
@@ -13,6 +14,7 @@ from crowdgate.kind.kind import Sections
 from crowdgate.kind.randomness import Randomness
 from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows, RowsCandidate
+from crowdgate.kinds.rows.estimates import limits_of
 from crowdgate.kinds.rows.manifest_fields import (
     ChoiceFields,
     MarginsData,
@@ -21,10 +23,12 @@ from crowdgate.kinds.rows.manifest_fields import (
     RowsData,
     RowsLevelFields,
     RowsMechanism,
+    SharesFields,
     released_columns,
 )
 from crowdgate.kinds.rows.margins import margin_fit, weighted_rows
 from crowdgate.kinds.rows.plan import VIEW
+from crowdgate.kinds.rows.share_limits import PARTS
 from crowdgate.kinds.rows.use import use_fields
 from crowdgate.kinds.rows.utility import utility
 from crowdgate.kinds.rows.weights import bounds
@@ -96,10 +100,11 @@ def publish(candidate: RowsCandidate, contract: Contract) -> PublishedRows:
     told = [name for name in levels if name in released_columns({n: level.name for n, level in levels.items()})]
     columns = entries([(contract.by_name[name], levels[name]) for name in told])
     ordered = tuple(map(static.ordered, told))
-    weighted, use = candidate.weighted, None
-    if weighted is not None:
-        use = use_fields(candidate.rows.counts, weighted, static.beta, static.least_class)
-    return PublishedRows(project(candidate.rows, told), columns, ordered, candidate.weighting, use)
+    weighted, weighting, rows = candidate.weighted, candidate.weighting, project(candidate.rows, told)
+    if weighted is None or weighting is None:
+        return PublishedRows(rows, columns, ordered)
+    use = use_fields(rows.counts, weighted, static.beta, static.least_class)
+    return PublishedRows(rows, columns, ordered, weighting, use, limits_of(rows, weighting))
 
 
 def data_fields(held: PublishedRows) -> RowsData:
@@ -119,7 +124,12 @@ def _margins_data(held: PublishedRows, weighting: CalibratedMargins) -> MarginsD
         levels=levels, cells=sum(len(each.rows) for each in found),
         represented=sum(int((each.rows > 0).sum()) for each in found),
         met=sum(int((each.residual == 0).sum()) for each in found), use=held.use,
+        shares=None if held.shares is None else _shares(weighting.together),
     )  # fmt: skip
+
+
+def _shares(together: Fraction) -> SharesFields:
+    return SharesFields(level=1 - Fraction(str(MISS)), width=together, unit=Fraction(1, PARTS))
 
 
 def private(safe: SafeK, candidate: RowsCandidate, _: Mapping[str, Histogram]) -> Sections:

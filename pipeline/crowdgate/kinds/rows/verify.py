@@ -13,7 +13,8 @@ from crowdgate.hierarchy import ANY, ANY_LABEL
 from crowdgate.histogram import Histogram, with_column
 from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows
+from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows, ShareLimits
+from crowdgate.kinds.rows.estimates import ESTIMATES, read_shares
 from crowdgate.kinds.rows.files import schema
 from crowdgate.kinds.rows.joint_cost import joint_problems
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, UseFields, released_columns
@@ -133,7 +134,17 @@ def read(folder: Path, said: RowsManifest, formats: Formats) -> PublishedRows:
         raise VerificationFailed(f"{runs.file}: the file can't be read ({type(fault).__name__})") from None
     rows = _released(runs, said)
     weighting = None if not bought else read_weighting(folder, said, formats, rows, runs.units(), columns, further)
-    return PublishedRows(rows, columns, ordered, weighting, _use(said, rows, weighting))
+    shares = None if weighting is None else _shares(folder, said, rows, weighting)
+    return PublishedRows(rows, columns, ordered, weighting, _use(said, rows, weighting), shares)
+
+
+def _shares(
+    folder: Path, said: RowsManifest, rows: Histogram, weighting: CalibratedMargins
+) -> tuple[ShareLimits, ...] | None:
+    """Return the limits of shares, unless the manifest is of an earlier release that has none."""
+    if said.data.margins is None or said.data.margins.shares is None:
+        return None
+    return read_shares(folder / ESTIMATES, rows, weighting)
 
 
 def _use(said: RowsManifest, rows: Histogram, weighting: CalibratedMargins | None) -> UseFields | None:

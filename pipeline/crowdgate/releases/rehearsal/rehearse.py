@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.private import FOLDER as PRIVATE
+from crowdgate.measures.base import MeasureClass
 from crowdgate.planning.budget_left import today
 from crowdgate.planning.plan import plan_policy
 from crowdgate.public_counts.figures import PriorSubject, read_prior
+from crowdgate.public_counts.pilot import counts_source
 from crowdgate.releases.rehearsal.private_copy import copy_policy, isolated_environment
 from crowdgate.system.extras import RELEASE, need
 
@@ -52,18 +54,31 @@ class RehearsalRequest:
 class RehearsalResult:
     """The result of a simulated run.
 
-    `drawn_from` names the source of each column's values; `seconds` and `cpu_seconds` are those of the run alone,
-    `mebibytes` the peak memory of the process.
+    `drawn_from` names the source of each column's values; `unknown` are released columns without any public counts;
+    `seconds` and `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of the process.
     """
 
     result: Result
-    verdicts: tuple[Verdict, ...]
     folder: Path
     people: int
     drawn_from: Mapping[str, str]
+    unknown: tuple[str, ...]
     seconds: float
     cpu_seconds: float
     mebibytes: float
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdicts that say something about a release: without counts of a column only those that no row
+        decides."""
+        every = self.result.verdicts
+        return tuple(each for each in every if not self.unknown or each.reads is MeasureClass.STATIC)
+
+    @property
+    def outcome(self) -> str:
+        """The outcome of such a release; `unknown` if rows decide it, and a column has no public counts."""
+        stopped = any(each.withholds for each in self.verdicts)
+        return "unknown" if self.unknown and not stopped else self.result.outcome
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -71,7 +86,8 @@ class RehearsalResult:
 
         return {
             **self.result.to_json(),
-            "outcome": f"rehearsed: {self.result.outcome}",
+            "outcome": f"rehearsed: {self.outcome}",
+            "without_counts": list(self.unknown),
             "verdicts": [manifest.verdict_json(found) for found in self.verdicts],
             "people": self.people,
             "drawn_from": dict(self.drawn_from),
@@ -92,16 +108,15 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
     need(RELEASE, "rehearse")
     plan = plan_policy(asked.policy)
     people = _people(plan, asked.people)
-    folder = _folder(plan, asked.to)
-    made: SimulatedTable = simulate_rows(plan.bundle.contract, _prior(plan, people, asked.source), people, asked.seed)
+    folder, source = _folder(plan, asked.to), counts_source(plan, asked.source)
+    made: SimulatedTable = simulate_rows(plan.bundle.contract, _prior(plan, people, source), people, asked.seed)
     with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, isolated_environment():
         root = Path(scratch).resolve()
         policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
         _write(made, table)
         try:
-            return _run(
-                Request(policy, today(), table, folder, classes=plan.classes, at=datetime.now(UTC)), people, made
-            )
+            request = Request(policy, today(), table, folder, classes=plan.classes, at=datetime.now(UTC))
+            return _run(plan, request, people, made)
         except Crashed:
             reason = _failure_reason(root)
         raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
@@ -118,15 +133,18 @@ def _failure_reason(root: Path) -> str:
     return "its reason could not be written"
 
 
-def _run(request: Request, people: int, made: SimulatedTable) -> RehearsalResult:
+def _run(plan: Plan, request: Request, people: int, made: SimulatedTable) -> RehearsalResult:
     from crowdgate.ledger.key import draw_key
+    from crowdgate.releases.rehearsal.simulated_rows import EVENLY
     from crowdgate.releases.release import release
 
     before, cpu = perf_counter(), _cpu()
     result: Result = release(request, draw_key)
     spent = perf_counter() - before, _cpu() - cpu
     assert request.to is not None, "it is always given"
-    return RehearsalResult(result, result.verdicts, request.to, people, made.drawn_from, *spent, _most_memory())
+    columns = PriorSubject.of_plan(plan).levels
+    unknown = tuple(name for name, level in columns.items() if len(level) > 1 and made.drawn_from[name] == EVENLY)
+    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, *spent, _most_memory())
 
 
 def _write(made: SimulatedTable, path: Path) -> None:

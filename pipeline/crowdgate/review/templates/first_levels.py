@@ -8,6 +8,9 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, Level
 
+SECRETS = 2
+"""The largest number of secret columns in a first guess."""
+
 
 @dataclass(frozen=True)
 class TemplateScope:
@@ -27,13 +30,16 @@ class TemplateScope:
 
 
 def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: list[str] | None) -> dict[str, str]:
-    """Return the name of a level for each published column: the columns `names`, or (None) the first that fit the
-    template's scope. `people` bounds the population. Raises ConfigurationError."""
-    levels = {each.name: each.hierarchy.levels
+    """Return the name of a level for each published column: the columns `names`, or (None) those of the contract's
+    analyses that fit the template's scope, or of all columns if it lists none (`_by_role`). `people` bounds the
+    population. Levels have the labels that analyses name. Raises ConfigurationError."""
+    levels = {each.name: _with_labels(each.hierarchy.levels, contract, each.name)
               for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
     if names is None:
-        known = {name: _level(each, reach) for name, each in levels.items()}
-        found = dict(_fitting(known, reach, _most_classes(reach, people)))
+        needed = [name for each in contract.analyses for name in each.columns]
+        known = {name: _level(levels[name], reach) for name in needed or _by_role(contract) if name in levels}
+        fitting = dict(_fitting(known, reach, _most_classes(reach, people)))
+        found = {name: fitting[name] for name in levels if name in fitting}
     else:
         _refuse_others(names, list(levels), contract.id)
         found = _coarsen_to_fit({name: levels[name] for name in names}, reach, _most_classes(reach, people))
@@ -41,6 +47,21 @@ def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: 
         asked = f"{len(found)} columns that a release could have"
         raise ConfigurationError(Problem("command line", None, "--attributes", asked, f"{reach.least} or more"))
     return found
+
+
+def _by_role(contract: Contract) -> list[str]:
+    """Return the columns in the order in which they are chosen: a column that people know of each other and a secret
+    one, the other known ones, a second secret one, and the others."""
+    known = [each.name for each in contract.attributes if each.is_known]
+    secret = [each.name for each in contract.attributes if each.is_secret and not each.is_known]
+    others = [each.name for each in contract.attributes if not each.is_known and not each.is_secret]
+    return [*known[:1], *secret[:1], *known[1:], *secret[1:SECRETS], *others]
+
+
+def _with_labels(levels: tuple[Level, ...], contract: Contract, name: str) -> tuple[Level, ...]:
+    """Return the levels of a column that have all the labels that analyses name; all levels if none has all."""
+    labels = {label for each in contract.analyses for label in each.labels.get(name, ())}
+    return tuple(level for level in levels if labels <= {*level.labels}) or levels
 
 
 def _level(levels: tuple[Level, ...], reach: TemplateScope) -> Level:

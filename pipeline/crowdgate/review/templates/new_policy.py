@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain, combinations
 from math import ceil, prod
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,16 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.files import budget_files, contract_files, policy_files
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import BudgetSpec, GateRule, PrivacyBudget
+from crowdgate.public_counts.figures import PriorSubject, read_prior
 from crowdgate.review.check import PolicyCheck, check
 from crowdgate.review.templates.first_levels import choose_levels
-from crowdgate.review.templates.templates import TEMPLATES
+from crowdgate.review.templates.templates import PILOT, TEMPLATES
 from crowdgate.settings import ledger_url, trusted_keys
 from crowdgate.system import permissions
 
 FOLDER = "review/templates"
+SMALL = 2
+"""The largest number of columns of an analysis for which tables are recommended: the template has all such tables."""
 CHARGE, MARGINS = Fraction(1, 20), Fraction(1, 5)
 """Shares of the total of a charged gate, and of margins."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
@@ -41,7 +45,7 @@ class NewPolicyRequest:
     """The request for a new policy.
 
     `people` bounds the population, if it has no budget yet; `attributes` are the columns to publish (None: a first
-    guess).
+    guess); `pilot` is the folder of a release of tables that forecasts rest on.
     """
 
     template: str
@@ -50,14 +54,17 @@ class NewPolicyRequest:
     name: str
     people: int | None = None
     attributes: tuple[str, ...] | None = None
+    pilot: Path | None = None
 
 
 @dataclass(frozen=True)
 class NewPolicy:
-    """Result of writing a new policy: the paths of the written files, the policy first, and its check."""
+    """Result of writing a new policy: the paths of the written files, the policy first, and its check. `advice` says
+    what forecasts lack."""
 
     files: tuple[Path, ...]
     checked: PolicyCheck
+    advice: str | None = None
 
 
 def contract_ids(root: Path) -> list[str]:
@@ -103,7 +110,7 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
         written.append(_write(policy, wanted.template, values))
         refused = list(_refused_values([rule for rule, _ in plan_policy(policy).gates]))
         written.append(_write(cases, "cases", values | {"file": file, "refused": refused}))
-        return NewPolicy((policy, cases, *paid), check(policy, header=False))
+        return NewPolicy((policy, cases, *paid), check(policy, header=False), _advice(wanted, contract, values))
     except BaseException:
         for path in written:
             path.unlink()
@@ -118,30 +125,85 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
     if wanted.people not in (None, people):
         found = f"{wanted.people}, and the budget of {contract.population} says another bound"
         raise _wrong("--people", found, str(people), str(people))
-    names = None if wanted.attributes is None else list(wanted.attributes)
-    attributes = choose_levels(contract, template.reach, people, names)
+    names, pilot = None if wanted.attributes is None else list(wanted.attributes), _pilot(root, wanted.pilot)
+    counted = people if pilot is None else _people_of_pilot(root / pilot, contract, people)
+    attributes = choose_levels(contract, template.reach, counted, names)
+    pairs = _analysed_pairs(contract, attributes)
     small = Fraction(1, 10 ** (len(str(people * contract.unit.rows)) + 3))
-    epsilon = template.epsilon if budget is None else min(template.epsilon, budget.epsilon / 2)
+    epsilon = template.epsilon_of(people) if budget is None else min(template.epsilon_of(people), budget.epsilon / 2)
     delta = small if budget is None else min(small, budget.delta / 4)
     classes = _classes(contract, attributes)
-    rows = max(1, _most_rows(contract, people) // 20)
+    rows = max(1, _most_rows(contract, counted) // 20)
     alone = max(classes // 4, ceil(200 * contract.unit.rows / epsilon))
     return {
         "scalar": scalar, "template": wanted.template, "summary": template.summary, "name": wanted.name,
         "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
-        "attributes": list(attributes.items()), "charge": _paid_part(contract, epsilon, CHARGE),
+        "attributes": list(attributes.items()), "pilot": pilot,
+        "analysed": bool(contract.analyses), "pairs": pairs,
+        "pilot_pairs": pairs or list(_known_and_secret(contract, attributes)),
+        "charge": _paid_part(contract, epsilon, CHARGE),
         "alone": alone,
         "margins": _paid_part(contract, epsilon, MARGINS) if contract.sample is None else None,
         "ways": min(2, len(attributes)),
         "paid_gate": contract.sample is None and classes > alone,
         "sample": None if contract.sample is None else contract.sample.name,
-        "rows": rows, "effective": max(1, rows // 2), "absent": max(1, _most_rows(contract, people) // 100),
+        "rows": rows, "effective": max(1, rows // 2), "absent": max(1, _most_rows(contract, counted) // 100),
         "people": people, "unit": str(contract.unit),
         "ledger": _ledger_id(root) if budget is None else None,
-        "lifetime_epsilon": exact_text(4 * epsilon), "lifetime_delta": exact_text(10 * delta),
+        "lifetime_epsilon": exact_text(4 * max(epsilon, Fraction(1))), "lifetime_delta": exact_text(10 * delta),
     }  # fmt: skip
+
+
+def _pilot(root: Path, folder: Path | None) -> str | None:
+    """Return the folder of a pilot release as a policy names it. Raises ConfigurationError for one elsewhere."""
+    if folder is None:
+        return None
+    found, home = folder.resolve(), root.resolve()
+    if not found.is_relative_to(home) or not found.is_dir():
+        raise _wrong("--pilot", str(folder), "the folder of a published release of tables in this working copy")
+    return found.relative_to(home).as_posix()
+
+
+def _people_of_pilot(folder: Path, contract: Contract, bound: int) -> int:
+    """Return the number of people by the counts of a pilot release, at most their bound. Raises VerificationFailed for
+    a folder that is no release, ConfigurationError for one without counts of the contract's columns."""
+    tables = read_prior(PriorSubject(contract, None, bound, {}), folder).prior.tables
+    rows = min(tables, key=lambda table: table.counts.size).counts.sum()
+    return min(bound, max(1, int(rows) // contract.unit.rows))
+
+
+def _analysed_pairs(contract: Contract, attributes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each pair of published columns that an analysis of the contract relates."""
+    found = (combinations([name for name in attributes if name in each.columns], 2) for each in contract.analyses)
+    return list(dict.fromkeys(chain.from_iterable(found)))
+
+
+def _known_and_secret(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each pair of a published column that people may know and a secret one."""
+    by_name = contract.by_name
+    secret = [name for name in attributes if by_name[name].is_secret]
+    yield from ((name, other) for name in attributes if by_name[name].is_known for other in secret if name != other)
+
+
+def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, Any]) -> str | None:
+    """Return a sentence on analyses that the policy can't answer, or that tables answer better; else on forecasts that
+    lack counts; None if there is nothing to say."""
+    left = sorted({name for each in contract.analyses for name in each.columns} - {*dict(values["attributes"])})
+    if left:
+        return f"Columns of the contract's analyses that did not fit: {', '.join(left)}: release them apart."
+    rows = wanted.template not in ("tables", PILOT)
+    if rows and contract.analyses and all(len(each.columns) <= SMALL for each in contract.analyses):
+        return f"No analysis of the contract has more than {SMALL} columns: use --template tables for all."
+    if wanted.template == PILOT or wanted.pilot is not None or contract.joint or contract.public:
+        return None
+    named = ", ".join(name for name, _ in values["attributes"])
+    epsilon = exact_text(TEMPLATES[PILOT].epsilon_of(values["people"]))
+    return (
+        f"Forecasts are unknown: no public counts relate {named}. Make a pilot release first, for epsilon {epsilon}: "
+        f"crowdgate init --policy --template {PILOT}; then give --pilot FOLDER"
+    )
 
 
 def _paid_part(contract: Contract, epsilon: Fraction, share: Fraction) -> str:

@@ -19,7 +19,18 @@ class Template:
     epsilon: Fraction
     reach: TemplateScope
     of_samples: bool = False
+    few: Fraction | None = None
+    """The epsilon for a population of fewer than `FEW` people, if it differs."""
 
+    def epsilon_of(self, people: int) -> Fraction:
+        """Return the epsilon of one release for a population of `people`."""
+        return self.epsilon if self.few is None or people >= FEW else self.few
+
+
+FEW = 20_000
+"""The number of people below which noise at the usual epsilon of a pilot hides too much."""
+PILOT = "pilot"
+"""The template of a small release of tables, which forecasts of later policies rest on."""
 
 TEMPLATES: Mapping[str, Template] = {
     "public-use": Template(
@@ -38,6 +49,12 @@ TEMPLATES: Mapping[str, Template] = {
         "tables with noise, which state every error",
         Fraction(1),
         TemplateScope(least=1, columns=6, values=20, coarse=True),
+    ),
+    PILOT: Template(
+        "a small release of tables first, which forecasts of later policies rest on",
+        Fraction(1, 20),
+        TemplateScope(least=1, columns=8, values=20, coarse=False),
+        few=Fraction(1, 10),
     ),
     "synthetic": Template(
         "synthetic rows, to explore and to teach with",
