@@ -47,4 +47,6 @@ def test_a_guide_for_users_says_you(guide: str) -> None:
 
 @pytest.mark.parametrize("guide", MOST_WORDS)
 def test_what_is_read_first_is_short(guide: str) -> None:
-    assert len((ROOT / guide).read_text(encoding="utf-8").split()) <= MOST_WORDS[guide]
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    parts = text.split("\n## [") if guide == "CHANGELOG.md" else [text]  # one part for each version
+    assert max(len(part.split()) for part in parts) <= MOST_WORDS[guide]
