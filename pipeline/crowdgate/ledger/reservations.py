@@ -18,6 +18,7 @@ from crowdgate.ledger.filters import filter_row, on_grid, vector_text, zero
 from crowdgate.ledger.journal import JournalLine, Row, last_of
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.schema import (
     CONTRACTS,
     DIVERGENCES,
@@ -347,6 +348,10 @@ def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
 
 
 def _line(pen: JournalWriter, release_id: str) -> JournalLine:
+    """Return the line that charged a release. One that is older than the attested position counts only if the whole
+    journal agrees. Raises JournalMismatch."""
     found = last_of(pen.database, RESERVED, release_id)
     assert found is not None, "a charge has a line"
+    if not pen.seen.has_followed([(found.number, found.digest)]):
+        JournalReplay().follow(pen.database)
     return found
