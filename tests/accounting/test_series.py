@@ -1,5 +1,7 @@
 """The joint cost of series whose releases are fixed in advance."""
 
+from fractions import Fraction
+
 import mpmath as mp
 import pytest
 
@@ -7,10 +9,10 @@ from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw, least_epsilon
+from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import greatest_rho
 from tests.accounting import joint_truth
-from tests.accounting.release_series import ReleaseSeries
 
 DELTA = 1e-8
 RHO = tables_budget("0.3", "1e-10", "gaussian").spend
@@ -33,6 +35,24 @@ def test_series_of_rows_cost_less_than_their_sum(k: int, beta: float, four: floa
 def test_series_of_whole_releases_cost_less_than_their_sum() -> None:
     law = JointLaw(SampledClass(40, 0.3), BUNDLED)
     assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([0.998, 1.700], abs=2e-3)
+
+
+def test_the_epsilon_of_a_series_keeps_its_delta_and_is_the_least_of_four_digits() -> None:
+    series, delta = ReleaseSeries(JointLaw(SampledClass(40, 0.3)), 12), Fraction("1e-8")
+    found = series.epsilon(delta)
+    assert found is not None
+    assert series.delta(float(found)) <= delta < series.delta(float(found) - 1.5e-4)
+    assert series.epsilon(Fraction("1e-60")) is None
+
+
+def test_any_release_of_unknown_law_composes_as_the_pair_of_its_guarantee() -> None:
+    """Releases of pure epsilon 1 and delta 0: all of them together have the binomial law of their losses."""
+    series = ReleaseSeries(JointLaw(None, (part_laws.opaque(1.0, 0.0),)), 3)
+    up, down = mp.e / (1 + mp.e), 1 / (1 + mp.e)
+    for epsilon in (0.5, 1.0, 2.5):
+        chances = ((mp.binomial(3, k) * up**k * down ** (3 - k), 2 * k - 3) for k in range(4))
+        true = sum(max(0, p * (1 - mp.exp(epsilon - loss))) for p, loss in chances)
+        assert true <= series.delta(epsilon) <= true * (1 + 1e-6)
 
 
 def test_series_of_tables() -> None:

@@ -514,7 +514,7 @@ def test_what_other_rules_folded_is_followed_anew_and_replaced(
 def test_the_rules_are_those_of_every_file_that_folds() -> None:
     names = {Path(str(module.__file__)).stem for module in position._RULES}
     state = {"access_log", "journal", "journal_rules", "replay", "schema", "totals", "transitions", "values"}
-    assert names == state | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter"}
+    assert names == state | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter", "series"}
 
 
 def test_without_a_key_there_is_no_position(tmp_path: Path) -> None:

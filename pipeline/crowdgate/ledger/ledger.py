@@ -45,6 +45,7 @@ from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.restoration import OutsideFindings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
+from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
@@ -293,6 +294,24 @@ class Ledger:
         """Return the Renyi divergences of a charge; None for one that no filter counts."""
         with self._state() as held:
             return contents.divergences_of(held, entry.number)
+
+    def series_payer(self, version: str, policy_digest: str) -> tuple[Entry, int] | None:
+        """Return the charge that pays for the series of a policy version, and the number of its slots that are taken;
+        None if no series was paid."""
+        with self._state() as held:
+            found = contents.series_payer(held, version, policy_digest)
+            return None if found is None else (found, contents.slots_taken(held, found.number))
+
+    def slot(self, entry: Entry) -> SeriesSlot | None:
+        """Return the place of a charge in its series; None for a charge of no series."""
+        with self._state() as held:
+            return contents.slot_of(held, entry.number)
+
+    def paying(self, entry: Entry) -> Entry:
+        """Return the charge that pays for a charge: the first one of its series, otherwise the charge itself."""
+        with self._state() as held:
+            slot = contents.slot_of(held, entry.number)
+            return entry if slot is None else contents.charge(held, slot.payer)
 
     def frozen(self, population: str) -> bool:
         """Return whether the population is frozen: nothing may be charged to it or read of it."""

@@ -132,12 +132,19 @@ def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) 
     if values:
         pen.line(RESTORED, each.release_id, None, [pen.put(ENTRIES, number=entry.number, **values)], reason=_why(each))
         yield f"{each.release_id}: its reading is booked ({each.origin})"
+    entry = _paying(pen, entry)
     rest, more = _excess(each.spend, entry.spend), _excess_counted(pen, entry, each)
     if rest == ZERO and (more is None or is_zero(more.divergences)):
         return
     name = _difference_id(each, more)
     if contents.live_entry(pen.held, name) is None:
         yield _charge(pen, found, replace(each, release_id=name, spend=rest, manifest_digest=None, counted=more))
+
+
+def _paying(pen: JournalWriter, entry: Entry) -> Entry:
+    """Return the charge that pays for a charge: the first one of its series, otherwise the charge itself."""
+    slot = contents.slot_of(pen.held, entry.number)
+    return entry if slot is None else contents.charge(pen.held, slot.payer)
 
 
 def _excess_counted(pen: JournalWriter, entry: Entry, each: FoundCharge) -> OrderedCost | None:
