@@ -207,6 +207,23 @@ def test_replay_accepts_only_slots_that_the_ledger_could_have_charged(ledger: Le
             fresh.attest()
 
 
+@pytest.mark.parametrize("read", [False, True])
+def test_replay_refuses_slots_of_a_series_that_is_unread_or_full(ledger: Ledger, read: bool) -> None:
+    """The forger appends a slot that costs nothing: while the first can be given back, or beyond the last."""
+    two = replace(TWELVE, releases=2)
+    ledger.reserve(asked(1, two))
+    if read:
+        ledger.begin_reading("a/1/1")
+        run(ledger, 2, series=two)
+    number = 3 if read else 2
+    entry = asked(9).due(None).row(number, "2030-01-01T00:00:00Z") | {"epsilon": "0/1", "delta": "0/1"}
+    slot = {"number": number, "payer": 1, "releases": 2, "law": two.law}
+    row = {"population": BUDGET.population, "epsilon": "5/2", "delta": "1/200000000"}
+    append(ledger, "entry.reserved", "a/1/9", [(ENTRIES, entry), (TOTALS, row), (SERIES, slot)])
+    with pytest.raises(LedgerRefused):
+        open_ledger(f"sqlite:///{ledger.path}", None).attest()
+
+
 def test_a_row_of_a_series_that_was_changed_is_noticed(ledger: Ledger) -> None:
     run(ledger, 1)
     edit(ledger.path, "UPDATE series SET releases = 1000")

@@ -1,6 +1,7 @@
 """A series from its policy to its releases: what commands say of it, what is charged, and what a release states."""
 
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -104,6 +105,35 @@ def test_a_withdrawn_slot_states_what_its_series_cost(series: Workshop) -> None:
     assert spent(series)[1] == Fraction("0.03")
     text = "".join(path.read_text() for path in released(series, 2).iterdir() if path.suffix in (".json", ".jsonl"))
     assert "0.03" in text or "3/100" in text
+
+
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_restoration_of_an_older_copy_charges_no_less_than_the_series(
+    series: Workshop, tmp_path: Path, known: int
+) -> None:
+    """The copy knows the first slot or none. Whatever it books, slots that come after it are paid as well."""
+    series.edit(series.policy, "releases: 3}", "releases: 4}")
+    series.edit(series.budget, "epsilon: 6, delta: 0.03", "epsilon: 40, delta: 0.3")
+    place, older = series.root / "ledger" / "ledger.db", tmp_path / "older.db"
+    due = plan_policy(series.policy).series
+    assert due is not None
+    for day in range(1, known + 1):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    shutil.copy(place, older)
+    for day in (2, 3):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    for end in ("-wal", "-shm"):
+        place.with_name(f"{place.name}{end}").unlink(missing_ok=True)
+    shutil.copy(older, place)
+    assert crowdgate("ledger", "restore") == 0
+    assert spent(series)[0] >= due.epsilon
+    assert spent(series)[1] >= due.delta
+    assert not known or spent(series) == (due.epsilon, due.delta)
+    before = spent(series)
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-04") == 0
+    assert spent(series)[0] == before[0] + (0 if known else due.epsilon)
+    for day in (2, 4):
+        assert crowdgate("verify", released(series, day), "--ledger", series.ledger) == 0
 
 
 def test_a_restoration_books_nothing_for_slots_that_the_series_paid(
