@@ -78,6 +78,33 @@ def test_a_series_of_two_covers_every_two_sizes_of_classes(k: int, beta: float) 
                 assert worst <= ReleaseSeries(law, 2).delta(epsilon)
 
 
+@pytest.mark.parametrize(("k", "beta"), [(3, 0.3), (2, 0.6)])
+def test_tables_that_change_by_what_was_seen_are_covered(k: int, beta: float) -> None:
+    """An adversary sees the first release, a class and a gate, and then chooses the person's class in the second table:
+    the best choice stands inside the sum over outcomes, and is above that of any two classes that are fixed beforehand.
+    """
+    law, sizes, more = JointLaw(SampledClass(k, beta), (part_laws.laplace(0.5),)), range(k, 10), 0
+    series = ReleaseSeries(law, 2)
+    with mp.workdps(30):
+        for turn in (list, joint_truth.swapped):
+            gate = joint_truth.laplace(0.5, 1)
+            shown = [turn(joint_truth.together([joint_truth.sampled_class(n, k, beta), gate])) for n in sizes]
+            for epsilon in (0.5, 1.0, 1.5):
+                fixed = max(_both(one, [two], epsilon) for one in shown for two in shown)
+                chosen = max(_both(one, shown, epsilon) for one in shown)
+                more += chosen > fixed * (1 + mp.mpf("1e-6"))
+                assert fixed <= chosen <= series.delta(epsilon)
+    assert more
+
+
+def _both(first: joint_truth.Pair, seconds: list[joint_truth.Pair], epsilon: float) -> joint_truth.Real:
+    """Return the delta of two releases, of which the second is chosen of several by the outcome of the first."""
+    factor = mp.exp(epsilon)
+    return sum(
+        max(sum(max(mp.mpf(0), p * a - factor * q * b) for a, b in second) for second in seconds) for p, q in first
+    )
+
+
 @pytest.mark.thorough
 def test_a_series_of_one_is_the_release() -> None:
     law = JointLaw(SampledClass(12, 0.1, 2), (part_laws.laplace(0.1),), part_laws.pure(0.1))
