@@ -129,7 +129,8 @@ class Static:
     several released attributes together, at these levels (static gates read them, so at the finest candidates). `beta`
     is the sampling rate. `audits` are the recorded audits that gates read. With a `lifetime` that is counted in Renyi
     divergences, `spent` is the whole budget. `classes` are the class sizes of a public table by the attributes that a
-    gate names (None: facts of an earlier release, whose gates have an earlier rule).
+    gate names (None: facts of an earlier release, whose gates have an earlier rule). With a `series`, the epsilon and
+    delta of all its releases together, `spent` includes it in place of the release.
     """
 
     guarantee: Guarantee
@@ -145,6 +146,7 @@ class Static:
     joint: tuple[Histogram, ...] = ()
     lifetime: Lifetime | None = None
     classes: Mapping[frozenset[str], ClassSizes] | None = None
+    series: Cost | None = None
 
     @property
     def sampled_rate(self) -> Fraction:

@@ -9,6 +9,8 @@ MOST_PEOPLE = 10**12
 MOST_TRIALS = 10**7
 """Trials of an audit: enough to detect an excess of .0004 with probability .9."""
 
+MOST_SERIES = 1000
+"""Releases of a series that its first release pays for."""
 MOST_RELEASES = 100_000
 """Releases of an audit of inference or membership: each is a whole release."""
 

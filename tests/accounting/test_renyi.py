@@ -44,6 +44,7 @@ def test_costs_add_up_and_a_charge_is_given_back_exactly(one: Divergences, two: 
     assert one + two == two + one
     assert one + two - two == one
     assert largest([one, two]) + Divergences.zero(2) == largest([two, one])
+    assert one.times(3) == one + one + one
 
 
 def test_no_more_is_given_back_than_was_spent() -> None:

@@ -16,6 +16,7 @@ from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair, composed
 from crowdgate.accounting.joint import JointLaw, least_epsilon
 from crowdgate.accounting.numbers import GREATEST_COUNT
+from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.accounting.renyi import AMOUNT_GRID, CUT_GRID, Divergences, delta_at, log_conversion
 from crowdgate.accounting.renyi_filter import SHARES, Filter, default_orders
 from crowdgate.accounting.renyi_parts import class_cost, law_cost, opaque_cost, pair_cost, zcdp_cost
@@ -23,7 +24,6 @@ from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.accounting.zcdp import greatest_rho
 from tests.accounting.adversary import pair_of
 from tests.accounting.joint_truth import sampled_class
-from tests.accounting.release_series import ReleaseSeries
 
 BUDGET = Filter.planned(4, "1e-8")
 NOTHING = Divergences.zero(3)

@@ -31,7 +31,7 @@ from crowdgate.ledger.store import Database
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from tests.examples import examples
-from tests.ledger.books import BUDGET, append, asked, edit
+from tests.ledger.books import BUDGET, ONE, append, asked, edit
 
 POPULATIONS, DIGESTS = ("p", "q"), ("old", "new")
 RELEASES = tuple(f"{policy}/{version}/{slot}" for policy in "ab" for version in "12" for slot in "12")
@@ -262,6 +262,51 @@ def test_reads_say_what_they_say_when_the_whole_journal_is_followed(
             _assert_retired_key_counts_for_nothing(desk, retired, said)
 
 
+@pytest.mark.thorough
+@settings(max_examples=examples(60), deadline=None)
+@given(before=steps, between=steps, after=steps, tampering=tamperings, mode=modes, damage=edits, then=steps)
+def test_changes_do_what_they_do_when_the_whole_journal_is_followed(
+    signers: dict[str, SigningKey],
+    before: list[Step],
+    between: list[Step],
+    after: list[Step],
+    tampering: tuple[str, float, int],
+    mode: int,
+    damage: str | None,
+    then: list[Step],
+) -> None:
+    """Every change is made by a process of its own, on one copy from the position and on the other without one."""
+    own, _, stranger = (signers[name] for name in NAMES)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        desk = Desk.create(Path(folder) / "one", own)
+        write(desk.open(), before)
+        earlier = desk.attest()
+        write(desk.open(), between)
+        latest, path = desk.attest(), desk.position
+        found = Positions(latest, earlier, _other(Path(folder), own), _signed_by(desk, stranger))
+        write(desk.open(), after)
+        put(path, found, *tampering, mode)
+        if damage is not None:
+            with suppress(Exception):
+                edit(desk.folder / "ledger.db", damage)
+        plain = Desk(Path(folder) / "plain", desk.trusted)
+        plain.folder.mkdir(mode=0o700)
+        shutil.copy(desk.folder / "ledger.db", plain.folder / "ledger.db")
+        patch.setattr(ledgers, "POSITION_STEP", 1000)
+        for step in [*then, ("reserve", RELEASES[0], "p", "old"), ("note", RELEASES[0], "q", "new")]:
+            assert _change(desk, step) == _change(plain, step)
+        assert answers(desk) == answers(plain)
+
+
+def _change(desk: Desk, step: Step) -> object:
+    """Return what one change returns, without times and digests, or the text of its refusal."""
+    try:
+        _write(desk.open(), *step)
+    except LedgerRefused as refused:
+        return str(refused).replace(str(desk.folder), "")
+    return None
+
+
 @pytest.mark.parametrize("how", TAMPERINGS)
 def test_every_tampering_is_tried_on_a_ledger_that_holds_a_bit_of_everything(
     signers: dict[str, SigningKey], tmp_path: Path, how: str
@@ -377,9 +422,10 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
-def test_a_read_follows_only_what_came_after_the_position_and_a_change_everything(
-    desk: Desk, followed: list[int]
+def test_reads_and_changes_follow_only_what_came_after_the_position_and_reads_of_lines_everything(
+    desk: Desk, followed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ledgers, "POSITION_STEP", 1000)
     last = desk.open().head().number
     kept = desk.position.read_bytes()
     desk.open().record("note", "x")
@@ -402,9 +448,44 @@ def test_a_read_follows_only_what_came_after_the_position_and_a_change_everythin
     followed.clear()
     ledger = desk.open()
     ledger.check("census", BUDGET)
-    assert followed == []
+    ledger.holds(last, "0")
+    assert followed == [last + 1]
     ledger.reserve(asked("a/1/4"))
-    assert followed[: last + 1] == list(range(1, last + 2))
+    assert followed == [last + 1, last + 2]
+    followed.clear()
+    desk.open(reading=True).holds(last - 1, "0")
+    assert followed[-last - 2 :] == list(range(1, last + 3))
+
+
+def test_a_change_far_behind_the_position_follows_everything_and_keeps_a_new_one(
+    desk: Desk, followed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a change finds an old line that was edited, too, at the latest after so many lines."""
+    monkeypatch.setattr(ledgers, "POSITION_STEP", 3)
+    kept = desk.position.read_bytes()
+    for at in range(3):
+        assert desk.position.read_bytes() == kept
+        desk.open().record("note", f"{at}")
+    followed.clear()
+    desk.open().record("note", "x")
+    assert followed[0] == 1
+    assert desk.position.read_bytes() != kept
+
+
+def test_a_lease_that_is_older_than_the_position_is_taken_over_only_if_its_line_agrees(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "POSITION_STEP", 1000)
+    assert desk.open().reserve(asked("a/1/2", "flow")).line.subject == "a/1/2"
+    edit(desk.folder / "ledger.db", "UPDATE journal SET digest = 'x' WHERE subject = 'a/1/2'")
+    with pytest.raises(LedgerRefused, match="of its journal was changed"):
+        desk.open().reserve(asked("a/1/2", "flow"))
+
+
+def test_a_head_that_names_an_older_line_than_the_position_is_compared_with_the_whole_journal(desk: Desk) -> None:
+    edit(desk.folder / "ledger.db", "UPDATE journal SET digest = 'x' WHERE number = 2")
+    with pytest.raises(LedgerRefused, match="line 2 of its journal was changed"):
+        desk.open().missing_lines([(2, "x")])
 
 
 def test_only_who_followed_the_whole_journal_keeps_a_position(desk: Desk) -> None:
@@ -433,7 +514,7 @@ def test_what_other_rules_folded_is_followed_anew_and_replaced(
 def test_the_rules_are_those_of_every_file_that_folds() -> None:
     names = {Path(str(module.__file__)).stem for module in position._RULES}
     state = {"access_log", "journal", "journal_rules", "replay", "schema", "totals", "transitions", "values"}
-    assert names == state | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter"}
+    assert names == state | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter", "series"}
 
 
 def test_without_a_key_there_is_no_position(tmp_path: Path) -> None:
@@ -496,15 +577,14 @@ def test_one_that_would_be_too_large_is_not_written(desk: Desk, monkeypatch: pyt
     assert not desk.position.exists()
 
 
-def test_an_old_line_that_was_edited_is_found_by_every_change_and_by_whoever_reads_lines(desk: Desk) -> None:
-    """Totals come from the attested state in that case, so they stay true."""
+def test_an_old_line_that_was_edited_is_found_by_whoever_reads_lines(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Totals come from the attested state in that case, so they stay true, and a charge adds to them."""
+    monkeypatch.setattr(ledgers, "POSITION_STEP", 1000)
     said = desk.open(reading=True).spent("us-cps")
     edit(desk.folder / "ledger.db", "UPDATE journal SET subject = 'a/1/9' WHERE number = 4")
     for look in (
-        lambda: desk.open().reserve(asked("a/1/4")),
-        lambda: desk.open().begin_reading("a/1/2"),
-        lambda: desk.open().void("a/1/2"),
-        lambda: desk.open().record("note", "x"),
         lambda: desk.open().sign(),
         lambda: desk.open().attest(),
         lambda: desk.open(reading=True).journal(),
@@ -516,6 +596,7 @@ def test_an_old_line_that_was_edited_is_found_by_every_change_and_by_whoever_rea
     with pytest.raises(VerificationFailed, match="line 4 of its journal was changed"):
         desk.open(reading=True).verify()
     assert desk.open(reading=True).spent("us-cps") == said
+    assert desk.open().reserve(asked("a/1/4")).spent == said + ONE
 
 
 CUT = {

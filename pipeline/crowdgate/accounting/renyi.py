@@ -62,6 +62,10 @@ class Divergences:
         """Return the cost without that of a release that read nothing. Raises ValueError if less was spent."""
         return self._each(other, -1)
 
+    def times(self, releases: int) -> "Divergences":
+        """Return the cost of so many such releases."""
+        return Divergences(tuple(releases * amount for amount in self.amounts), releases * self.cut)
+
     def _each(self, other: "Divergences", sign: int) -> "Divergences":
         if len(self.amounts) != len(other.amounts):
             raise ValueError(f"amounts must be at {len(self.amounts)} orders, not at {len(other.amounts)}")

@@ -188,10 +188,13 @@ def _counts(plan: Plan, releases: int) -> list[int]:
 
 
 def _cost(plan: Plan, count: int) -> Cost:
-    """Return the epsilon and delta of `count` such releases, or of all that a budget in Renyi divergences allows."""
+    """Return the epsilon and delta of `count` such releases, of the whole series if they are one, or of all that a
+    budget in Renyi divergences allows."""
     once, budget = plan.guarantee, plan.bundle.budget.spec
     if budget.lifetime is not None:
         return budget.epsilon, budget.delta
+    if plan.series is not None:
+        return plan.series.epsilon, plan.series.delta
     return count * once.epsilon, count * once.delta
 
 

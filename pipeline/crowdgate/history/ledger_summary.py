@@ -34,7 +34,7 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
     return {
         "ledger": ledger.id,
         "budgets": [{**each, "frozen": ledger.frozen(each["population"])} for each in budgets_json(ledger)],
-        "releases": [_release(entry) for entry in ledger.entries()],
+        "releases": [_release(entry, ledger) for entry in ledger.entries()],
         "burn_down": [_charge(line) for line in journal if line.event in CHARGES and _has_total(line)],
         "changes": [_change(line) for line in journal if line.event in REASONED],
         "withdrawn": [
@@ -67,7 +67,8 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
             _burn_down_line(each, budget) for each in listing["burn_down"] if each["population"] == budget["population"]
         )
     for entry in listing["releases"]:
-        yield f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}"
+        paid = f" ({_series_text(entry['series'], entry['release_id'])})" if "series" in entry else ""
+        yield f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}{paid}"
     for each in listing["changes"]:
         what = f" to epsilon {each['epsilon']}, delta {each['delta']}" if "epsilon" in each else ""
         yield f"  {each['population']} {each['change']}{what}: {each['reason']} ({_written_by(each)})"
@@ -83,6 +84,12 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
         yield f"  audit on the confidential table of {look['population']} ({_written_by(look)})"
     for look in listing["tables_measured"]:
         yield f"  anonymity sets of the confidential table of {look['population']} ({_written_by(look)})"
+
+
+def _series_text(series: dict[str, Any], release_id: str) -> str:
+    if series["paid_by"] == release_id:
+        return f"pays for a series of {series['releases']} releases"
+    return f"paid by {series['paid_by']}"
 
 
 def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
@@ -140,7 +147,9 @@ def _change(line: JournalLine) -> dict[str, Any]:
     return found
 
 
-def _release(entry: Entry) -> dict[str, Any]:
+def _release(entry: Entry, ledger: Ledger) -> dict[str, Any]:
+    slot = ledger.slot(entry)
+    series = {} if slot is None else {"series": {"paid_by": ledger.paying(entry).release_id, "releases": slot.releases}}
     return {
         "release_id": entry.release_id,
         "state": str(entry.state),
@@ -149,4 +158,5 @@ def _release(entry: Entry) -> dict[str, Any]:
         "delta": exact_text(entry.spend.delta),
         "policy_digest": entry.policy_digest,
         "manifest_digest": entry.manifest_digest,
+        **series,
     }

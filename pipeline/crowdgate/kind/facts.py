@@ -26,6 +26,7 @@ def static_of(
         guarantee=said.guarantee.guarantee, spent=spent, budget=budget, people=stated.people, least_class=least_class,
         levels=levels, facts=facts, rows_per_unit=stated.rows_per_unit, beta=said.mechanism.beta,
         lifetime=None if stated.lifetime is None else stated.lifetime.lifetime,
+        series=None if stated.series is None else (stated.series.epsilon, stated.series.delta),
     )  # fmt: skip
 
 

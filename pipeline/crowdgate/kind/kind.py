@@ -24,6 +24,7 @@ from crowdgate.histogram import Histogram, View
 from crowdgate.policy.policy import MechanismSpec
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.joint import JointLaw
     from crowdgate.accounting.renyi import Divergences
     from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
@@ -227,6 +228,10 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def divergences(self, mechanism: M, budget: Filter) -> Divergences | None:  # noqa: ARG002
         """Return the Renyi divergences of the mechanism, by the laws of its steps, for a lifetime with this filter;
         None if a law is not known. Charged gates are not counted."""
+        return None
+
+    def joint_law(self, mechanism: M, gates: tuple[Fraction, ...]) -> JointLaw | None:  # noqa: ARG002
+        """Return the joint law of one release with charged `gates` of these epsilons; None if it is not known."""
         return None
 
     def guarantee_text(self, mechanism: M, guarantee: Guarantee) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.candidate import ColumnFacts, Cost, OutputType, Static
+from crowdgate.kind.series import PlannedSeries, planned_series
 from crowdgate.manifest import guarantee_summary, plain_guarantee
 from crowdgate.measures.guarantees import kept_costs
 
@@ -63,6 +64,11 @@ class Plan:
             found.append(sum((opaque_cost(each, Fraction(0), budget.orders) for each in gates), known))
         return max(found, key=lambda one: budget.left(nothing, one))
 
+    @cached_property
+    def series(self) -> PlannedSeries | None:
+        """The series that the policy declares; None without one."""
+        return planned_series(self.bundle.policy.spec, self.protection, self.guarantee)
+
     def expected_of(self, released: Collection[str]) -> set[str]:
         """Return the attributes for which gates need an expectation from public figures."""
         return {name for rule, measure in self.gates if measure.over for name in rule.over or released}
@@ -89,6 +95,7 @@ class Plan:
             budget=budget,
             people=people,
             lifetime=lifetime,
+            series=None if self.series is None else (self.series.epsilon, self.series.delta),
             least_class=figures.least_class,
             levels=figures.levels,
             facts={name: ColumnFacts.of(attribute) for name, attribute in self.bundle.contract.by_name.items()},
@@ -101,7 +108,8 @@ class Plan:
     def first_release_facts(self) -> Static:
         """Return the public facts without reading the ledger: this release is taken as the population's first."""
         budget = self.bundle.budget.spec
-        this = (self.guarantee.epsilon, self.guarantee.delta)
+        paid = self.guarantee if self.series is None else self.series
+        this = (paid.epsilon, paid.delta)
         return self.static(budget.people, (budget.epsilon, budget.delta), this, budget.lifetime)
 
     def guarantee_text(self) -> list[str]:

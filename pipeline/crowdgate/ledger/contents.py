@@ -6,7 +6,8 @@ from itertools import islice
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import Cells, JournalState
-from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, FREEZES, POPULATIONS, SERIES, TOTALS
+from crowdgate.ledger.series import SeriesSlot, slots
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
 
@@ -49,6 +50,28 @@ def divergences_of(held: JournalState, number: int) -> Divergences | None:
     return None if row is None else parse_vector(row[1])
 
 
+def slot_of(held: JournalState, number: int) -> SeriesSlot | None:
+    """Return the place of a charge in its series; None for a charge of no series."""
+    row = held.rows[SERIES].get(number)
+    return None if row is None else SeriesSlot(*row)
+
+
+def series_payer(held: JournalState, version: str, policy_digest: str) -> Entry | None:
+    """Return the charge that pays for the series of a policy version with this digest; None if none does."""
+    for cells in held.rows[SERIES].values():
+        slot = SeriesSlot(*cells)
+        entry = _entry(held.rows[ENTRIES][slot.number])
+        of = (entry.release_id.rpartition("/")[0], entry.policy_digest)
+        if slot.pays and of == (version, policy_digest) and entry.state is not State.VOID:
+            return entry
+    return None
+
+
+def slots_taken(held: JournalState, payer: int) -> int:
+    """Return the number of slots of a series that are charged and not void."""
+    return sum(1 for _ in slots(held.rows, held.charged, payer))
+
+
 def is_frozen(held: JournalState, population: str) -> bool:
     """Return whether a population is frozen: nothing may be charged to it or read of it."""
     row = held.rows[FREEZES].get(population)
@@ -59,6 +82,11 @@ def live_entry(held: JournalState, release_id: str) -> Entry | None:
     """Return the ledger's entry of a release id, unless it is void; None if there is no such entry."""
     number = held.charged.get(release_id)
     return None if number is None else _entry(held.rows[ENTRIES][number])
+
+
+def charge(held: JournalState, number: int) -> Entry:
+    """Return the charge with this number. Raises KeyError if there is none."""
+    return _entry(held.rows[ENTRIES][number])
 
 
 def charges(held: JournalState) -> Mapping[str, ChargeRow]:

@@ -27,9 +27,11 @@ from crowdgate.ledger.schema import (
     KEYS,
     LEDGERS,
     POPULATIONS,
+    SERIES,
     TOTALS,
     USABLE,
 )
+from crowdgate.ledger.series import is_slot
 from crowdgate.ledger.totals import RunningTotal
 from crowdgate.ledger.transitions import RESERVED, RESTORED, ChargeRow
 from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
@@ -315,10 +317,19 @@ class JournalState:
         return [] if self._format == 1 else [(TOTALS, self._total(population))]
 
     def _check_total(self, new: ChargeRow, rows: Rows, *, within: bool) -> None:
-        """Check the totals after a new charge, and that a filter allows its vector if it must be `within` the caps."""
+        """Check the totals after a new charge, its series, and that a filter allows its vector if it must be `within`
+        the caps."""
         before = self.rows[FILTERS].get(new.population)
         counted = [] if before is None else filter_rules.charge_rows(new.number, before, rows[2][1][1], within=within)
-        _require(rows[1:] == [*self._total_rows(new.population), *counted])
+        _require(rows[1:] == [*self._total_rows(new.population), *counted, *self._slot_rows(new, rows)])
+
+    def _slot_rows(self, new: ChargeRow, rows: Rows) -> Rows:
+        """Return the row of a new charge that belongs to a series; none for any other."""
+        name, cells = rows[-1]
+        if name != SERIES:
+            return []
+        _require(self._format > 2 and is_slot(self.rows, self.charged, new, cells))
+        return rows[-1:]
 
     def _rows_given_back(self, charge: ChargeRow) -> list[tuple[str, Cells]]:
         counted = self.rows[DIVERGENCES].get(charge.number)

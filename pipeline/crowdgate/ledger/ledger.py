@@ -8,9 +8,10 @@ A change is on disk before the call returns. A reservation is charged at once. U
         └── void ──> VOID       └── commit ──> WITHHELD
 
 Each change also appends a line to a journal that is chained by SHA-256 and holds the rows as they were left. Before a
-change the whole journal is followed and every row compared with it (`attestation`). Under the lock that is repeated for
-lines written since, and for every row that decides. With trusted keys, a read of the ledger's state may continue from a
-position of the journal that one of them signed (`position`).
+change the journal is followed and every row compared with it (`attestation`). Under the lock that is repeated for
+lines written since, and for every row that decides. With trusted keys, a read of the ledger's state and a change may
+continue from a position of the journal that one of them signed (`position`), as long as it is at most POSITION_STEP
+lines old. Whatever depends on an older line follows the whole journal.
 
 Each line must be a change that the ledger itself could have made (`journal_rules`), and an edited ledger is refused.
 With a signing key each change ends with a signature of its last line. A ledger whose last line no trusted key signed is
@@ -45,6 +46,7 @@ from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.restoration import OutsideFindings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
+from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign, signers
 from crowdgate.ledger.store import DAMAGED, Database, Store
 from crowdgate.ledger.stores import kind_of
@@ -82,7 +84,8 @@ __all__ = [
 ]
 
 POSITION_STEP = 250
-"""Lines of the journal after which a new position is written: following so many takes a hundredth of a second."""
+"""Lines of the journal after which a new position is written, by a process that follows the whole journal: following so
+many takes a hundredth of a second."""
 RESTORE = "restore it with `crowdgate ledger restore COPY`"
 PATIENCE = 600.0
 """Seconds that a run waits for other runs that write the ledger; each of them takes milliseconds."""
@@ -207,7 +210,7 @@ class Ledger:
         """
         self.compare(roots, anchors)
         with self._transaction(writing=False) as database:
-            seen = self._trusted_replay(database, whole=True)
+            seen = self._trusted_replay(database, whole=self._is_behind(database))
             last, foreign = last_line(database), self.signer is None and is_signed(database, seen.number)
         if not foreign:
             self._keep_heads(seen.held, last, before=True)
@@ -255,20 +258,22 @@ class Ledger:
 
     def head(self) -> JournalLine:
         """Return the journal's last line, which marks the ledger's own time."""
-        with self._reading() as database:
+        with self._reading(whole=False) as database:
             return last_line(database)
 
     def holds(self, number: int, digest: str) -> bool:
         """Return whether the journal has a line with this number and digest, an anchor that was stored outside."""
-        with self._reading() as database:
+        with self._transaction(writing=False) as database:
+            self._replay_of_lines(database, [(number, digest)])
             found = line_at(database, number)
             return found is not None and found.digest == digest
 
     def missing_lines(self, places: Iterable[Place]) -> list[Place]:
         """Return those of these lines that the journal lacks, and that no restoration has superseded."""
+        known = list(dict.fromkeys(places))
         with self._transaction(writing=False) as database:
-            held = self._matching_replay(database, whole=True).held
-            return [each for each in dict.fromkeys(places) if not _has_line(database, held, each)]
+            held = self._replay_of_lines(database, known).held
+            return [each for each in known if not _has_line(database, held, each)]
 
     def state(self) -> JournalState:
         """Return the state of the ledger after its last line, to be read only."""
@@ -290,6 +295,24 @@ class Ledger:
         """Return the Renyi divergences of a charge; None for one that no filter counts."""
         with self._state() as held:
             return contents.divergences_of(held, entry.number)
+
+    def series_payer(self, version: str, policy_digest: str) -> tuple[Entry, int] | None:
+        """Return the charge that pays for the series of a policy version, and the number of its slots that are taken;
+        None if no series was paid."""
+        with self._state() as held:
+            found = contents.series_payer(held, version, policy_digest)
+            return None if found is None else (found, contents.slots_taken(held, found.number))
+
+    def slot(self, entry: Entry) -> SeriesSlot | None:
+        """Return the place of a charge in its series; None for a charge of no series."""
+        with self._state() as held:
+            return contents.slot_of(held, entry.number)
+
+    def paying(self, entry: Entry) -> Entry:
+        """Return the charge that pays for a charge: the first one of its series, otherwise the charge itself."""
+        with self._state() as held:
+            slot = contents.slot_of(held, entry.number)
+            return entry if slot is None else contents.charge(held, slot.payer)
 
     def frozen(self, population: str) -> bool:
         """Return whether the population is frozen: nothing may be charged to it or read of it."""
@@ -577,11 +600,21 @@ class Ledger:
             pen.line(event, release_id, commitment, [pen.put(ENTRIES, number=found.number, **values)])
 
     @contextmanager
-    def _reading(self) -> Iterator[Database]:
-        """Begin a read transaction after replaying the journal from line 1; yield the database."""
+    def _reading(self, whole: bool = True) -> Iterator[Database]:
+        """Begin a read transaction after replaying the journal, from line 1 if `whole`; yield the database."""
         with self._transaction(writing=False) as database:
-            self._matching_replay(database, whole=True)
+            self._matching_replay(database, whole)
             yield database
+
+    def _replay_of_lines(self, database: Database, places: Sequence[Place]) -> JournalReplay:
+        """Return a replay that has followed each of these lines of the journal: the whole one for an older line than
+        that of the attested position."""
+        seen = self._matching_replay(database, whole=False)
+        return seen if seen.has_followed(places) else self._matching_replay(database, whole=True)
+
+    def _is_behind(self, database: Database) -> bool:
+        """Return whether the attested position is so old that a change follows the whole journal."""
+        return last_line(database).number - self._seen.position_number >= POSITION_STEP
 
     @contextmanager
     def _state(self) -> Iterator[JournalState]:
@@ -591,12 +624,13 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[JournalWriter]:
-        """Begin a write transaction; yield its JournalWriter. The whole ledger is compared with its journal before the
-        lock is taken, and new lines under the lock.
+        """Begin a write transaction; yield its JournalWriter. Every row is compared with the journal before the lock is
+        taken, and new lines under the lock.
         """
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and none of these keys signs here")
-        self.attest()
+        with self._transaction(writing=False) as database:
+            self._trusted_replay(database, whole=self._is_behind(database))
         if self._heads is None:
             self.admit()
         pen = None
@@ -644,19 +678,23 @@ class Ledger:
             raise EnvironmentFault(f"{said}; nothing was read or charged; expected an existing folder (heads)")
         warnings.warn(f"{said}; the next command writes it", HeadWarning, stacklevel=2)
 
-    def _refuse_behind(self, database: Database, held: JournalState) -> None:
+    def _refuse_behind(self, database: Database) -> None:
         """Refuse a ledger that lacks the line of a head, under the lock."""
         files = self._heads or HeadFiles()
         for path in (*files.required, *files.optional):
             head = read_head(path, self.id, self.trusted, path in files.required)
-            if head is not None and not _has_line(database, held, head.place):
+            if head is None:
+                continue
+            held = self._replay_of_lines(database, [head.place]).held
+            if not _has_line(database, held, head.place):
                 raise LedgerRefused(f"{lacking_text(self.id, path, head)}; nothing was charged; {RESTORE}", "edited")
 
     def _journal_writer(self, database: Database) -> JournalWriter:
-        seen = self._trusted_replay(database, whole=True)
+        self._trusted_replay(database, whole=False)
         with self._mismatch_as_refusal():
             self._refuse_acting(database)
-        self._refuse_behind(database, seen.held)
+        self._refuse_behind(database)
+        seen = self._trusted_replay(database, whole=False)
         if self.signer is None and is_signed(database, seen.number):
             raise self._unsignable("is signed, and no key signs here")
         return JournalWriter(database, seen, self._store.now(database), author())

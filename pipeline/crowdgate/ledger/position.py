@@ -26,6 +26,7 @@ from crowdgate.ledger import (
     journal_rules,
     replay,
     schema,
+    series,
     totals,
     transitions,
     values,
@@ -42,8 +43,8 @@ from crowdgate.system.regular_files import read_plain
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
 _RULES = (
-    access_log, filter_rules, filters, journal, journal_rules, replay, schema, totals, transitions, values,
-    lifetime, renyi, renyi_filter,
+    access_log, filter_rules, filters, journal, journal_rules, replay, schema, series, totals,
+    transitions, values, lifetime, renyi, renyi_filter,
 )  # fmt: skip
 _END = b"\n}\n"
 """The last bytes of an envelope, which occur nowhere inside it."""

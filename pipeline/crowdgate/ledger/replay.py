@@ -4,7 +4,7 @@ The first replay reads everything; later ones, under the ledger's lock, read onl
 meantime. New lines are replayed before they are written, so no line is written that would be refused later.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 from crowdgate.ledger.journal import digest_of, line_at, parse_detail, rows_after
 from crowdgate.ledger.journal_rules import AT, JournalState
@@ -19,12 +19,17 @@ class JournalMismatch(Exception):
 class JournalReplay:
     """The replay of a ledger up to a line of its journal: `number` and `digest` of the line, and the state.
 
-    A replay is `whole` if it began at line 1. One that continues from an attested position has read no older line.
+    A replay is `whole` if it began at line 1. One that continues from an attested position, at the line `start`, has
+    read no older line.
     """
 
     def __init__(self, number: int = 0, digest: str = "", held: JournalState | None = None) -> None:
         self.number, self.digest, self.held = number, digest, held or JournalState()
-        self.whole = number == 0
+        self.start, self.whole = number, number == 0
+
+    def has_followed(self, places: Iterable[tuple[int, str]]) -> bool:
+        """Return whether no line of these, each a number and a digest, is older than the first one that was read."""
+        return all(number >= self.start for number, _ in places)
 
     def follow(self, database: Database) -> None:
         """Read and apply all journal lines after the last one that was read. Raises JournalMismatch unless each line

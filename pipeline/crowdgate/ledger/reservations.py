@@ -18,6 +18,7 @@ from crowdgate.ledger.filters import filter_row, on_grid, vector_text, zero
 from crowdgate.ledger.journal import JournalLine, Row, last_of
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
+from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.schema import (
     CONTRACTS,
     DIVERGENCES,
@@ -26,10 +27,12 @@ from crowdgate.ledger.schema import (
     FORMAT,
     FREEZES,
     POPULATIONS,
+    SERIES,
     TOTALS,
 )
+from crowdgate.ledger.series import SeriesRequest, SeriesSlot
 from crowdgate.ledger.transitions import RESERVED, VOID
-from crowdgate.ledger.values import Budget, Entry, Spend, State, amounts, budget_row, label, optional
+from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts, budget_row, label, optional
 
 LEASE_SECONDS = 60
 """Seconds from a charge to its first read after which other runs may free it. A run takes milliseconds, in a scheduler
@@ -44,7 +47,7 @@ class ChargeRequest:
     `sample` names an inherited sample, which one release uses up permanently; `version` is the policy and its version,
     which has one digest; `holder` is the run, which may request its own lease again. `divergences` are those of the
     release at the orders of the budget's filter, if it has one; without them those of any release of this privacy cost
-    are charged.
+    are charged. A release of a `series` is paid by its first slot.
     """
 
     release_id: str
@@ -56,6 +59,7 @@ class ChargeRequest:
     version: str | None = None
     holder: str | None = None
     divergences: Divergences | None = None
+    series: SeriesRequest | None = None
 
     def check(self) -> None:
         """Raise ValueError if the ledger can't store a value of this request."""
@@ -67,11 +71,26 @@ class ChargeRequest:
         amounts(self.spend)
         if self.divergences is not None:
             vector_text(self.divergences)
+        if self.series is not None:
+            self.series.check()
+            label("version of a series", self.version or "")
+
+    def due(self, slot: SeriesSlot | None) -> "ChargeRequest":
+        """Return the request for what is charged now: for the slot that pays all releases of its series, and for each
+        later one nothing."""
+        if slot is None or self.series is None:
+            return self
+        if not slot.pays:
+            return replace(self, spend=ZERO, divergences=None)
+        one = self.divergences
+        return replace(self, spend=self.series.spend, divergences=None if one is None else one.times(slot.releases))
 
     def vector(self, lifetime: Lifetime) -> Divergences:
         """Return the divergences that are charged to a population with this filter. Raises LedgerRefused for those of
         other orders."""
         stated, orders = self.budget.lifetime, lifetime.filter.orders
+        if self.spend == ZERO:
+            return zero(lifetime)
         if self.divergences is None:
             return unknown_law(self.spend, lifetime)
         if stated is None or stated.filter.orders != orders:
@@ -123,12 +142,15 @@ def charge(pen: JournalWriter, asked: ChargeRequest) -> Reservation:
     if asked.version is not None:
         refuse_changed_version(pen.held, asked.version, asked.policy_digest)
     in_force = budget_in_force(pen.held, asked.contract, asked.budget)
+    slot = _slot(pen, asked)
+    asked, before = asked.due(slot), contents.spent(pen.held, asked.budget.population)
     vector = None if in_force.lifetime is None else asked.vector(in_force.lifetime)
     _refuse_more(pen.held, asked, in_force, vector)
     _register(pen, asked.contract, asked.budget)
     number = pen.held.last + 1
     rows = [pen.put(ENTRIES, **asked.row(number, pen.at)), _total(pen, in_force.population, before + asked.spend)]
     rows += count_divergences(pen, in_force.population, number, vector)
+    rows += [] if slot is None else [pen.put(SERIES, **slot.row())]
     line = pen.line(RESERVED, asked.release_id, None, rows)
     return Reservation(asked.release_id, number, before + asked.spend, line)
 
@@ -255,6 +277,40 @@ def _lease(pen: JournalWriter, asked: ChargeRequest) -> Entry | None:
     )
 
 
+def _slot(pen: JournalWriter, asked: ChargeRequest) -> SeriesSlot | None:
+    """Return the slot of a series that a request takes; None without a series. A first slot whose lease has expired is
+    given back. Raises LedgerRefused for a series without a slot left, of another law, or that is not yet read."""
+    series, version = asked.series, asked.version
+    if series is None or version is None:
+        return None
+    refuse_old_format(pen.held)
+    payer = contents.series_payer(pen.held, version, asked.policy_digest)
+    if payer is not None and payer.lease and expired(payer, pen.at):
+        give_back(pen, payer)
+        payer = None
+    number = pen.held.last + 1
+    if payer is None:
+        return SeriesSlot(number, number, series.releases, series.law)
+    _refuse_series(pen, asked, series, payer)
+    return SeriesSlot(number, payer.number, series.releases, series.law)
+
+
+def _refuse_series(pen: JournalWriter, asked: ChargeRequest, series: SeriesRequest, payer: Entry) -> None:
+    """Raise LedgerRefused unless the series that `payer` paid for has a slot for this request."""
+    pen.seen.row(pen.database, ENTRIES, payer.number)
+    if payer.lease:
+        said = f"{payer.release_id} pays for the series of {asked.release_id}, and has not begun to read"
+        free = f"if its run is dead, run `crowdgate ledger free {payer.release_id}`"
+        raise LedgerRefused(f"{said}. Try again in {LEASE_SECONDS} seconds; {free}", "held")
+    known = contents.slot_of(pen.held, payer.number)
+    if known is None or (known.releases, known.law) != (series.releases, series.law):
+        said = f"{payer.release_id} paid for a series of another law than that of {asked.release_id}"
+        raise LedgerRefused(f"{said}: this version of Crowdgate plans other releases. Give the policy a new version")
+    if contents.slots_taken(pen.held, payer.number) >= series.releases:
+        said = f"all {series.releases} releases of the series that {payer.release_id} paid for were made or begun"
+        raise LedgerRefused(f"{said}. Give the policy a new version, which pays for a new series")
+
+
 def expired(entry: Entry, now: str) -> bool:
     """Return whether a lease has expired by the store's clock. A lease without a time (ledgers of format 1) has
     expired.
@@ -347,6 +403,10 @@ def _total(pen: JournalWriter, population: str, spent: Spend) -> Row:
 
 
 def _line(pen: JournalWriter, release_id: str) -> JournalLine:
+    """Return the line that charged a release. One that is older than the attested position counts only if the whole
+    journal agrees. Raises JournalMismatch."""
     found = last_of(pen.database, RESERVED, release_id)
     assert found is not None, "a charge has a line"
+    if not pen.seen.has_followed([(found.number, found.digest)]):
+        JournalReplay().follow(pen.database)
     return found

@@ -1,7 +1,8 @@
 """Bookings of a restoration: what is known outside of an older copy of a ledger, and the copy lacks, becomes spent.
 
 Every booking is a line of the journal with its origin. A found charge is read, so it is never given back. What a head
-states in total above all bookings is one charge more. A population whose cost can't be known is frozen. Lines that are
+states in total above all bookings is one charge more. A release of a series that the copy knows as paid takes a slot
+of it. A population whose cost can't be known is frozen. Lines that are
 named outside and that the copy lacks are noted as superseded, and each population as accessed, since accesses may be
 lost as well. A second restoration from the same state books nothing.
 
@@ -24,7 +25,8 @@ from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_count
 from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.reservations import count_divergences, register, unknown_law
-from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, SERIES, TOTALS
+from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.transitions import RESTORED, WITHDRAWN
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts
 
@@ -154,12 +156,19 @@ def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) 
     if values:
         pen.line(RESTORED, each.release_id, None, [pen.put(ENTRIES, number=entry.number, **values)], reason=_why(each))
         yield f"{each.release_id}: its reading is booked ({each.origin})"
+    entry = _paying(pen, entry)
     rest, more = _excess(each.spend, entry.spend), _excess_counted(pen, entry, each)
     if rest == ZERO and (more is None or is_zero(more.divergences)):
         return
     name = _difference_id(each, more)
     if contents.live_entry(pen.held, name) is None:
         yield _charge(pen, found, replace(each, release_id=name, spend=rest, manifest_digest=None, counted=more))
+
+
+def _paying(pen: JournalWriter, entry: Entry) -> Entry:
+    """Return the charge that pays for a charge: the first one of its series, otherwise the charge itself."""
+    slot = contents.slot_of(pen.held, entry.number)
+    return entry if slot is None else contents.charge(pen.held, slot.payer)
 
 
 def _excess_counted(pen: JournalWriter, entry: Entry, each: FoundCharge) -> OrderedCost | None:
@@ -203,6 +212,8 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     published = each.manifest_digest is not None
     sample = None if (each.population, each.sample) in pen.held.samples else each.sample
     number = pen.held.last + 1
+    slot = _slot(pen, each)
+    each = each if slot is None else replace(each, spend=ZERO, counted=None)
     entry = pen.put(
         ENTRIES,
         number=number,
@@ -220,8 +231,20 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     total = contents.spent(pen.held, each.population) + each.spend
     rows = [entry, pen.put(TOTALS, population=each.population, **amounts(total))]
     rows += count_divergences(pen, each.population, number, _vector(pen, each))
+    rows += [] if slot is None else [pen.put(SERIES, **slot.row())]
     pen.line(RESTORED, each.release_id, None, rows, reason=_why(each))
     return f"{each.release_id}: {each.spend} of {each.population} is booked as spent ({each.origin})"
+
+
+def _slot(pen: JournalWriter, each: FoundCharge) -> SeriesSlot | None:
+    """Return the slot of a found release whose series the copy knows as paid; None for any other release. A slot costs
+    nothing more."""
+    payer = contents.series_payer(pen.held, each.release_id.rpartition("/")[0], each.policy_digest)
+    known = None if payer is None or payer.lease else contents.slot_of(pen.held, payer.number)
+    if payer is None or known is None or payer.population != each.population:
+        return None
+    room = contents.slots_taken(pen.held, payer.number) < known.releases
+    return replace(known, number=pen.held.last + 1) if room else None
 
 
 def _vector(pen: JournalWriter, each: FoundCharge) -> Divergences | None:
@@ -229,6 +252,8 @@ def _vector(pen: JournalWriter, each: FoundCharge) -> Divergences | None:
     budget = contents.budget(pen.held, each.population)
     if budget is None or budget.lifetime is None:
         return None
+    if each.spend == ZERO and each.counted is None:
+        return zero(budget.lifetime)
     known = None if each.counted is None else each.counted.at(budget.lifetime.filter.orders)
     return unknown_law(each.spend, budget.lifetime) if known is None else on_grid(known)
 

@@ -5,7 +5,8 @@ value of a source table. Every row of every table except `journal` and `signatur
 
 Format 3 adds restored charges, and two tables for budgets that are counted in Renyi divergences: `filters` holds the
 orders, shares, caps and totals of a population, `divergences` the divergences of a charge. The texts in both are those
-of the module `filters`.
+of the module `filters`. A third one, `series`, holds the charges of releases that were declared as a series (the module
+`series`).
 Approvals and holds need no table: they are recorded events whose commitment is the digest of a signed file. A ledger of
 format 2 is used unchanged; it lacks these tables.
 """
@@ -16,7 +17,7 @@ USABLE = (2, FORMAT)
 
 LEDGERS, POPULATIONS, CONTRACTS, ENTRIES = "ledger", "populations", "contracts", "entries"
 TOTALS, FREEZES, SIGNATURES, JOURNAL = "totals", "freezes", "signatures", "journal"
-FILTERS, DIVERGENCES = "filters", "divergences"
+FILTERS, DIVERGENCES, SERIES = "filters", "divergences", "series"
 
 COLUMNS = {
     LEDGERS: ("id", "format"),
@@ -42,6 +43,7 @@ COLUMNS = {
     FREEZES: ("population", "frozen"),
     FILTERS: ("population", "caps", "spent"),
     DIVERGENCES: ("number", "amounts"),
+    SERIES: ("number", "payer", "releases", "law"),
 }
 """The columns of each table whose rows are in the journal."""
 KEYS = {
@@ -53,6 +55,7 @@ KEYS = {
     FREEZES: "population",
     FILTERS: "population",
     DIVERGENCES: "number",
+    SERIES: "number",
 }
 """The key column of each table."""
 LINE = ("number", "event", "subject", "commitment", "detail", "digest")
@@ -150,9 +153,19 @@ STATEMENTS = {
             PRIMARY KEY (number),
             FOREIGN KEY(number) REFERENCES entries (number)
         )""",
+    SERIES: """
+        CREATE TABLE series (
+            number INTEGER NOT NULL,
+            payer INTEGER NOT NULL,
+            releases INTEGER NOT NULL,
+            law VARCHAR(64) NOT NULL,
+            PRIMARY KEY (number),
+            FOREIGN KEY(number) REFERENCES entries (number),
+            FOREIGN KEY(payer) REFERENCES entries (number)
+        )""",
 }
 """The statements that create each table and index, in an executable order."""
-_SINCE_3 = (FILTERS, DIVERGENCES)
+_SINCE_3 = (FILTERS, DIVERGENCES, SERIES)
 
 
 def statements(form: int) -> dict[str, str]:

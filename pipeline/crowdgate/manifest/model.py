@@ -26,6 +26,7 @@ from crowdgate.limits import (
     MOST_JOINT_FIGURES,
     MOST_NAMES,
     MOST_PEOPLE,
+    MOST_SERIES,
     MOST_VALUES,
 )
 from crowdgate.manifest.estimand import EstimandFields
@@ -181,6 +182,19 @@ class LifetimeFields(ManifestFields):
         return Lifetime(kept) if self.closed is None else Lifetime(kept, (self.closed.epsilon, self.closed.delta))
 
 
+class SeriesFields(ManifestFields):
+    """The series that a release belongs to, which its first release paid for at once."""
+
+    paid_by: Label
+    """The id of the release that paid for the series."""
+    releases: Annotated[int, Field(ge=2, le=MOST_SERIES)]
+    """The number of releases of the series, fixed before the first."""
+    epsilon: Exact
+    """Epsilon of all releases of the series together, exactly."""
+    delta: Exact
+    """Delta of all releases of the series together, exactly."""
+
+
 class ClassFields(ManifestFields):
     """The classes of a public table by some attributes: how many classes have each size."""
 
@@ -259,6 +273,13 @@ class FactsFields(ManifestFields):
     """The caps of a lifetime that is counted in Renyi divergences."""
     approvals: Annotated[tuple[ApprovalFields, ...], Field(min_length=1, max_length=MOST_APPROVERS)] | None = None
     """The approvals before the charge, if the policy asks for them."""
+    series: SeriesFields | None = None
+    """The series that paid for the release, if its policy declares one."""
+
+    @property
+    def since_format_3(self) -> bool:
+        """True if the facts hold what manifests of earlier formats lack."""
+        return any(each is not None for each in (self.classes, self.series, self.approvals))
 
     @model_validator(mode="after")
     def _kept(self) -> "FactsFields":
@@ -473,9 +494,8 @@ class Manifest(ManifestFields):
             raise ValueError("reasons, references or waivers of gates, from format 2 on")
         if (self.estimand is None) != (self.format == 1) or (self.guarantee.plain is None) != (self.format == 1):
             raise ValueError("an estimand and a plain guarantee, from format 2 on")
-        new = (self.guarantee.joint, self.facts.classes, self.facts.approvals)
-        if self.format < 3 and any(each is not None for each in new):
-            raise ValueError("a joint cost, class sizes or approvals, from format 3 on")
+        if self.format < 3 and (self.guarantee.joint is not None or self.facts.since_format_3):
+            raise ValueError("a joint cost, class sizes, approvals or a series, from format 3 on")
         return self
 
     @property

@@ -45,9 +45,11 @@ def least_bound(static: Static, spent: Cost, bound: Callable[[Fraction, Fraction
 def kept_costs(static: Static, spent: Cost) -> tuple[Cost, ...]:
     """Return the points (epsilon, delta) that all releases keep together, of which `spent` is the sum of all charges:
     the points of this release's joint cost, each with what was spent before; over a lifetime with a filter, the points
-    of the curve of its caps."""
+    of the curve of its caps. A release of a series has no point of its own: the series is spent as one release."""
     if static.lifetime is not None:
         return static.lifetime.points(static.budget[0])
+    if static.series is not None:
+        return (spent,)
     before = [all_ - own for all_, own in zip(spent, _release_cost(static), strict=True)]
     if static.guarantee.joint is None or min(before) < 0:
         return (spent,)
@@ -73,6 +75,8 @@ def _precision(static: Static, rule: GateRule, spent: Cost) -> float:
     skew, recall = rule.options.get("skew", DEFAULT_SKEW), rule.options.get("recall", DEFAULT_RECALL)
     if static.lifetime is not None:
         return least_precision((group(*point, 2) for point in kept_costs(static, spent)), recall, skew)
+    if static.series is not None:
+        return least_precision([group(*spent, 2)], recall, skew)
     form = replace_one_guarantee(static.guarantee, static.beta, static.rows_per_unit)
     joint = static.guarantee.joint
     points = ((form.epsilon, form.delta), *(() if joint is None else joint.replacements))

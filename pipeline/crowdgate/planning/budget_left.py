@@ -23,6 +23,7 @@ from crowdgate.manifest import INFORMED
 from crowdgate.number_text import Rounding, decimal, exact_text
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import OpenedLedger
+from crowdgate.planning.paid_series import PaidSeries, charged_next, paid_series, series_text
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class BudgetLeft:
     charges. `releases` fit into the budget; `passing` of them, one after the other, pass the gates that read no data
     (at most MOST_RELEASES are judged); `stops` is the verdict that withholds the next one (None: none does). `people`
     bounds the population. `sample` names a table that is a sample already, which serves one release. `used` is the part
-    of a filter that is used, and `lifetime` its promise, if releases are counted in Renyi divergences.
+    of a filter that is used, and `lifetime` its promise, if releases are counted in Renyi divergences. `series` is the
+    state of the policy's series, if it declares one: `releases` are then those of the series.
     """
 
     spent: Spend
@@ -61,6 +63,7 @@ class BudgetLeft:
     sample: str | None = None
     used: Fraction | None = None
     lifetime: Lifetime | None = None
+    series: PaidSeries | None = None
 
     @property
     def read(self) -> bool:
@@ -98,6 +101,7 @@ class BudgetLeft:
             "releases_in_budget": self.releases,
             "releases_past_gates": self.passing,
             "stopped_by": None if self.stops is None else self.stops.gate,
+            **({} if self.series is None else {"series": self.series.to_json()}),
         }
 
     def several_json(self, releases: int) -> dict[str, Any]:
@@ -116,6 +120,9 @@ class BudgetLeft:
         if self.lifetime is not None:
             epsilon, delta = decimal(self.cap.epsilon), decimal(self.cap.delta)
             return [*said, f"With all other releases of these people they keep epsilon {epsilon}, delta {delta}."]
+        series = series_text(plan, self.series)
+        if series is not None:
+            return [*said, f"{series[0].upper()}{series[1:]}."]
         epsilon, delta = (decimal(releases * getattr(plan.guarantee, name)) for name in ("epsilon", "delta"))
         return [*said, f"Together they cost epsilon {epsilon}, delta {delta}."]
 
@@ -232,11 +239,12 @@ class _Standing:
     budget: Budget
     spent: Spend = ZERO
     counted: Divergences | None = None
+    ledger: Ledger | None = None
 
     @classmethod
     def of(cls, ledger: Ledger, budget: Budget) -> _Standing:
         """Return the standing of a population in the ledger."""
-        return cls(budget, ledger.spent(budget.population), ledger.divergences(budget.population))
+        return cls(budget, ledger.spent(budget.population), ledger.divergences(budget.population), ledger)
 
     @property
     def used(self) -> Fraction | None:
@@ -247,13 +255,24 @@ class _Standing:
         return Fraction(0) if self.counted is None else lifetime.used(self.counted)
 
     def releases(self, plan: Plan) -> int:
-        """Return how many releases of a policy the budget still allows."""
+        """Return how many releases of a policy the budget still allows; with a series, how many of it."""
+        series = paid_series(plan, self.ledger)
+        if series is not None:
+            return series.left if series.payer is not None or self._pays(plan) else 0
         once, lifetime = Spend(plan.guarantee.epsilon, plan.guarantee.delta), self.budget.lifetime
         if lifetime is None:
             return releases_in(self.spent.left_of(self.budget.cap), once)
         if not once.within(self.budget.cap):
             return 0
         return lifetime.filter.left(self.counted or zero(lifetime), plan.divergences(lifetime.filter))
+
+    def _pays(self, plan: Plan) -> bool:
+        """Return whether the budget still allows the whole series of a policy."""
+        lifetime, cost = self.budget.lifetime, charged_next(plan, paid_series(plan, None))
+        if lifetime is None or plan.series is None:
+            return (self.spent + cost).within(self.budget.cap)
+        series = plan.divergences(lifetime.filter).times(plan.series.releases)
+        return cost.within(self.budget.cap) and lifetime.filter.allows(self.counted or zero(lifetime), series)
 
 
 def releases_left(plan: Plan, budget: Budget, ledger: Ledger | None = None) -> int:
@@ -264,14 +283,16 @@ def releases_left(plan: Plan, budget: Budget, ledger: Ledger | None = None) -> i
 
 def _left(plan: Plan, standing: _Standing, day: str, *, unread: str | None = None, used: bool = False) -> BudgetLeft:
     budget, spent = standing.budget, standing.spent
-    once = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    series = paid_series(plan, standing.ledger)
+    once = charged_next(plan, series)
     releases = _of_table(plan, standing.releases(plan), used)
     passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
     sample = plan.bundle.contract.sample
     name = None if sample is None else sample.name
     return BudgetLeft(
-        spent, budget.cap, unread, releases, passing, stops, budget.people, name, standing.used, budget.lifetime
-    )
+        spent, budget.cap, unread, releases, passing, stops, budget.people, name, standing.used, budget.lifetime,
+        series,
+    )  # fmt: skip
 
 
 def releases_in_budget(plan: Plan) -> int:
@@ -294,7 +315,8 @@ def releases_in(amount: Spend, once: Spend) -> int:
 
 def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, day: str) -> tuple[int, Verdict | None]:
     """Return the number of successive releases, at most `most`, that pass every blocking gate that reads no data, and
-    the verdict that stops the next one (None: none does).
+    the verdict that stops the next one (None: none does). `once` is what the next one is charged; with a series, which
+    pays for all that follow.
 
     The first release is judged by all these gates, later ones by those whose measures accumulate. Such a measure never
     falls as more is spent. A gate that stops a later release stops all that follow, so the first is found by bisection.
@@ -304,7 +326,8 @@ def _passing(plan: Plan, budget: Budget, spent: Spend, once: Spend, most: int, d
     )
 
     def stops(done: int) -> Verdict | None:
-        epsilon, delta = (getattr(spent, name) + (done + 1) * getattr(once, name) for name in ("epsilon", "delta"))
+        charged = done + 1 if plan.series is None else 1
+        epsilon, delta = (getattr(spent, name) + charged * getattr(once, name) for name in ("epsilon", "delta"))
         static = replace(facts, spent=(epsilon, delta) if budget.lifetime is None else facts.spent)
         return next(_stopping(plan, static, day, every=done == 0), None)
 
@@ -339,7 +362,7 @@ def facts_at_next(plan: Plan, left: BudgetLeft) -> Static:
 
     Epsilon is capped at the greatest one and delta at 1, where the guarantee is empty.
     """
-    spent = left.spent + Spend(plan.guarantee.epsilon, plan.guarantee.delta)
+    spent = left.spent + charged_next(plan, left.series)
     most = min(spent.epsilon, Fraction(GREATEST_EPSILON)), min(spent.delta, Fraction(1))
     return plan.static(left.people, (left.cap.epsilon, left.cap.delta), most, left.lifetime)
 

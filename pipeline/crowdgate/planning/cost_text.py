@@ -9,6 +9,7 @@ from crowdgate.accounting.pso_curve import stated_bounds
 from crowdgate.measures.guarantees import kept_costs
 from crowdgate.number_text import decimal, whole
 from crowdgate.planning.budget_left import facts_at_next
+from crowdgate.planning.paid_series import series_text
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -24,6 +25,9 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
     """
     once = plan.guarantee
     yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}"
+    series = series_text(plan, left.series)
+    if series is not None:
+        yield "Series", series
     assumed = "" if left.read else f" (assumed: nothing was spent, as {left.unread})"
     yield "Budget left", f"{left.amounts_text()}{assumed}"
     if left.stops is not None and left.passing:

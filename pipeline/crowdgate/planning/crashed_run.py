@@ -16,8 +16,9 @@ def crashed_refusal(ledger: Ledger, entry: Entry, remedy: str) -> LedgerRefused:
     assert budget is not None, "a charge registers the budget"
     left, whether = _left(ledger, entry, budget)
     enough = f"{'' if whether else 'not '}enough for another such run"
+    spent = ledger.paying(entry).spend
     return LedgerRefused(
-        f"{entry.release_id} has started and not ended: it crashed or still runs. Spent: {entry.spend}, which stays "
+        f"{entry.release_id} has started and not ended: it crashed or still runs. Spent: {spent}, which stays "
         f"charged, because the table was read. Left of {entry.population}: {left}, {enough}. To go on, {remedy}. If it "
         f"crashed, the reason is in its private record: `crowdgate record show {entry.release_id}` (recorded)",
         "spent",

@@ -14,6 +14,7 @@ from crowdgate.guarantee import Guarantee, Part, Unit
 from crowdgate.kind.kind import Allowance, Protection
 from crowdgate.kind.plan import Plan
 from crowdgate.measures import MEASURES
+from crowdgate.number_text import decimal
 from crowdgate.planning.budget_values import budget_problems, charged_epsilon, overcharge_problem, share_problems
 from crowdgate.planning.bundle import KNOWN, kind_of, problem_at
 from crowdgate.planning.decisions import decision_problems
@@ -101,7 +102,15 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     plan = Plan(bundle, protection, _guarantee(bundle, protection), measured, count_classes)
     if uncounted := list(counting_problems(plan)):
         raise ConfigurationError(uncounted)
+    if spec.series is not None and plan.series is None:
+        raise ConfigurationError(_series_problem(bundle, spec.series.releases * plan.guarantee.delta))
     return plan
+
+
+def _series_problem(bundle: Bundle, most: Fraction) -> Problem:
+    found = "no epsilon of at most 50 keeps this delta for all releases of the series together"
+    expected = f"a larger delta, such as the sum of those of its releases, {decimal(most)}"
+    return problem_at(bundle, ("spec", "series", "delta"), found, expected, None, Code.MECHANISM)
 
 
 def _guarantee(bundle: Bundle, protection: Protection) -> Guarantee:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from crowdgate.accounting.lifetime import Lifetime
-from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SKEW, MOST_TRIALS
+from crowdgate.limits import MOST_PEOPLE, MOST_RELEASES, MOST_SERIES, MOST_SKEW, MOST_TRIALS
 from crowdgate.policy.approval import ApprovalRule
 from crowdgate.policy.calendar import Calendar
 from crowdgate.policy.field_order import (
@@ -67,6 +67,7 @@ def whole_between(least: int, most: int) -> BeforeValidator:
 People = Annotated[int, whole_between(1, MOST_PEOPLE), schema_of("integer", minimum=1, maximum=MOST_PEOPLE)]
 Units = Annotated[int, whole_between(2, MOST_PEOPLE), schema_of("integer", minimum=2, maximum=MOST_PEOPLE)]
 Releases = Annotated[int, whole_between(20, MOST_RELEASES), schema_of("integer", minimum=20, maximum=MOST_RELEASES)]
+SeriesReleases = Annotated[int, whole_between(2, MOST_SERIES), schema_of("integer", minimum=2, maximum=MOST_SERIES)]
 Trials = Annotated[int, whole_between(1, MOST_TRIALS), schema_of("integer", minimum=1, maximum=MOST_TRIALS)]
 
 
@@ -398,6 +399,18 @@ class SpendRule(Strict):
     """
 
 
+class SeriesSpec(Strict):
+    """A series: the releases of this version of a policy. Their number is fixed before the first, which pays for all of
+    them."""
+
+    releases: Annotated[
+        SeriesReleases, ValueField("how many releases this version has, all paid by the first", any_change)
+    ]
+    """The number of releases, from 2 to 1,000. A release that is withheld, or that crashed, counts."""
+    delta: Annotated[Probability | None, ValueField("delta of all releases of the series together", any_change)] = None
+    """Delta of all releases together; by default the sum of those of the releases. A smaller one costs more epsilon."""
+
+
 class ReleaseSpec(Strict):
     """The content of a policy: the release, its protection, its privacy cost and its gates."""
 
@@ -433,6 +446,8 @@ class ReleaseSpec(Strict):
         default_factory=SpendRule
     )
     """The condition under which a release is charged at all: a release that would almost surely be withheld is held."""
+    series: Annotated[SeriesSpec | None, NestedField("whether the first release pays for a series")] = None
+    """The series that the releases of this version are. By default each release is paid when it is made."""
     calendar: Annotated[Calendar | None, NestedField("when there are releases", added=Direction.TIGHTER)] = None
     """The periods of the releases, each with one slot. By default any day or minute is a slot."""
     approval: Annotated[ApprovalRule | None, NestedField("who must approve releases", added=Direction.TIGHTER)] = None

@@ -28,6 +28,7 @@ from crowdgate.planning.destinations import refuse_taken_destination
 from crowdgate.planning.gate_verdicts import any_withholds, judge_static
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.outside_state import OutsideState
+from crowdgate.planning.paid_series import series_request
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
@@ -160,7 +161,7 @@ def reserve(run: Run) -> ReservedRun | Result:
     sample = None if bundle.contract.sample is None else bundle.contract.sample.name
     asked = ChargeRequest(
         run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder,
-        divergences,
+        divergences, series_request(run.plan.series),
     )  # fmt: skip
     record_approvals(run.ledger, run.id, run.approvals)
     charge = run.ledger.reserve(asked)

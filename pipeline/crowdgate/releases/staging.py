@@ -45,7 +45,7 @@ class ReleaseContents:
             **_identity_fields(plan, run.id, run.slot),
             "policyDigest": plan.bundle.digest,
             "ledger": manifest.PlaceFields(id=run.ledger.id, line=place.number, digest=place.digest),
-            "facts": _facts(plan, self.reserved.static, self.reserved.informed, run.approvals),
+            "facts": _facts(plan, self.reserved.static, self.reserved.informed, self._paid_by, run.approvals),
             "estimand": _estimand(plan),
             "mechanism": self.kind.mechanism_fields(self.mechanism, self.judged.candidate),
             "guarantee": _guarantee_fields(plan, self.reserved.static),
@@ -57,6 +57,13 @@ class ReleaseContents:
             "software": manifest.SoftwareFields(crowdgate=version("crowdgate"), pyarrow=version("pyarrow")),
         })  # fmt: skip
         return made
+
+    @property
+    def _paid_by(self) -> str:
+        """The id of the release that paid for this one: the first of its series."""
+        run = self.reserved.run
+        entry = None if run.plan.series is None else run.ledger.entry(run.id)
+        return run.id if entry is None else run.ledger.paying(entry).release_id
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of the published files: the kind's data in the policy's formats, and the attachments."""
@@ -87,7 +94,7 @@ def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:
     """
     try:
         _identity_fields(plan, release_id, slot)
-        _facts(plan, plan.first_release_facts(), informed=True)
+        _facts(plan, plan.first_release_facts(), True, release_id)
         _estimand(plan)
         plan.protection.kind.parameters(plan.protection.mechanism)
         _guarantee_fields(plan, plan.first_release_facts())
@@ -110,7 +117,9 @@ def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, Manife
     }
 
 
-def _facts(plan: Plan, static: Static, informed: bool, approvals: Sequence[Approval] = ()) -> manifest.FactsFields:
+def _facts(
+    plan: Plan, static: Static, informed: bool, paid_by: str, approvals: Sequence[Approval] = ()
+) -> manifest.FactsFields:
     """Return the public facts that the gates were judged by; margins only of attributes without joint counts."""
     read = plan.expected_of(static.levels)
     joint = joint_tables(static, read)
@@ -126,7 +135,17 @@ def _facts(plan: Plan, static: Static, informed: bool, approvals: Sequence[Appro
             manifest.ApprovalFields(name=each.name, key=each.key, day=each.day, sha256=each.digest)
             for each in approvals
         ) or None,
+        series=_series(plan, paid_by),
     )  # fmt: skip
+
+
+def _series(plan: Plan, paid_by: str) -> manifest.SeriesFields | None:
+    planned = plan.series
+    if planned is None:
+        return None
+    return manifest.SeriesFields(
+        paid_by=paid_by, releases=planned.releases, epsilon=planned.epsilon, delta=planned.delta
+    )
 
 
 def _classes(plan: Plan, static: Static) -> list[tuple[list[str], ClassSizes]]:

@@ -4,7 +4,7 @@ The ledger records the withdrawal first. From then on the release counts as with
 and the same call finishes a withdrawal that was interrupted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def withdraw(release_id: str, reason: str, home: Path, ledger: Ledger, *, lost: 
     if line is None:
         _refuse_folders(folder, lost)
         line = ledger.withdraw(release_id, reason)
-    said = _statement(entry, line, ledger.id)
+    said = _statement(replace(entry, spend=ledger.paying(entry).spend), line, ledger.id)
     changed = _replace_files(root, folder, said, ledger)
     write_signed_catalogue(root, home, ledger, "the release is withdrawn")
     return WithdrawnRelease(folder, said, repeated=entry.state is State.WITHDRAWN and not changed)

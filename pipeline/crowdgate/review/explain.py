@@ -16,6 +16,7 @@ from crowdgate.measures import MeasureClass
 from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
 from crowdgate.planning.budget_left import informed_text, next_release_sentences, releases_in_budget
+from crowdgate.planning.paid_series import series_text
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.report.report import Report
 from crowdgate.review.check import check
@@ -222,8 +223,9 @@ def _lifetime_budget(found: PolicyCheck) -> Lead:
         f"Their budget is {stated}, which is enough for {many}",
     )
     left = (_closed(line) for line in (found.left.words() if found.left.read else ()))
-    said = added if budget.lifetime is None else composed
-    return Lead("Lifetime budget.", paragraph(*said, _bounds(plan, releases), *left))
+    said, series = added if budget.lifetime is None else composed, series_text(plan, found.left.series)
+    declared = None if series is None else f"They are a series: {series}."
+    return Lead("Lifetime budget.", paragraph(*said, declared, _bounds(plan, releases), *left))
 
 
 def _bounds(plan: Plan, releases: int) -> str | None:

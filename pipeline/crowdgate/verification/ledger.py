@@ -6,7 +6,7 @@ from crowdgate.candidate import AuditQuestion
 from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
-from crowdgate.ledger.ledger import Ledger, State
+from crowdgate.ledger.ledger import Entry, Ledger, State
 from crowdgate.ledger.transitions import RESTORED
 from crowdgate.manifest import GateFields, Manifest
 
@@ -25,11 +25,15 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
         return
     if entry.manifest_digest != digest:
         yield "manifest.json: its digest differs from the one that the ledger recorded for this release"
-    stated = (said.guarantee.epsilon, said.guarantee.delta)
-    if stated != (entry.spend.epsilon, entry.spend.delta) or said.policy_digest != entry.policy_digest:
+    restored = ledger.place(said.release.id).event == RESTORED
+    series = None if restored and ledger.slot(entry) is None else said.facts.series
+    charged, stated = ledger.paying(entry).spend, series or said.guarantee
+    if (stated.epsilon, stated.delta) != (charged.epsilon, charged.delta) or said.policy_digest != entry.policy_digest:
         yield "manifest.json: its guarantee or policy differs from what the ledger charged for this release"
     place = ledger.place(said.release.id)
-    if place.event == RESTORED:
+    if not restored:
+        yield from _series_problems(said, ledger, entry)
+    else:
         missing = ledger.missing_lines([(said.ledger.line, said.ledger.digest)])
         if said.ledger.id != ledger.id or missing:
             yield "manifest.json: its place in the ledger is another one"
@@ -57,6 +61,14 @@ def _approval_problems(said: Manifest, ledger: Ledger, until: int) -> Iterator[s
     stated = {each.sha256: each.name for each in said.facts.approvals or ()}
     for name in (stated[digest] for digest in stated.keys() - known):
         yield f"manifest.json: the ledger knows no approval by {name!a} before the release was charged"
+
+
+def _series_problems(said: Manifest, ledger: Ledger, entry: Entry) -> Iterator[str]:
+    """Yield a problem unless the manifest and the ledger state the same series, or both none."""
+    slot, stated = ledger.slot(entry), said.facts.series
+    known = None if slot is None else (ledger.paying(entry).release_id, slot.releases)
+    if known != (None if stated is None else (stated.paid_by, stated.releases)):
+        yield "manifest.json: the ledger says otherwise about the series that paid for this release"
 
 
 def _expired(gate: GateFields, charged: JournalLine) -> bool:

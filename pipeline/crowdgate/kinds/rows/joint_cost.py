@@ -17,6 +17,7 @@ from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
+    from crowdgate.accounting.joint import JointLaw
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.kind import Allowance
@@ -85,6 +86,12 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
     except ValueError:  # parts of unknown law alone take all of delta
         return None
     return min(float(guarantee.epsilon), found)
+
+
+def joint_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> JointLaw | None:
+    """Return the joint law of one release of rows with charged `gates` of these epsilons; None if it is not known."""
+    law = planned_law(mechanism, gates) if joint_rows(mechanism.rows) and mechanism.k <= _MOST_K else None
+    return None if law is None else law.law(mechanism.k)
 
 
 def stated_law(said: RowsManifest) -> RowsLaw | None:

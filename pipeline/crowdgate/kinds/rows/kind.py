@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from crowdgate.accounting.joint import JointLaw
     from crowdgate.accounting.renyi import Divergences
     from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
@@ -64,6 +65,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
         from crowdgate.kinds.rows.divergences import divergences
 
         return divergences(mechanism, budget)
+
+    def joint_law(self, mechanism: SafeK, gates: tuple[Fraction, ...]) -> JointLaw | None:
+        from crowdgate.kinds.rows.joint_cost import joint_law
+
+        return joint_law(mechanism, gates)
 
     def protect(self, mechanism: SafeK, static: Static, counted: Histograms, randomness: Randomness) -> RowsCandidate:
         from crowdgate.kinds.rows.release import protect

@@ -12,6 +12,9 @@ from crowdgate.mechanisms.tables.joint_cost import TablesLaw, noise_law, with_ra
 from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from crowdgate.accounting.joint import JointLaw
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Guarantee, JointCost
     from crowdgate.kind.kind import Allowance
@@ -51,6 +54,12 @@ def joint_epsilon(mechanism: DpTables, guarantee: Guarantee) -> float | None:
     gates = tuple(part.epsilon for part in guarantee.parts if part.name != mechanism.part.name)
     found = least_epsilon(TablesLaw(noise, gates).law.delta, down(guarantee.delta), near=1e-3)
     return min(float(guarantee.epsilon), found)
+
+
+def joint_law(mechanism: DpTables, gates: tuple[Fraction, ...]) -> JointLaw | None:
+    """Return the joint law of one release of tables with charged `gates` of these epsilons; None if it is not known."""
+    noise = noise_law(mechanism)
+    return TablesLaw(noise, gates).law if noise.is_known else None
 
 
 def joint_problems(said: TablesManifest) -> Iterator[str]:

@@ -10,8 +10,10 @@ from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from fractions import Fraction
     from pathlib import Path
 
+    from crowdgate.accounting.joint import JointLaw
     from crowdgate.accounting.renyi import Divergences
     from crowdgate.accounting.renyi_filter import Filter
     from crowdgate.contracts.contract import Contract
@@ -49,6 +51,11 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.divergences import divergences
 
         return divergences(mechanism, budget)
+
+    def joint_law(self, mechanism: TablesPlan, gates: tuple[Fraction, ...]) -> JointLaw | None:
+        from crowdgate.kinds.tables.joint_cost import joint_law
+
+        return joint_law(mechanism.mechanism, gates)
 
     def protect(
         self, mechanism: TablesPlan, static: Static, counted: Histograms, randomness: Randomness

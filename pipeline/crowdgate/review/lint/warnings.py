@@ -274,7 +274,7 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     plan, releases = judged.plan, releases_in_budget(judged.plan)
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
-    once, budget = plan.guarantee, plan.bundle.budget.spec
+    once, budget = plan.guarantee if plan.series is None else plan.series, plan.bundle.budget.spec
     pays = "pays for one such release and no second" if releases else "pays for no such release"
     if budget.lifetime is not None:
         words = (
@@ -347,6 +347,8 @@ def _large_part_of_delta(judged: ReviewedPolicy) -> Iterator[Objection]:
     """Yield a warning for a release that takes a third or more of the lifetime delta, so that releases end before
     epsilon is spent. A table that is a sample is exempt, as it serves one release anyway."""
     plan, budget = judged.plan, judged.plan.bundle.budget.spec
+    if plan.series is not None:
+        return
     once, releases = plan.guarantee, releases_in_budget(plan)
     ends = budget.epsilon >= (releases + 1) * once.epsilon
     if plan.bundle.contract.sample is None and releases >= 2 and ends and 3 * once.delta >= budget.delta:

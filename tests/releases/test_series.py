@@ -1,0 +1,150 @@
+"""A series from its policy to its releases: what commands say of it, what is charged, and what a release states."""
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from crowdgate.accounting.release_series import ReleaseSeries
+from crowdgate.ledger.ledger import open_ledger
+from crowdgate.planning.plan import plan_policy
+from tests.workshop import Workshop, crowdgate
+
+
+@pytest.fixture
+def series(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Workshop:
+    """Make a working copy whose policy declares three releases of epsilon 2, delta .01: together 6 and .03."""
+    monkeypatch.chdir(workshop.root)
+    workshop.edit(workshop.policy, "  publish:", "  series: {releases: 3}\n  publish:")
+    return workshop
+
+
+def released(workshop: Workshop, day: int) -> Path:
+    return workshop.root / f"releases/clinic/1/2030-01-0{day}"
+
+
+def spent(workshop: Workshop) -> tuple[Fraction, Fraction]:
+    found = open_ledger(workshop.ledger, None).spent("clinic-patients")
+    return found.epsilon, found.delta
+
+
+def test_three_releases_are_charged_once_by_their_joint_law(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = plan_policy(series.policy).series
+    assert plan is not None
+    assert plan.epsilon < 6
+    for day in (2, 1, 3):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+        assert spent(series) == (plan.epsilon, plan.delta)
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-04") == 5
+    assert "all 3 releases of the series that clinic/1/2030-01-02 paid for" in capsys.readouterr().err
+    for day in (1, 2, 3):
+        assert crowdgate("verify", released(series, day), "--ledger", series.ledger) == 0
+        facts = json.loads((released(series, day) / "manifest.json").read_text())["facts"]
+        said = {"paid_by": "clinic/1/2030-01-02", "releases": 3, "delta": "0.03", "epsilon": facts["spent"]["epsilon"]}
+        assert facts["series"] == said
+
+
+def test_commands_state_the_series_before_and_after_its_first_release(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("check", "plan", "explain"):
+        assert crowdgate(command, series.policy) == 0
+        assert "pays epsilon" in " ".join(capsys.readouterr().out.split()), command
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0
+    capsys.readouterr()
+    for command in ("check", "plan", "explain"):
+        assert crowdgate(command, series.policy) == 0
+        assert "clinic/1/2030-01-01 paid epsilon" in " ".join(capsys.readouterr().out.split()), command
+    assert crowdgate("check", series.policy, "--json") == 0
+    left = json.loads(capsys.readouterr().out)["policies"][0]["left"]
+    assert (left["releases_in_budget"], left["series"]["paid_by"]) == (2, "clinic/1/2030-01-01")
+    assert crowdgate("ledger", "show") == 0
+    assert "pays for a series of 3 releases" in capsys.readouterr().out
+
+
+def test_a_smaller_delta_costs_more_epsilon_and_an_impossible_one_is_refused(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = plan_policy(series.policy).series
+    series.edit(series.policy, "releases: 3}", "releases: 3, delta: 0.0299}")
+    less = plan_policy(series.policy).series
+    assert plan is not None
+    assert less is not None
+    assert (less.delta, less.epsilon > plan.epsilon) == (Fraction("0.0299"), True)
+    series.edit(series.policy, "delta: 0.0299}", "delta: 1e-30}")
+    assert crowdgate("check", series.policy) == 2
+    assert "spec.series.delta" in capsys.readouterr().err
+
+
+def test_the_declared_epsilon_keeps_its_delta(series: Workshop) -> None:
+    plan = plan_policy(series.policy)
+    assert plan.series is not None
+    gates = tuple(rule.charge.epsilon for rule, _ in plan.gates if rule.charge)
+    law = plan.protection.kind.joint_law(plan.protection.mechanism, gates)
+    assert law is not None
+    assert ReleaseSeries(law, 3).delta(float(plan.series.epsilon)) <= plan.series.delta
+
+
+def test_a_release_whose_manifest_states_another_series_does_not_verify(series: Workshop) -> None:
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0
+    place = released(series, 1) / "manifest.json"
+    said = json.loads(place.read_text())
+    del said["facts"]["series"]
+    place.write_text(json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    assert crowdgate("verify", released(series, 1), "--ledger", series.ledger) != 0
+
+
+def test_a_withdrawn_slot_states_what_its_series_cost(series: Workshop) -> None:
+    for day in (1, 2):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    assert crowdgate("withdraw", "clinic/1/2030-01-02", "--reason", "a complaint") == 0
+    assert spent(series)[1] == Fraction("0.03")
+    text = "".join(path.read_text() for path in released(series, 2).iterdir() if path.suffix in (".json", ".jsonl"))
+    assert "0.03" in text or "3/100" in text
+
+
+@pytest.mark.parametrize("known", [0, 1])
+def test_a_restoration_of_an_older_copy_charges_no_less_than_the_series(
+    series: Workshop, tmp_path: Path, known: int
+) -> None:
+    """The copy knows the first slot or none. Whatever it books, slots that come after it are paid as well."""
+    series.edit(series.policy, "releases: 3}", "releases: 4}")
+    series.edit(series.budget, "epsilon: 6, delta: 0.03", "epsilon: 40, delta: 0.3")
+    place, older = series.root / "ledger" / "ledger.db", tmp_path / "older.db"
+    due = plan_policy(series.policy).series
+    assert due is not None
+    for day in range(1, known + 1):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    shutil.copy(place, older)
+    for day in (2, 3):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    for end in ("-wal", "-shm"):
+        place.with_name(f"{place.name}{end}").unlink(missing_ok=True)
+    shutil.copy(older, place)
+    assert crowdgate("ledger", "restore") == 0
+    assert spent(series)[0] >= due.epsilon
+    assert spent(series)[1] >= due.delta
+    assert not known or spent(series) == (due.epsilon, due.delta)
+    before = spent(series)
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-04") == 0
+    assert spent(series)[0] == before[0] + (0 if known else due.epsilon)
+    for day in (2, 4):
+        assert crowdgate("verify", released(series, day), "--ledger", series.ledger) == 0
+
+
+def test_a_restoration_books_nothing_for_slots_that_the_series_paid(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (1, 2):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    before = spent(series)
+    capsys.readouterr()
+    assert crowdgate("ledger", "restore") == 0
+    assert "0 bookings" in capsys.readouterr().out
+    assert spent(series) == before
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-03") == 0
+    assert spent(series) == before
