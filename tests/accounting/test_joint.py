@@ -63,6 +63,18 @@ def test_the_reverse_direction_can_be_the_larger() -> None:
     assert JointLaw(SampledClass(21, 0.95)).delta(0.03) == pytest.approx(0.3484, abs=5e-5)
 
 
+@pytest.mark.parametrize("choice", [None, part_laws.pure(0.2)])
+@pytest.mark.parametrize(("k", "beta"), [(1, 0.9), (3, 0.1), (29, 0.3), (60, 0.5)])
+def test_delta_is_that_of_the_larger_direction_to_the_last_digit(
+    k: int, beta: float, choice: DominatingPair | None
+) -> None:
+    """The search of the second direction may stop early, and neither direction becomes larger by that."""
+    law = JointLaw(SampledClass(k, beta), (part_laws.pure(0.05), DominatingPair(variance=0.01)), choice)
+    for epsilon in (0.1, 0.5, 2.0):
+        both = [law.direction(epsilon, add=add) for add in (False, True)]
+        assert law.delta(epsilon) == max(both)
+
+
 def test_steps_of_a_known_law_cost_less_than_their_sum_and_more_than_each() -> None:
     law = bundled(40, 0.3)
     assert max(exact_delta(40, 0.3, 0.65), MARGINS.delta(np.array([0.65]))[0]) < law.delta(0.65)

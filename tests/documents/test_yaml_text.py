@@ -132,3 +132,16 @@ def test_a_file_that_cannot_be_read_as_text_is_refused(tmp_path: Path, name: str
     (tmp_path / "latin.yaml").write_bytes(b"a: \xe9")
     with pytest.raises(ConfigurationError):
         read_document(tmp_path / name)
+
+
+def test_a_document_is_that_of_the_file_as_it_is_now_whatever_its_readers_did(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    for text in ("a: {b: [1, 2]}\n", "a: {b: [1, 3]}\n"):
+        path.write_text(text)
+        expected = {"a": {"b": ["1", text[-4]]}}
+        for _ in range(2):
+            found = read_document(path)
+            assert found.data == expected
+            found.data["a"]["b"].append("of one reader")
+            found.typed["a"].clear()
+        assert read_document(path).typed == {"a": {"b": [1, int(text[-4])]}}

@@ -650,6 +650,23 @@ def test_populations_do_not_share(ledger: Ledger) -> None:
     )
 
 
+@pytest.mark.parametrize("policy", [None, "one"])
+def test_the_last_entries_are_the_last_of_all_with_that_policy_and_population(
+    ledger: Ledger, policy: str | None
+) -> None:
+    budgets = [replace(BUDGET, population=name) for name in ("north", "south")]
+    for at, name in enumerate(("one/1/a", "two/1/a", "one/1/b", "one/1/c", "two/1/b", "two/1/c")):
+        ledger.reserve(ChargeRequest(name, "d", f"of {at % 2}", budgets[at % 2], Spend(Fraction(1, 9), Fraction(0))))
+    for most in (1, 2, 9):
+        for population in (None, "north", "south"):
+            all_of_them = [
+                each
+                for each in ledger.entries()
+                if population in (None, each.population) and policy in (None, each.release_id.partition("/")[0])
+            ]
+            assert ledger.last_entries(policy, most, lambda _: True, population) == all_of_them[-most:]
+
+
 def test_an_id_used_with_another_digest_is_refused_and_with_the_same_it_exists(ledger: Ledger) -> None:
     reserve(ledger, "r", digest="one")
     with pytest.raises(LedgerRefused, match="new version or slot") as other:

@@ -148,6 +148,7 @@ def answers(desk: Desk, reading: bool = True) -> list[object]:
                 )
     asks += [partial(ledger.entry, release) for release in RELEASES]
     asks.append(partial(ledger.last_entries, "a", 2, lambda each: each.state is not State.VOID))
+    asks += [partial(ledger.last_entries, None, 3, lambda each: not each.lease, each) for each in POPULATIONS]
     return [_answer(ask) for ask in asks]
 
 

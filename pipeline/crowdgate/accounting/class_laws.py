@@ -67,10 +67,12 @@ class SampledClass:
         total = np.bincount(place, terms, many) + infinite
         return np.minimum(total * (1 + self.slack(first + many)), 1.0)
 
-    def supremum(self, others: DominatingPair, epsilon: float, *, add: bool, enough: float = math.inf) -> float:
+    def supremum(
+        self, others: DominatingPair, epsilon: float, *, add: bool, enough: float = math.inf, least: float = 0.0
+    ) -> float:
         """Return an upper bound on `deltas` over all sizes, exact but for rounding; any value above `enough` if the
-        supremum is."""
-        best = float(others.delta(np.array([epsilon]))[0])
+        supremum is, and `least` or little more if the supremum is not above `least`."""
+        best = max(least, float(others.delta(np.array([epsilon]))[0]))
         first, many = max(self.k, self.rows), _FIRST_SIZES
         while True:
             best = max(best, float(self.deltas(first, many, others, epsilon, add=add).max()))
@@ -142,12 +144,14 @@ class SampledClass:
     def _curves(self, first: int, many: int, knots: Floats, add: bool) -> Floats:
         """Return the divergences of classes of `many` sizes from `first` on (rows) at each epsilon of `knots`."""
         place, losses, masses, infinite = self._outcomes(first, many, add)
-        # rounding: each factor is raised by more than the error of the product
-        factors = np.maximum(1 - np.multiply.outer(np.exp(-losses), np.exp(knots) * (1 - 1e-14)) + 1e-14, 0)
-        terms = factors * masses[:, None]
         order = np.argsort(place, kind="stable")
         starts = np.searchsorted(place[order], np.arange(many))
-        total = np.add.reduceat(terms[order], starts, axis=0) + infinite[:, None]
+        # rounding: each factor is raised by more than the error of the product
+        terms = np.multiply.outer(np.exp(-losses[order]), np.exp(knots) * (1 - 1e-14))
+        np.subtract(1 + 1e-14, terms, out=terms)
+        np.maximum(terms, 0, out=terms)
+        terms *= masses[order, None]
+        total = np.add.reduceat(terms, starts, axis=0) + infinite[:, None]
         return np.asarray(np.minimum(total * (1 + self.slack(first + many)), 1.0))
 
     def _outcomes(self, first: int, many: int, add: bool) -> Outcomes:

@@ -46,6 +46,9 @@ _MOST_CHOICES = 64
 _LARGEST_CLASS_LOSS = 30.0
 _NEAR = 1e-6
 _STEPS = 60
+_SMALLER = 1e-9
+"""A relative distance above all slacks: what is smaller by it stays the smaller of two deltas when they are rounded up.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,20 +63,25 @@ class JointLaw:
     def delta(self, epsilon: float, enough: float = math.inf) -> float:
         """Return an upper bound on the release's delta at `epsilon`, from 0 on; any value above `enough` if it is."""
         found = self.direction(epsilon, enough, add=False)
-        return found if found > enough else max(found, self.direction(epsilon, enough, add=True))
+        if found > enough:
+            return found
+        # the larger of both counts: the search for the second may stop where it is surely the smaller
+        least = found * (1 - _SMALLER) if self.choice is None else 0.0
+        return max(found, _direction([self], epsilon, enough, least, add=True))
 
     def direction(self, epsilon: float, enough: float = math.inf, *, add: bool) -> float:
         """Return the part of `delta` for a person that is removed, or added."""
         return _direction([self], epsilon, enough, add=add)
 
-    def _given(self, at: Floats, enough: float, add: bool) -> Iterator[Floats]:
-        """Yield for each partition of a person's rows the divergences given the choice, at its outcomes' epsilons."""
+    def _given(self, at: Floats, enough: float, least: float, add: bool) -> Iterator[Floats]:
+        """Yield for each partition of a person's rows the divergences given the choice, at its outcomes' epsilons; any
+        values up to `least` for smaller ones."""
         if self.sampled is None:
             yield self._others[add].delta(at)
             return
         limit = enough if self.choice is None else math.inf
         for own, others in self._placed(add):
-            yield np.array([own.supremum(others, x, add=add, enough=limit) for x in at.tolist()])
+            yield np.array([own.supremum(others, x, add=add, enough=limit, least=least) for x in at.tolist()])
 
     @cached_property
     def _others(self) -> tuple[DominatingPair, DominatingPair]:
@@ -92,14 +100,14 @@ class JointLaw:
         return tuple(cache(partial(_in_classes, self.sampled, self._others[add], add=add)) for add in (False, True))
 
 
-def _direction(laws: Sequence[JointLaw], epsilon: float, enough: float, *, add: bool) -> float:
+def _direction(laws: Sequence[JointLaw], epsilon: float, enough: float, least: float = 0.0, *, add: bool) -> float:
     """Return the delta of one direction where any of these laws with the same choice may hold, given each outcome of
-    the choice another one."""
+    the choice another one. Without a choice, a delta below `least` may be raised to it."""
     own = laws[0].choice
     choice = NOTHING if own is None else coarser(own.swapped if add else own, _MOST_CHOICES)
     at = lowered(epsilon, max(_span((law._others[add], choice)) for law in laws)) - choice.losses
     given, found = np.zeros(len(at)), 0.0
-    for each in (each for law in laws for each in law._given(at, enough, add)):
+    for each in (each for law in laws for each in law._given(at, enough, least, add)):
         given = np.maximum(given, each)
         found = _mixed(choice, given)
         if found > enough:
@@ -170,24 +178,27 @@ def least_between(
     two numbers with their values: at `one` it is above `delta`, at the larger `other` it is not.
 
     By false position in the logarithm of delta, each step a little past its estimate, towards the end that moved less
-    recently.
+    recently. By halving, once the same end moved three times.
     """
     (low, above), (high, below) = one, other
-    goal, past = math.log(delta), near / 2
+    goal, past, alike = math.log(delta), near / 3, 0
     for _ in range(_STEPS):
         if high - low <= near * high:
             break
-        middle = _between(low, high, math.log(above) - goal, math.log(max(below, 1e-300)) - goal, past)
+        logs = (math.log(above) - goal, math.log(max(below, 1e-300)) - goal)
+        middle = (low + high) / 2 if alike > 1 else _between(low, high, *logs, past)
         found = curve(middle)
+        alike = alike + 1 if (found <= delta) == (past < 0) else 0
         if found <= delta:
-            high, below, past = middle, found, -near / 2
+            high, below, past = middle, found, -near / 3
         else:
-            low, above, past = middle, found, near / 2
+            low, above, past = middle, found, near / 3
     return high
 
 
 def _between(low: float, high: float, above: float, below: float, past: float) -> float:
     """Return the zero of the line through (low, above) and (high, below), moved inside by `past` of `high`."""
     width = high - low
-    part = above / (above - below) + past * high / width
-    return low + width * min(max(part, 0.02), 0.98)
+    step = past * high / width
+    least = min(0.02, abs(step))
+    return low + width * min(max(above / (above - below) + step, least), 1 - least)

@@ -13,7 +13,7 @@ from crowdgate.system.core_dumps import disable_core_dumps
 
 __all__ = ["Runner", "app", "main"]
 
-SELDOM = 50_000
+SELDOM = 200_000
 """The number of new objects after which the garbage collector runs. Python's default 700 costs a light command 1/14 of
 its time.
 """

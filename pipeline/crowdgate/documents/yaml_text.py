@@ -6,7 +6,8 @@ several documents, and files over 1 MiB or 50,000 nodes are refused, all problem
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,12 +85,28 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """Return the one document in `path`. Raises ConfigurationError that lists every problem."""
-    reading, text = _YamlReader(path), _text(path)
+    """Return the one document in `path`. Raises ConfigurationError that lists every problem.
+
+    The file is read each time. The same text is parsed once, as several checks of one command read the same files.
+    """
+    found = _parsed(path, _text(path))
+    return replace(found, data=_copied(found.data), typed=_copied(found.typed))
+
+
+@lru_cache(maxsize=64)
+def _parsed(path: Path, text: str) -> Document:
+    reading = _YamlReader(path)
     data, typed = reading.document(text)
     if reading.problems:
         raise ConfigurationError(reading.problems)
     return Document(path, data, typed, reading.lines, reading.columns, CorrectableText(text))
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of nested dictionaries and lists, whose changes no other reader sees."""
+    if isinstance(value, dict):
+        return {key: _copied(each) for key, each in value.items()}
+    return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
 def _text(path: Path) -> str:

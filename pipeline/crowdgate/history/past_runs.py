@@ -103,10 +103,10 @@ def _other_runs(plan: Plan, ledger: Ledger) -> list[Entry]:
     own, population = plan.bundle.policy.metadata.name, plan.bundle.contract.population
 
     def other(each: Entry) -> bool:
-        ended = each.population == population and each.state is not State.RESERVED
-        return ended and has_read(each) and each.release_id.partition("/")[0] != own
+        ended = each.state is not State.RESERVED and has_read(each)
+        return ended and each.release_id.partition("/")[0] != own
 
-    return ledger.last_entries(None, MOST_RUNS, other)
+    return ledger.last_entries(None, MOST_RUNS, other, population)
 
 
 def has_read(entry: Entry) -> bool:

@@ -105,13 +105,18 @@ def entries(held: JournalState, name: str | None = None) -> list[Entry]:
     return sorted(map(_entry, own), key=lambda entry: entry.number)
 
 
-def last_entries(held: JournalState, name: str | None, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-    """Return the last charges, at most `most`, of releases of the policy `name` (None: of any policy) that `accept`
-    accepts, in order.
+def last_entries(
+    held: JournalState, name: str | None, most: int, accept: Callable[[Entry], bool], population: str | None = None
+) -> list[Entry]:
+    """Return the last charges, at most `most`, of releases of the policy `name` and of the `population` (None: of any)
+    that `accept` accepts, in order.
     """
     newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
-    own = (_entry(row) for row in newest if name is None or row[1].partition("/")[0] == name)
-    return list(islice(filter(accept, own), most))[::-1]
+    if name is not None:
+        newest = (row for row in newest if row[1].partition("/")[0] == name)
+    if population is not None:
+        newest = (row for row in newest if row[3] == population)
+    return list(islice(filter(accept, map(_entry, newest)), most))[::-1]
 
 
 def _budget(held: JournalState, row: Cells) -> Budget:

@@ -38,13 +38,11 @@ from crowdgate.ledger.access_log import accesses as access_lines
 from crowdgate.ledger.access_log import is_informed
 from crowdgate.ledger.attestation import first_replay
 from crowdgate.ledger.author import author
-from crowdgate.ledger.heads import SUPERSEDED, Place, head_bytes, head_of, read_head, write_head
 from crowdgate.ledger.journal import JournalLine, last_line, last_of, line_at, lines
 from crowdgate.ledger.journal_rules import ANYWAY, RECORDED, JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
 from crowdgate.ledger.reservations import ChargeRequest, Reservation
-from crowdgate.ledger.restoration import OutsideFindings, book
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
 from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign, signers
@@ -67,8 +65,9 @@ from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.system.atomic_file import locked_folder
 
 if TYPE_CHECKING:
-    from crowdgate.ledger.heads import HeadStatement
+    from crowdgate.ledger.heads import HeadStatement, Place
     from crowdgate.ledger.position import AttestedPosition
+    from crowdgate.ledger.restoration import OutsideFindings
 
 __all__ = [
     "Budget",
@@ -237,12 +236,14 @@ class Ledger:
         with self._state() as held:
             return contents.entries(held, name)
 
-    def last_entries(self, policy: str | None, most: int, accept: Callable[[Entry], bool]) -> list[Entry]:
-        """Return the last reservations, at most `most`, of a policy's name (None: of any policy) that `accept` accepts,
-        in order.
+    def last_entries(
+        self, policy: str | None, most: int, accept: Callable[[Entry], bool], population: str | None = None
+    ) -> list[Entry]:
+        """Return the last reservations, at most `most`, of a policy's name and of a population (None: of any) that
+        `accept` accepts, in order.
         """
         with self._state() as held:
-            return contents.last_entries(held, policy, most, accept)
+            return contents.last_entries(held, policy, most, accept, population)
 
     def recorded(self, event: str) -> list[tuple[str, str | None]]:
         """Return subject and commitment of every line that `record` appended for this event, in order."""
@@ -268,7 +269,7 @@ class Ledger:
             found = line_at(database, number)
             return found is not None and found.digest == digest
 
-    def missing_lines(self, places: Iterable[Place]) -> list[Place]:
+    def missing_lines(self, places: Iterable["Place"]) -> list["Place"]:
         """Return those of these lines that the journal lacks, and that no restoration has superseded."""
         known = list(dict.fromkeys(places))
         with self._transaction(writing=False) as database:
@@ -525,12 +526,14 @@ class Ledger:
         with self._writing() as pen:
             pen.line(event, subject, commitment)
 
-    def restore(self, found: OutsideFindings) -> list[str]:
+    def restore(self, found: "OutsideFindings") -> list[str]:
         """Book what is known outside and the ledger lacks, and return a sentence for each booking (see `restoration`).
 
         The attested position is not compared. Raises LedgerRefused for a ledger that differs from its journal, or if a
         budget is unknown.
         """
+        from crowdgate.ledger.restoration import book
+
         with self._writing() as pen:
             return book(pen, found)
 
@@ -656,6 +659,8 @@ class Ledger:
         untrusted = self.trusted and (self.signer is None or self.signer.public not in self.trusted)
         if untrusted or not (files.required or files.optional):
             return
+        from crowdgate.ledger.heads import head_bytes, head_of  # reading a ledger needs none
+
         head = head_of(self.id, (line.number, line.digest), line.day or _today(), held)
         data = head_bytes(head, self.signer)
         with locked_folder(self.path.parent):
@@ -667,6 +672,8 @@ class Ledger:
                         self._report(path, error, stops=before)
 
     def _keep_head(self, path: Path, data: bytes, number: int, held: JournalState, required: bool) -> None:
+        from crowdgate.ledger.heads import read_head, write_head
+
         there = read_head(path, self.id, self.trusted, required)
         if there is None or there.line <= number or _is_superseded(held, there.place):
             write_head(path, data)
@@ -680,6 +687,8 @@ class Ledger:
 
     def _refuse_behind(self, database: Database) -> None:
         """Refuse a ledger that lacks the line of a head, under the lock."""
+        from crowdgate.ledger.heads import read_head
+
         files = self._heads or HeadFiles()
         for path in (*files.required, *files.optional):
             head = read_head(path, self.id, self.trusted, path in files.required)
@@ -787,12 +796,14 @@ def lacking_text(ledger_id: str, path: Path, head: "HeadStatement") -> str:
     return f"{said}: it is an older copy, was cut off, or was computed anew"
 
 
-def _has_line(database: Database, held: JournalState, place: Place) -> bool:
+def _has_line(database: Database, held: JournalState, place: "Place") -> bool:
     found = line_at(database, place[0])
     return (found is not None and found.digest == place[1]) or _is_superseded(held, place)
 
 
-def _is_superseded(held: JournalState, place: Place) -> bool:
+def _is_superseded(held: JournalState, place: "Place") -> bool:
+    from crowdgate.ledger.heads import SUPERSEDED
+
     return (str(place[0]), place[1]) in held.recorded.get(SUPERSEDED, ())
 
 

@@ -130,7 +130,9 @@ def _counted(plan: Plan) -> Histogram:
     from crowdgate.ledger.key import draw_key
     from crowdgate.sources import open_source
     from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
+    from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 
+    use_arrow_without_pandas()
     contract, levels = plan.bundle.contract, plan.protection.figures.levels
     names = {name for own in plan.wanted_classes for name in own}
     view = View({name: level for name, level in levels.items() if name in names})

@@ -94,7 +94,8 @@ def most_singletons(classes: ClassSizes, least: int, most: int) -> float:
     """
     total = float(classes.people)
     low, high = (min(float(end), total) for end in (least, most))
-    edges = np.unique(np.round(np.geomspace(max(1.0, low), max(1.0, high), _INTERVALS)))
+    spread = np.round(np.geomspace(max(1.0, low), max(1.0, high), _INTERVALS))
+    edges = np.array(sorted(set(spread.tolist())))  # np.unique imports numpy.ma
     best = float(_sums(classes, edges).max())
     starts, ends = edges[:-1], edges[1:]
     while starts.size:
@@ -143,16 +144,15 @@ def _log_none(others: Floats, total: float, drawn: Floats) -> Floats:
     It is ln of G(C) G(B) / (G(D) G(A)) with G the gamma function, A = total + 1, B = A - others, C = A - drawn and D =
     C - others. Large terms of Stirling's formula cancel before they are computed.
     """
-    others, drawn = np.broadcast_arrays(others, drawn)
     a = total + 1
     d = a - drawn - others
     possible = (d >= 1) & (others < a)
     d = np.where(possible, d, 1.0)
     c = d + others
-    b = np.where(possible, a - others, 1.0)
+    b = np.maximum(a - others, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         large = (a - 0.5) * np.log1p(-others / a) - (c - 0.5) * np.log1p(-others / c) + others * np.log(d / b)
-    rest = _stirling_rest(c) + _stirling_rest(b) - _stirling_rest(d) - _stirling_rest(np.asarray(a))
+    rest = _stirling_rest(c) - _stirling_rest(d) + (_stirling_rest(b) - _stirling_rest(np.array([a])))
     return np.where(possible, np.minimum(large + rest, 0.0), -np.inf)
 
 
@@ -174,8 +174,10 @@ def _few_others(others: Floats, total: float, drawn: int, most: int) -> Floats:
 
 def _stirling_rest(y: Floats) -> Floats:
     """Return ln Gamma(y) - (y - 1/2) ln y + y - ln(2 pi) / 2 for whole numbers y of at least 1."""
-    series = (1 / 12 - (1 / 360 - 1 / (1260 * y * y)) / (y * y)) / y
-    return np.where(y < len(_REST), _REST[np.minimum(y, len(_REST) - 1).astype(np.int64)], series)
+    rest: Floats = (1 / 12 - (1 / 360 - 1 / (1260 * y * y)) / (y * y)) / y
+    small = y < len(_REST)
+    rest[small] = _REST[y[small].astype(np.int64)]
+    return rest
 
 
 _REST = np.array(

@@ -27,10 +27,13 @@ from crowdgate.accounting.numbers import Number, whole
 from crowdgate.arrays import Floats
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.groups import share_in_groups_up_to
+from crowdgate.system import lazy_libraries
 
 MOST_CELLS = 100_000
 """Up to this number of cells multipliers of all margins are optimised; beyond, those of one margin at a time."""
 _POINTS = 600
+_MOST_STEPS = 300
+"""Multipliers that are tried. More of them hardly lower the bound."""
 _SLACK = 1e-9
 """Relative tolerance for the rounding of floats."""
 
@@ -77,12 +80,10 @@ def _tables(margins: Sequence[Sequence[Number]]) -> list[Floats]:
 def _small(p: Floats, k: int, m: int) -> Floats:
     """Return B(p) = P(Bin(k - 1, p) <= m - 1): the probability that a person in a cell of probability p is in a group
     of at most m of k people."""
-    from scipy.special import betaincc
-
     with np.errstate(under="ignore", divide="ignore"):
         if m == 1:
             return np.asarray(np.exp((k - 1) * np.log1p(-p)))
-        return np.asarray(betaincc(m, k - m, p))  # bdtr takes no k from 2^31 on
+        return np.asarray(lazy_libraries.special.betaincc(m, k - m, p))  # bdtr takes no k from 2^31 on
 
 
 def _least(laws: Sequence[tuple[Floats, Floats]]) -> float:
@@ -149,19 +150,28 @@ def _greatest(tables: list[Floats], k: int, m: int) -> float:
 def _dual(tables: list[Floats], hull: _Hull) -> float:
     """Return the least upper bound found on the share of people in small groups, over multipliers of the margins'
     entries. Each value of the minimised function is a bound."""
-    from scipy.optimize import minimize
-
+    tables = sorted(tables, key=len)  # sums along the longest axis are the fastest
     ends = np.cumsum([table.size for table in tables])[:-1]
 
     def bound(multipliers: Floats) -> tuple[float, Floats]:
         own = np.split(multipliers, ends)
         slope = reduce(np.add.outer, own)
         value, at = hull.conjugate(slope)
-        axes = range(slope.ndim)
-        used = [at.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+        used = _sums_by_axis(at)
         known = sum(float(table @ each) for table, each in zip(tables, own, strict=True))
         gradient = [table - each for table, each in zip(tables, used, strict=True)]
         return known + float(value.sum()), np.concatenate(gradient)
 
     start = np.concatenate([np.full(table.size, 1 / (2 * len(tables))) for table in tables])
-    return float(minimize(bound, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).fun)
+    minimize = lazy_libraries.optimize.minimize
+    return float(minimize(bound, start, jac=True, method="L-BFGS-B", options={"maxfun": _MOST_STEPS}).fun)
+
+
+def _sums_by_axis(cells: Floats) -> list[Floats]:
+    """Return for each axis the sums over all other axes. The last axis is summed away before the one before it, so that
+    most sums are of few cells."""
+    found: list[Floats] = []
+    while cells.ndim > 1:
+        found.append(cells.sum(axis=tuple(range(cells.ndim - 1))))
+        cells = cells.sum(axis=-1)
+    return [cells, *reversed(found)]

@@ -6,6 +6,7 @@ import numpy as np
 
 from crowdgate.accounting.numbers import Number, probability, up, whole
 from crowdgate.arrays import Floats
+from crowdgate.system import lazy_libraries
 
 
 def expected_retained_share(shares: Floats, people: Number, k: Number, beta: Number) -> float:
@@ -25,13 +26,11 @@ def expected_retained_share(shares: Floats, people: Number, k: Number, beta: Num
 def retention_probabilities(shares: Floats, people: Number, k: Number, beta: Number) -> Floats:
     """Return for a sampled row of a class of each probability the retention probability P(Bin(people - 1, beta p) >= k
     - 1)."""
-    from scipy.special import bdtrc  # takes a quarter of a second to import
-
     count, least, rate = whole("people", people, 1), whole("k", k, 1), up(probability("beta", beta))
     if least == 1 or count < least:
         return np.full(shares.shape, float(least == 1))
     with np.errstate(under="ignore"):
-        return np.asarray(bdtrc(least - 2, count - 1, rate * shares), dtype=np.float64)
+        return np.asarray(lazy_libraries.special.bdtrc(least - 2, count - 1, rate * shares), dtype=np.float64)
 
 
 def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Floats]:
@@ -43,12 +42,12 @@ def estimate_moments(means: Floats, k: Number, beta: Number) -> tuple[Floats, Fl
     numbers of means m = beta mean and mean - m; E[J; J >= k] = m P(J >= k - 1) and E[J (J - 1); J >= k] = m^2 P(J >= k
     - 2).
     """
-    from scipy.special import pdtrc
-
     least, rate = whole("k", k, 1), up(probability("beta", beta, open_low=True))
     m = rate * np.asarray(means, dtype=np.float64)
     with np.errstate(under="ignore"):
-        above, further = (np.ones_like(m) if least <= n else pdtrc(least - n - 1, m) for n in (1, 2))
+        above, further = (
+            np.ones_like(m) if least <= n else lazy_libraries.special.pdtrc(least - n - 1, m) for n in (1, 2)
+        )
     first, second = m * above, m * m * further + m * above  # E[J; J >= k] and E[J^2; J >= k]
     gain = 1 / rate - 1  # contribution of a sampled person to the error if the class is retained; otherwise -1
     mean = first * gain - (m - first)
@@ -95,9 +94,9 @@ def sampled_retention(counts: Floats, k: Number, beta: Number) -> SampledRetenti
 
 def _binomial_tail(least: int, n: Floats, rate: float) -> Floats:
     """Return P(Bin(n, rate) >= least)."""
-    from scipy.special import bdtrc
-
     if least <= 0:
         return np.ones_like(n)
     enough = n >= least
-    return np.where(enough, bdtrc(least - 1, np.where(enough, n, least).astype(np.int64), rate), 0.0)
+    return np.where(
+        enough, lazy_libraries.special.bdtrc(least - 1, np.where(enough, n, least).astype(np.int64), rate), 0.0
+    )

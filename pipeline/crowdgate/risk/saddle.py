@@ -210,8 +210,6 @@ def _radius_terms(k: int, log_radius: float, linear: float, rest: float) -> tupl
 
 
 def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
-    from scipy.optimize import brentq  # its import takes a second, and most commands do not need it
-
     logs = np.log(p)
 
     def off(log_radius: float) -> float:
@@ -223,7 +221,7 @@ def _log_radius(p: Floats, counts: Floats, k: int, rule: Rule) -> float:
         low -= 1
     while off(high) < 0:
         high += 1
-    return float(brentq(off, low, high, xtol=1e-13)) if low < high else low
+    return float(lazy_libraries.optimize.brentq(off, low, high, xtol=1e-13)) if low < high else low
 
 
 def stirling(k: int) -> float:

@@ -1,7 +1,9 @@
 """The code that runs: a digest of the installed package, and the versions of the libraries that it computes with."""
 
 import hashlib
+import os
 import platform
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -13,13 +15,25 @@ LIBRARIES = ("cryptography", "numpy", "opendp", "pyarrow", "scipy")
 @cache
 def code_digest() -> str:
     """Return the SHA-256 of the installed package: its version and every Python file."""
-    package = Path(__file__).parents[1]
+    package = str(Path(__file__).parents[1])
     total = hashlib.sha256(version("crowdgate").encode())
-    for path in sorted(package.rglob("*.py")):
-        total.update(
-            f"\n{path.relative_to(package).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}".encode()
-        )
+    for path in _python_files(package):
+        with open(path, "rb", buffering=0) as file:
+            own = hashlib.sha256(file.read()).hexdigest()
+        place = path.removeprefix(package + os.sep).replace(os.sep, "/")
+        total.update(f"\n{place} {own}".encode())
     return total.hexdigest()
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    """Yield the paths of all Python files below a folder, in the order of their parts."""
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _python_files(entry.path)
+        elif entry.name.endswith(".py"):
+            yield entry.path
 
 
 def libraries() -> dict[str, str]:

@@ -10,13 +10,17 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives import ciphers as ciphers
     from cryptography.hazmat.primitives import serialization as serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519 as ed25519
+    from scipy import optimize as optimize
+    from scipy import sparse as sparse
     from scipy import special as special
 else:
     _PLACES = {
         "ciphers": "cryptography.hazmat.primitives.ciphers",
         "ed25519": "cryptography.hazmat.primitives.asymmetric.ed25519",
         "exceptions": "cryptography.exceptions",
+        "optimize": "scipy.optimize",
         "serialization": "cryptography.hazmat.primitives.serialization",
+        "sparse": "scipy.sparse",
         "special": "scipy.special",
     }
     _UNUSED = frozenset({"numpy.f2py", "numpy.testing"})

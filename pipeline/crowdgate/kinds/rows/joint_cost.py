@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
-from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
+from crowdgate.mechanisms.rows.joint_cost import MarginsLaw, RowsLaw, joint_rows
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
 from crowdgate.mechanisms.tables.joint_cost import noise_law
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.kind import Allowance
-    from crowdgate.kinds.rows.manifest_fields import RowsManifest
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
 _MOST_K = 5000
@@ -92,39 +90,6 @@ def joint_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> JointLaw | None:
     """Return the joint law of one release of rows with charged `gates` of these epsilons; None if it is not known."""
     law = planned_law(mechanism, gates) if joint_rows(mechanism.rows) and mechanism.k <= _MOST_K else None
     return None if law is None else law.law(mechanism.k)
-
-
-def stated_law(said: RowsManifest) -> RowsLaw | None:
-    """Return the law of all parts of a published release, by its manifest; None if a manifest with a joint cost can't
-    be of such a release."""
-    mechanism, parts = said.mechanism, {part.name: part for part in said.guarantee.guarantee.parts}
-    choice, margins = mechanism.choice, None
-    if not joint_rows(mechanism.rows) or not 0 < mechanism.beta < 1 or mechanism.k > LARGEST_K:
-        return None
-    if mechanism.margins is not None:
-        noise = stated_noise(mechanism.margins, mechanism.rows)
-        if MARGINS_PART not in parts or noise is None:
-            return None
-        margins = MarginsLaw(parts[MARGINS_PART], None if choice is not None else noise)
-    gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
-    if JOINT_PART in parts:
-        return None
-    return RowsLaw(mechanism.beta, mechanism.rows, gates, None if choice is None else choice.epsilon, margins)
-
-
-def joint_problems(said: RowsManifest) -> Iterator[str]:
-    """Yield the problems of a manifest's joint cost: its parts give a larger curve than it states."""
-    joint = said.guarantee.joint
-    if joint is None:
-        return
-    law = stated_law(said) if said.guarantee.epsilon <= GREATEST_EPSILON else None
-    if law is None:
-        yield "its joint cost is none of such a release"
-        return
-    if {each.part: each.law for each in joint.laws} != part_names(law, [part.name for part in said.guarantee.parts]):
-        yield "the laws of its parts are not the mechanism's"
-    k = said.mechanism.k
-    yield from curve_problems(said.guarantee, law.law(k).delta, law.replaced(k))
 
 
 def planned_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
+from crowdgate.accounting.joint import least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.joint_cost import TablesLaw, noise_law, with_raised_spend
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Guarantee, JointCost
     from crowdgate.kind.kind import Allowance
-    from crowdgate.kinds.tables.manifest_fields import TablesManifest
     from crowdgate.mechanisms.tables.dp_tables import DpTables
 
 _MOST = 10
@@ -60,19 +58,3 @@ def joint_law(mechanism: DpTables, gates: tuple[Fraction, ...]) -> JointLaw | No
     """Return the joint law of one release of tables with charged `gates` of these epsilons; None if it is not known."""
     noise = noise_law(mechanism)
     return TablesLaw(noise, gates).law if noise.is_known else None
-
-
-def joint_problems(said: TablesManifest) -> Iterator[str]:
-    """Yield the problems of a manifest's joint cost: its parts give a larger curve than it states."""
-    joint, mechanism = said.guarantee.joint, said.mechanism
-    noise = stated_noise(mechanism, mechanism.rows_per_unit, mechanism.beta)
-    if joint is None:
-        return
-    if noise is None or not noise.is_known or said.guarantee.epsilon > GREATEST_EPSILON:
-        yield "its joint cost is none of such a release"
-        return
-    gates = {part.name: "pure" for part in said.guarantee.parts if part.name != "mechanism"}
-    if {each.part: each.law for each in joint.laws} != {"mechanism": noise.name, **gates}:
-        yield "the laws of its parts are not the mechanism's"
-    law = TablesLaw(noise, tuple(gate.charge for gate in said.verdicts if gate.charge is not None))
-    yield from curve_problems(said.guarantee, law.law.delta, law.replaced())

@@ -20,6 +20,7 @@ from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable
 from crowdgate.number_text import LEAST, Value
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
@@ -124,10 +125,8 @@ def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: Expected
     noise = row.error if row.consistent_error is None else row.consistent_error
 
     def trusted(people: Floats) -> float:
-        from scipy.special import ndtr
-
         error = np.hypot(noise, np.sqrt(people * (1 - rate) / rate))
-        return float(ndtr(people / error - 1 / relative).sum())
+        return float(lazy_libraries.special.ndtr(people / error - 1 / relative).sum())
 
     return joint.range_of(trusted, lambda _: TRUSTED_SLACK * row.cells, row.cells)
 

@@ -13,7 +13,7 @@ from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.files import RAW
-from crowdgate.kinds.tables.joint_cost import joint_problems
+from crowdgate.kinds.tables.joint_check import joint_problems
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.kinds.tables.recount import (
     CellNoise,

@@ -16,6 +16,7 @@ import numpy as np
 
 from crowdgate.arrays import Floats, Integers
 from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.system import lazy_libraries
 
 _DENSE = 256
 """Number of values of a level up to which a matrix product is quicker than a reflection."""
@@ -61,14 +62,12 @@ class LevelStep:
     @cached_property
     def _reflections(self) -> tuple[Floats, Any]:
         """Vectors a of length sqrt(2) in each group (v - a a'v reflects; 0 in groups of one value), and v -> a'v."""
-        from scipy.sparse import csr_array
-
         constant = 1 / np.sqrt(self.sizes)
         vectors = constant[self.parents]
         vectors[self.first] -= 1
         vectors /= np.sqrt(np.where(self.sizes > 1, 1 - constant, 1.0))[self.parents]
         places = self.parents, np.arange(len(self.parents))
-        return vectors, csr_array((vectors, places), shape=(len(self.sizes), len(self.parents)))
+        return vectors, lazy_libraries.sparse.csr_array((vectors, places), shape=(len(self.sizes), len(self.parents)))
 
 
 @dataclass(frozen=True, eq=False)
