@@ -237,7 +237,9 @@ def _censored(n: int, k: int, beta: mp.mpf) -> dict[int, mp.mpf]:
 
 
 def test_given_each_outcome_of_a_choice_a_person_s_rows_may_lie_in_other_classes() -> None:
-    """The largest divergence over partitions stands inside the sum over outcomes: outside it is 1.27 times smaller."""
+    """The largest divergence over partitions stands inside the sum over outcomes: outside it is 1.27 times smaller. The
+    partitions differ only by tails that are left out, a mass of 1e-24: no other partition than one class was ever found
+    to be the worst."""
     sampled, others, choice = SampledClass(30, 0.1, 3), (part_laws.pure(0.3),), part_laws.pure(0.3)
     inside = sum(
         float(mass) * max(float(given) for given in _by_partitions(sampled, others, 5.0 - float(loss)))

@@ -18,7 +18,11 @@ from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.discrete_laws import DiscreteLaplace
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw
+from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
+from crowdgate.guarantee import Part
 from crowdgate.histogram import Histogram
+from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
+from crowdgate.mechanisms.rows.joint_cost import MarginsLaw, RowsLaw
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from tests.mechanisms.rows.choosing import chooser, exact_delta_of
 from tests.mechanisms.rows.test_margins import HALF, ODDS, Asked, mechanism, recorder
@@ -77,8 +81,10 @@ def reached(k: int, epsilon: float, *, gate: bool, add: bool | None = None) -> f
 
 
 def stated(k: int, *, gate: bool) -> JointLaw:
-    counts = (part_laws.laplace(MOVED),) * 2
-    return JointLaw(SampledClass(k, float(HALF)), (*counts, part_laws.laplace(float(GATE))) if gate else counts)
+    """Return the law that a policy with these parts is charged for."""
+    counts = NoiseLaw("laplace", (NoisyVector(1, Fraction(MOVED)),) * 2)
+    margins = MarginsLaw(Part(MARGINS_PART, 2 * Fraction(MOVED), Fraction(0)), counts)
+    return RowsLaw(HALF, 1, (GATE,) if gate else (), None, margins).law(k)
 
 
 @pytest.mark.parametrize("gate", [False, True])
@@ -125,7 +131,7 @@ def test_a_choice_reaches_the_joint_delta_with_a_size_for_each_outcome(
     k: int, beta: Fraction, price: Fraction, total: Fraction
 ) -> None:
     sizes = [(own, more) for own in range(1, 9) for more in range(own, 10)]
-    law = JointLaw(SampledClass(k, float(beta)), (), part_laws.pure(float(price)))
+    law = RowsLaw(beta, 1, (), price).law(k)
     found = chosen_delta(k, beta, price, total, sizes)
     assert found <= law.delta(float(total)) <= 1.01 * found
 
