@@ -16,8 +16,10 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry
+from crowdgate.number_text import decimal
 from crowdgate.planning import approvals
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import plan_policy
 from crowdgate.releases.release import release
 from crowdgate.settings import key_of_file
 from crowdgate.signing import keys
@@ -263,6 +265,21 @@ def test_only_releases_of_a_greater_cost(board: Board, over: str, needed: bool) 
     else:
         assert board.release() == "published"
         assert crowdgate("approve", f"clinic/1/{NEXT}", "--key", board.key("board"), "--yes") == 2
+
+
+def test_an_approval_names_the_cost_of_the_whole_series(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
+    board.copy.edit(board.copy.policy, "  publish:", "  series: {releases: 3}\n  publish:")
+    board.copy.edit(board.copy.policy, "at_most: 1}", "at_most: 1, severity: advise}")
+    series = plan_policy(board.copy.policy).series
+    assert series is not None
+    board.approve("board")
+    assert f"Privacy cost: epsilon {decimal(series.epsilon)}, delta 0.03" in capsys.readouterr().out
+    board.release()
+    assert [each.spend.epsilon for each in board.charged()] == [series.epsilon]
+    board.refused("needs an approval", NEXT)
+    board.approve("board", NEXT)
+    board.release(NEXT)
+    assert [each.spend.epsilon for each in board.charged()] == [series.epsilon, 0]
 
 
 def test_a_ledger_without_a_key_can_t_say_who_did_what(workshop: Workshop, tmp_path: Path) -> None:

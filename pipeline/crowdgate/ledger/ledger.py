@@ -609,7 +609,7 @@ class Ledger:
             self._matching_replay(database, whole)
             yield database
 
-    def _replay_of_lines(self, database: Database, places: Sequence[Place]) -> JournalReplay:
+    def _replay_of_lines(self, database: Database, places: Sequence["Place"]) -> JournalReplay:
         """Return a replay that has followed each of these lines of the journal: the whole one for an older line than
         that of the attested position."""
         seen = self._matching_replay(database, whole=False)

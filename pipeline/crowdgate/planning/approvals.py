@@ -52,7 +52,7 @@ class Approvable:
 def needs_approval(plan: Plan, ledger: Ledger, release_id: str) -> bool:
     """Return whether a policy asks for approvals of this release."""
     rule = plan.bundle.policy.spec.approval
-    if rule is None or (rule.over is not None and plan.guarantee.epsilon <= rule.over):
+    if rule is None or (rule.over is not None and approved_cost(plan).epsilon <= rule.over):
         return False
     return rule.of == "each" or not _has_passed(rule, plan.bundle.digest, ledger, release_id)
 
@@ -109,8 +109,13 @@ def approvable(plan: Plan, ledger: Ledger, release_id: str) -> Approvable:
             state = "has not run" if entry is None else f"is {entry.state}"
             raise LedgerRefused(f"{release_id} {state}: it is approved after `crowdgate release` has staged it")
         digest = entry.manifest_digest
-    spend = Spend(plan.guarantee.epsilon, plan.guarantee.delta)
-    return Approvable(release_id, digest, bundle.digest, bundle.contract.population, spend)
+    return Approvable(release_id, digest, bundle.digest, bundle.contract.population, approved_cost(plan))
+
+
+def approved_cost(plan: Plan) -> Spend:
+    """Return the privacy cost that an approval names: that of the release, or of the whole series it belongs to."""
+    paid = plan.guarantee if plan.series is None else plan.series
+    return Spend(paid.epsilon, paid.delta)
 
 
 def counted_approvals(
