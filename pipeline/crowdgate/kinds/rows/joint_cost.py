@@ -13,7 +13,7 @@ from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARG
 from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
 from crowdgate.mechanisms.rows.safe_k import JointTotal, SafeK
 from crowdgate.mechanisms.tables.joint_cost import noise_law
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
+from crowdgate.noisy_counts.guarantee_check import curve_problems, series_problems, stated_noise
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
@@ -125,6 +125,13 @@ def joint_problems(said: RowsManifest) -> Iterator[str]:
         yield "the laws of its parts are not the mechanism's"
     k = said.mechanism.k
     yield from curve_problems(said.guarantee, law.law(k).delta, law.replaced(k))
+
+
+def stated_series_problems(said: RowsManifest) -> Iterator[str]:
+    """Yield a problem of the series that a manifest states, by the law of its release."""
+    if said.facts.series is not None:
+        law = stated_law(said) if said.mechanism.k <= _MOST_K else None
+        yield from series_problems(said, None if law is None else law.law(said.mechanism.k))
 
 
 def planned_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> RowsLaw | None:

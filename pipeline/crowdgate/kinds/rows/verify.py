@@ -15,7 +15,7 @@ from crowdgate.kind.facts import level_of, static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows
 from crowdgate.kinds.rows.files import schema
-from crowdgate.kinds.rows.joint_cost import joint_problems
+from crowdgate.kinds.rows.joint_cost import joint_problems, stated_series_problems
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, UseFields, released_columns
 from crowdgate.kinds.rows.margins import weighted_rows
 from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
@@ -76,6 +76,7 @@ def _margin_problems(said: RowsManifest) -> Iterator[str]:
 def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[str]:
     mechanism, choice = said.mechanism, said.mechanism.choice
     joint = choice is not None and choice.on == "sample"
+    yield from stated_series_problems(said)
     if said.guarantee.joint is not None:
         yield from joint_problems(said)
         return

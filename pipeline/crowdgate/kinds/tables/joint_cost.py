@@ -9,7 +9,7 @@ from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.joint_cost import TablesLaw, noise_law, with_raised_spend
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
+from crowdgate.noisy_counts.guarantee_check import curve_problems, series_problems, stated_noise
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -60,6 +60,15 @@ def joint_law(mechanism: DpTables, gates: tuple[Fraction, ...]) -> JointLaw | No
     """Return the joint law of one release of tables with charged `gates` of these epsilons; None if it is not known."""
     noise = noise_law(mechanism)
     return TablesLaw(noise, gates).law if noise.is_known else None
+
+
+def stated_series_problems(said: TablesManifest) -> Iterator[str]:
+    """Yield a problem of the series that a manifest states, by the law of its release."""
+    if said.facts.series is None:
+        return
+    noise = stated_noise(said.mechanism, said.mechanism.rows_per_unit, said.mechanism.beta)
+    gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
+    yield from series_problems(said, TablesLaw(noise, gates).law if noise is not None and noise.is_known else None)
 
 
 def joint_problems(said: TablesManifest) -> Iterator[str]:
