@@ -66,6 +66,21 @@ def test_commands_state_the_series_before_and_after_its_first_release(
     assert "pays for a series of 3 releases" in capsys.readouterr().out
 
 
+def test_a_series_may_cost_less_than_the_stated_total_of_one_release(series: Workshop) -> None:
+    """A policy that states epsilons for its parts leaves much of its total unused."""
+    series.edit(series.policy, "epsilon: 2, delta", "epsilon: 9, delta")
+    series.edit(series.policy, "charge: {epsilon: 0.5}", "charge: {epsilon: 0.1}")
+    series.edit(series.budget, "epsilon: 6", "epsilon: 40")
+    series.edit(series.policy, "beta: 0.5}", "beta: 0.2}\n    k: 9")
+    plan = plan_policy(series.policy)
+    assert plan.series is not None
+    assert plan.series.epsilon < plan.guarantee.epsilon
+    for day in (1, 2):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+        assert crowdgate("verify", released(series, day), "--ledger", series.ledger) == 0
+        assert spent(series)[0] == plan.series.epsilon
+
+
 def test_a_smaller_delta_costs_more_epsilon_and_an_impossible_one_is_refused(
     series: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +111,23 @@ def test_a_release_whose_manifest_states_another_series_does_not_verify(series: 
     del said["facts"]["series"]
     place.write_text(json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
     assert crowdgate("verify", released(series, 1), "--ledger", series.ledger) != 0
+
+
+@pytest.mark.parametrize("part", ["9/10", "1/2"])
+def test_a_series_that_states_less_than_its_law_costs_does_not_verify_without_a_ledger(
+    series: Workshop, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0
+    place = released(series, 1) / "manifest.json"
+    said = json.loads(place.read_text())
+    for of in ("series", "spent"):
+        epsilon = Fraction(said["facts"][of]["epsilon"]) * Fraction(part)
+        said["facts"][of]["epsilon"] = f"{float(epsilon):.10g}"
+    place.write_text(json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    capsys.readouterr()
+    assert crowdgate("verify", released(series, 1)) != 0
+    printed = capsys.readouterr()
+    assert "have a larger delta together than it states" in " ".join((printed.out + printed.err).split())
 
 
 def test_a_withdrawn_slot_states_what_its_series_cost(series: Workshop) -> None:

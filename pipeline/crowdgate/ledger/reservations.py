@@ -89,10 +89,8 @@ class ChargeRequest:
         """Return the divergences that are charged to a population with this filter. Raises LedgerRefused for those of
         other orders."""
         stated, orders = self.budget.lifetime, lifetime.filter.orders
-        if self.spend == ZERO:
-            return zero(lifetime)
         if self.divergences is None:
-            return unknown_law(self.spend, lifetime)
+            return zero(lifetime) if self.spend == ZERO else unknown_law(self.spend, lifetime)
         if stated is None or stated.filter.orders != orders:
             raise LedgerRefused(f"{self.release_id} states divergences at other orders than its ledger. Run it again")
         return on_grid(self.divergences)

@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from crowdgate.accounting.joint import GREATEST_EPSILON
+from crowdgate.accounting import part_laws
+from crowdgate.accounting.joint import GREATEST_EPSILON, JointLaw
 from crowdgate.accounting.joint_points import Curve
 from crowdgate.accounting.noise_laws import NoiseLaw, NoisyVector
 from crowdgate.accounting.noise_sums import width
-from crowdgate.accounting.numbers import down
+from crowdgate.accounting.numbers import down, up
+from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
 from crowdgate.guarantee import group
 from crowdgate.limits import MOST_NUMBERS
-from crowdgate.manifest import GuaranteeFields, PointFields
+from crowdgate.manifest import GuaranteeFields, Manifest, PointFields
 from crowdgate.noisy_counts.manifest_fields import NoiseFields
 from crowdgate.number_text import decimal
 
@@ -83,6 +85,23 @@ def share_problems(said: NoiseFields, rows: int, epsilon: Fraction, delta: Fract
     known = noise is not None and noise.is_known
     if noise is None or not known or Fraction(noise.joint(()).delta(down(epsilon))) > delta:
         yield from spend_problems(said, epsilon, delta, Fraction(1))
+
+
+def series_problems(said: Manifest, law: JointLaw | None) -> Iterator[str]:
+    """Yield a problem of the series that a manifest states: its releases, each with this `law` (None: any with the
+    guarantee), have a larger delta together than it states."""
+    stated, own = said.facts.series, said.guarantee
+    if stated is None:
+        return
+    if stated.epsilon >= stated.releases * own.epsilon and stated.delta >= stated.releases * own.delta:
+        return
+    if own.epsilon > GREATEST_EPSILON or stated.epsilon > GREATEST_EPSILON:
+        yield "its series states less than the sum of its releases, whose joint cost is not known"
+        return
+    any_law = JointLaw(None, (part_laws.opaque(up(own.epsilon), up(own.delta)),))
+    series = ReleaseSeries(any_law if law is None else law, stated.releases)
+    if Fraction(series.delta(down(stated.epsilon))) > stated.delta:
+        yield "the releases of its series have a larger delta together than it states"
 
 
 def curve_problems(said: GuaranteeFields, curve: Curve, replaced: Curve) -> Iterator[str]:

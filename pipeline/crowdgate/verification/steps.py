@@ -188,7 +188,8 @@ def _manifest(of: Verification) -> Iterator[str]:
         yield "the manifest says that the secret key was injected, as in tests: this is not a real release"
     if len(set(said.formats)) != len(said.formats) or not set(said.formats) <= set(FORMATS):
         yield f"the manifest's formats are unknown or repeated (known are {', '.join(FORMATS)})"
-    stated = (said.guarantee.epsilon, said.guarantee.delta)
+    paid = facts.series or said.guarantee
+    stated = (paid.epsilon, paid.delta)
     spent, budget = (facts.spent.epsilon, facts.spent.delta), (facts.budget.epsilon, facts.budget.delta)
     if any(a < b for a, b in zip(spent, stated, strict=True)) or any(a > b for a, b in zip(spent, budget, strict=True)):
         yield "the manifest's total spent by the population is less than this release costs, or more than the budget"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.joint import GREATEST_EPSILON
+from crowdgate.kinds.rows.joint_cost import MOST_K
 from crowdgate.mechanisms.rows.charge_names import JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import LARGEST_K, MarginsLaw, RowsLaw, joint_rows, part_names
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
+from crowdgate.noisy_counts.guarantee_check import curve_problems, series_problems, stated_noise
 
 if TYPE_CHECKING:
     from crowdgate.kinds.rows.manifest_fields import RowsManifest
@@ -45,3 +46,10 @@ def joint_problems(said: RowsManifest) -> Iterator[str]:
         yield "the laws of its parts are not the mechanism's"
     k = said.mechanism.k
     yield from curve_problems(said.guarantee, law.law(k).delta, law.replaced(k))
+
+
+def stated_series_problems(said: RowsManifest) -> Iterator[str]:
+    """Yield a problem of the series that a manifest states, by the law of its release."""
+    if said.facts.series is not None:
+        law = stated_law(said) if said.mechanism.k <= MOST_K else None
+        yield from series_problems(said, None if law is None else law.law(said.mechanism.k))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from crowdgate.kind.kind import Allowance
     from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
-_MOST_K = 5000
+MOST_K = 5000
 """Greatest class size by the sum of the parts for which their joint cost is planned."""
 _MOST = 10
 """Greatest epsilon of which it is said what a policy leaves unused."""
 
 _NO_K: Finding = (
-    (), f"no k of at most {_MOST_K} reaches the total", "a smaller beta, a larger epsilon or delta, a smaller delta of "
+    (), f"no k of at most {MOST_K} reaches the total", "a smaller beta, a larger epsilon or delta, a smaller delta of "
     "margins, or epsilons in place of shares", None,
 )  # fmt: skip
 
@@ -48,7 +48,7 @@ def planned_jointly(spec: SafeKAnonymity, mechanism: SafeK, allowance: Allowance
             None,
             [((), found, f"an epsilon of at most {GREATEST_EPSILON:g}, or epsilons in place of shares", None)],
         )
-    if mechanism.k > _MOST_K:
+    if mechanism.k > MOST_K:
         return None, None, [_NO_K]
     law = planned_law(mechanism, allowance.gates or ())
     if law is None:
@@ -74,7 +74,7 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
     gates = tuple(part.epsilon for part in guarantee.parts if part.name not in own)
     if guarantee.joint is not None or len(guarantee.parts) < 2 or mechanism.rows > 1:
         return None
-    if guarantee.epsilon > _MOST or mechanism.k > _MOST_K:
+    if guarantee.epsilon > _MOST or mechanism.k > MOST_K:
         return None
     law = planned_law(mechanism, gates)
     if law is None:
@@ -88,7 +88,7 @@ def joint_epsilon(mechanism: SafeK, guarantee: Guarantee) -> float | None:
 
 def joint_law(mechanism: SafeK, gates: tuple[Fraction, ...]) -> JointLaw | None:
     """Return the joint law of one release of rows with charged `gates` of these epsilons; None if it is not known."""
-    law = planned_law(mechanism, gates) if joint_rows(mechanism.rows) and mechanism.k <= _MOST_K else None
+    law = planned_law(mechanism, gates) if joint_rows(mechanism.rows) and mechanism.k <= MOST_K else None
     return None if law is None else law.law(mechanism.k)
 
 

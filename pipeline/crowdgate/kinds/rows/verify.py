@@ -16,7 +16,7 @@ from crowdgate.kind.kind import Formats
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedRows, ShareLimits
 from crowdgate.kinds.rows.estimates import ESTIMATES, read_shares
 from crowdgate.kinds.rows.files import schema
-from crowdgate.kinds.rows.joint_check import joint_problems
+from crowdgate.kinds.rows.joint_check import joint_problems, stated_series_problems
 from crowdgate.kinds.rows.manifest_fields import ChoiceFields, RowsManifest, UseFields, released_columns
 from crowdgate.kinds.rows.margins import weighted_rows
 from crowdgate.kinds.rows.margins_check import margins_problems, read_weighting
@@ -77,6 +77,7 @@ def _margin_problems(said: RowsManifest) -> Iterator[str]:
 def _delta_problems(said: RowsManifest, parts: Mapping[str, Part]) -> Iterator[str]:
     mechanism, choice = said.mechanism, said.mechanism.choice
     joint = choice is not None and choice.on == "sample"
+    yield from stated_series_problems(said)
     if said.guarantee.joint is not None:
         yield from joint_problems(said)
         return

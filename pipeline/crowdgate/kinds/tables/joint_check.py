@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.accounting.joint import GREATEST_EPSILON
 from crowdgate.mechanisms.tables.joint_cost import TablesLaw
-from crowdgate.noisy_counts.guarantee_check import curve_problems, stated_noise
+from crowdgate.noisy_counts.guarantee_check import curve_problems, series_problems, stated_noise
 
 if TYPE_CHECKING:
     from crowdgate.kinds.tables.manifest_fields import TablesManifest
@@ -27,3 +27,12 @@ def joint_problems(said: TablesManifest) -> Iterator[str]:
         yield "the laws of its parts are not the mechanism's"
     law = TablesLaw(noise, tuple(gate.charge for gate in said.verdicts if gate.charge is not None))
     yield from curve_problems(said.guarantee, law.law.delta, law.replaced())
+
+
+def stated_series_problems(said: TablesManifest) -> Iterator[str]:
+    """Yield a problem of the series that a manifest states, by the law of its release."""
+    if said.facts.series is None:
+        return
+    noise = stated_noise(said.mechanism, said.mechanism.rows_per_unit, said.mechanism.beta)
+    gates = tuple(gate.charge for gate in said.verdicts if gate.charge is not None)
+    yield from series_problems(said, TablesLaw(noise, gates).law if noise is not None and noise.is_known else None)

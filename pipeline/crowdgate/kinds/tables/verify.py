@@ -13,7 +13,7 @@ from crowdgate.formats import Format
 from crowdgate.kind.facts import static_of
 from crowdgate.kind.kind import Formats
 from crowdgate.kinds.tables.files import RAW
-from crowdgate.kinds.tables.joint_check import joint_problems
+from crowdgate.kinds.tables.joint_check import joint_problems, stated_series_problems
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.kinds.tables.recount import (
     CellNoise,
@@ -59,6 +59,7 @@ def manifest_problems(said: TablesManifest) -> Iterator[str]:
             yield from spend_problems(mechanism, own.epsilon, own.delta, beta)
         else:
             yield from joint_problems(said)
+        yield from stated_series_problems(said)
         yield from width_problems(mechanism, rows, said.format)
 
 
