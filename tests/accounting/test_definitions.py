@@ -1,4 +1,4 @@
-"""What releases are charged, against the definitions: each outcome of every sampling decision and noise on tiny tables.
+"""Charged deltas and divergences against the definitions: each outcome of every coin and every noise on tiny tables.
 
 Nothing of the library computes a law here. A person of several rows is sampled row by row; a tiny synthetic mechanism
 measures, chooses by what it measured, and measures again at a price that depends on it.
