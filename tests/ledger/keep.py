@@ -2,8 +2,8 @@
 
 A stored copy is never written again: ledgers of every published format must stay usable. Contract, table and policies
 are those of the copy of format 2. The ledger is signed and keeps heads. It holds an additive budget, which is closed,
-and a filter beside it; releases of all kinds, a withdrawn one, and a withheld one that a person charged although it
-would be held; a restored charge, a crashed run and a lease; KL entries, an audit of the table, an access to a private
+and a filter beside it; releases of all kinds, a withdrawn one, two of a series, and a withheld one that a person
+charged although it would be held; a restored charge, a crashed run and a lease; KL entries, an audit of the table, an access to a private
 record and a deletion.
 """
 
@@ -50,6 +50,7 @@ def make(home: Path) -> None:
     for name in KINDS:
         for month in (1, 2):
             run(f"release policies/{name}.yaml --as-of 2030-0{month}-01")
+    begin_series(home)
     lose_charges(home)
     run_and_kill(home / "policies/rows.yaml", "job", "protect", "before", "2030-03-01")
     run_and_kill(home / "policies/rows.yaml", "ledger", "begin_reading", "before", "2030-04-01")
@@ -83,6 +84,16 @@ def begin_filter(home: Path) -> None:
     edit(home / BUDGET, STATED, stated(budget))
     for policy in (home / "policies").glob("*.yaml"):
         edit(policy, r"\bversion: \S+", "version: '2'")
+
+
+def begin_series(home: Path) -> None:
+    """Add a policy whose first release pays for three, and make two of them."""
+    policy = home / "policies" / "series.yaml"
+    policy.write_text((home / "policies" / "tables.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    edit(policy, r"name: tables\b", "name: series")
+    edit(policy, r"\n  publish:", "\n  series: {releases: 3}\n  publish:")
+    for month in (1, 2):
+        run(f"release policies/series.yaml --as-of 2030-0{month}-01")
 
 
 def stated(budget: Budget) -> str:

@@ -1,7 +1,8 @@
 """Working copies of every published ledger format, stored as that version left them: every command can use them.
 
 Each archive in `kept` holds a contract, a budget, policies of all kinds, two releases of each, a withheld one, a run
-that crashed after it began to read, a lease, and an access to a private record. That of format 3 holds more (`keep`).
+that crashed after it began to read, a lease, and an access to a private record. Those since format 3 hold more
+(`keep`).
 """
 
 import re

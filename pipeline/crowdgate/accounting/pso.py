@@ -58,6 +58,11 @@ def bound_in_sample(n: Number, w: Number, epsilon: Number, delta: Number, beta: 
     For a mechanism that samples at rate `beta` and is (epsilon, delta)-DP for all n rows: with probability 1 - beta it
     does not read x_i. Also, with the totals, for one of cost (e1, d1) beside others of (e0, d0) that read all rows:
     each sampled row costs at most e^e0 (e^e1 - 1 + beta) w + beta d0 + d1, which is no more.
+
+    Also at each point of the joint curve with independent others. Let a be the likelihood ratio of outputs with x_i
+    sampled, r that of the others, of mean 1 without x_i, and c = e^epsilon - 1 + beta. The mean over r of (beta a r -
+    c)+ is at most that of ((1 - beta + beta a) r - e^epsilon)+: for beta a >= c they differ by at most (1 - beta)(1 -
+    r), of mean 0; for smaller a the former is smaller at each r.
     """
     return _success(n, w, epsilon, delta, beta)
 

@@ -42,7 +42,7 @@ def convert(pen: JournalWriter, population: str, more: Spend | None, reason: str
     After a charge the additive budget is closed: it stays spent as a whole, and the filter keeps `more` beside it.
     Raises LedgerRefused.
     """
-    refuse_old_format(pen.held)
+    refuse_old_format(pen.held, FILTERS, "Renyi divergences")
     old = _registered(pen, population)
     if old.lifetime is not None:
         raise LedgerRefused(f"the population {population} is counted in Renyi divergences already")

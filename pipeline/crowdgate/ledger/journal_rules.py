@@ -28,6 +28,7 @@ from crowdgate.ledger.schema import (
     LEDGERS,
     POPULATIONS,
     SERIES,
+    SINCE,
     TOTALS,
     USABLE,
 )
@@ -328,7 +329,7 @@ class JournalState:
         name, cells = rows[-1]
         if name != SERIES:
             return []
-        _require(self._format > 2 and is_slot(self.rows, self.charged, new, cells))
+        _require(self._format >= SINCE[SERIES] and is_slot(self.rows, self.charged, new, cells))
         return rows[-1:]
 
     def _rows_given_back(self, charge: ChargeRow) -> list[tuple[str, Cells]]:

@@ -24,10 +24,10 @@ from crowdgate.ledger.schema import (
     DIVERGENCES,
     ENTRIES,
     FILTERS,
-    FORMAT,
     FREEZES,
     POPULATIONS,
     SERIES,
+    SINCE,
     TOTALS,
 )
 from crowdgate.ledger.series import SeriesRequest, SeriesSlot
@@ -175,7 +175,7 @@ def budget_in_force(held: JournalState, contract: str, stated: Budget) -> Budget
             f"names {stated.population}. Write {bound}"
         )
     if stated.lifetime is not None:
-        refuse_old_format(held)
+        refuse_old_format(held, FILTERS, "Renyi divergences")
     registered = contents.budget(held, stated.population)
     if registered is None:
         return stated
@@ -281,7 +281,7 @@ def _slot(pen: JournalWriter, asked: ChargeRequest) -> SeriesSlot | None:
     series, version = asked.series, asked.version
     if series is None or version is None:
         return None
-    refuse_old_format(pen.held)
+    refuse_old_format(pen.held, SERIES, "series")
     payer = contents.series_payer(pen.held, version, asked.policy_digest)
     if payer is not None and payer.lease and expired(payer, pen.at):
         give_back(pen, payer)
@@ -378,13 +378,11 @@ def register(pen: JournalWriter, budget: Budget) -> None:
     pen.line("budget.registered", budget.population, None, rows)
 
 
-def refuse_old_format(held: JournalState) -> None:
-    """Raise LedgerRefused for a ledger of format 2, which has no place for filters."""
-    if held.form < FORMAT:
-        raise LedgerRefused(
-            f"this is a ledger of format {held.form}, and Renyi divergences need format {FORMAT}. "
-            "Run `crowdgate ledger upgrade`"
-        )
+def refuse_old_format(held: JournalState, table: str, name: str) -> None:
+    """Raise LedgerRefused for a ledger of a format without this table, where what is called `name` needs it."""
+    if held.form < SINCE[table]:
+        said = f"this is a ledger of format {held.form}, and {name} need format {SINCE[table]}"
+        raise LedgerRefused(f"{said}. Run `crowdgate ledger upgrade`")
 
 
 def _register(pen: JournalWriter, contract: str, budget: Budget) -> None:

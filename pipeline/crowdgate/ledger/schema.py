@@ -5,14 +5,14 @@ value of a source table. Every row of every table except `journal` and `signatur
 
 Format 3 adds restored charges, and two tables for budgets that are counted in Renyi divergences: `filters` holds the
 orders, shares, caps and totals of a population, `divergences` the divergences of a charge. The texts in both are those
-of the module `filters`. A third one, `series`, holds the charges of releases that were declared as a series (the module
-`series`).
-Approvals and holds need no table: they are recorded events whose commitment is the digest of a signed file. A ledger of
-format 2 is used unchanged; it lacks these tables.
+of the module `filters`. Format 4 adds one, `series`, that holds the charges of releases that were declared as a series
+(the module `series`).
+Approvals and holds need no table: they are recorded events whose commitment is the digest of a signed file. Ledgers of
+formats 2 and 3 are used unchanged; they lack these tables.
 """
 
-FORMAT = 3
-USABLE = (2, FORMAT)
+FORMAT = 4
+USABLE = (2, 3, FORMAT)
 """Formats of ledgers that are used without an upgrade."""
 
 LEDGERS, POPULATIONS, CONTRACTS, ENTRIES = "ledger", "populations", "contracts", "entries"
@@ -165,17 +165,19 @@ STATEMENTS = {
         )""",
 }
 """The statements that create each table and index, in an executable order."""
-_SINCE_3 = (FILTERS, DIVERGENCES, SERIES)
+SINCE = {FILTERS: 3, DIVERGENCES: 3, SERIES: 4}
+"""The format from which a table exists; the other tables exist since format 2."""
 
 
 def statements(form: int) -> dict[str, str]:
-    """Return the statements that create the tables and indexes of a ledger of format 2 or 3, by name."""
-    return {name: text for name, text in STATEMENTS.items() if form > 2 or name not in _SINCE_3}
+    """Return the statements that create the tables and indexes of a ledger of format 2 or later, by name."""
+    return {name: text for name, text in STATEMENTS.items() if form >= SINCE.get(name, 2)}
 
 
 def tables(form: int) -> tuple[str, ...]:
-    """Return the names of the tables whose rows are in the journal, of a ledger of format 2 or 3."""
-    return tuple(name for name in KEYS if form > 2 or name not in _SINCE_3)
+    """Return the names of the tables whose rows are in the journal, of a ledger of format 2 or
+    later."""
+    return tuple(name for name in KEYS if form >= SINCE.get(name, 2))
 
 
 def select(table: str, rest: str = "") -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
 from crowdgate.errors import LedgerRefused, VerificationFailed
-from crowdgate.ledger.schema import FORMAT
+from crowdgate.ledger.schema import FILTERS, SINCE
 from crowdgate.ledger.sqlite import PREFIX, copy_file, path_of
 from crowdgate.ledger.upgrade import upgrade
 from crowdgate.planning.open_ledger import absolute_url, ledger_at
@@ -133,7 +133,7 @@ def _book(root: Path, path: Path, more: Sequence[FoundCharge] = (), whole: bool 
     """
     signer, trusted = signing_key(root), trusted_keys(root)
     ledger = _open(root, path)
-    if ledger.state().form < FORMAT:
+    if ledger.state().form < SINCE[FILTERS]:
         upgrade(_url(path), signer=signer, trusted=trusted)
     ledger.ignore_position()
     ledger.attest()
