@@ -3,8 +3,8 @@
 A stored copy is never written again: ledgers of every published format must stay usable. Contract, table and policies
 are those of the copy of format 2. The ledger is signed and keeps heads. It holds an additive budget, which is closed,
 and a filter beside it; releases of all kinds, a withdrawn one, two of a series, and a withheld one that a person
-charged although it would be held; a restored charge, a crashed run and a lease; KL entries, an audit of the table, an access to a private
-record and a deletion.
+charged although it would be held; a restored charge, a crashed run and a lease; KL entries, an audit of the table, an
+access to a private record and a deletion.
 """
 
 import re

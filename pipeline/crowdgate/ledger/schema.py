@@ -171,13 +171,13 @@ SINCE = {FILTERS: 3, DIVERGENCES: 3, SERIES: 4}
 
 def statements(form: int) -> dict[str, str]:
     """Return the statements that create the tables and indexes of a ledger of format 2 or later, by name."""
-    return {name: text for name, text in STATEMENTS.items() if form >= SINCE.get(name, 2)}
+    return {name: text for name, text in STATEMENTS.items() if form >= SINCE.get(name, 1)}
 
 
 def tables(form: int) -> tuple[str, ...]:
     """Return the names of the tables whose rows are in the journal, of a ledger of format 2 or
     later."""
-    return tuple(name for name in KEYS if form >= SINCE.get(name, 2))
+    return tuple(name for name in KEYS if form >= SINCE.get(name, 1))
 
 
 def select(table: str, rest: str = "") -> str:
