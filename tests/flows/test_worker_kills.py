@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import DeploymentUpdate
+from prefect.states import Crashed
 
 from tests.flows.server import Server, until
 from tests.flows.test_bound_deployments import parameters
@@ -86,6 +87,9 @@ def test_a_deployed_run_that_is_killed_ends_well(
                 until(lambda: client.read_flow_run(run.id).state_name == "Crashed", 120)
             if victims != "run":
                 assert worker.wait(60) == -signal.SIGKILL
+            if victims == "both":  # nobody tells the server, so the run keeps the only slot of its deployment
+                assert client.read_flow_run(run.id).state_name == "Running"
+                client.set_flow_run_state(run.id, Crashed())
     finally:
         worker.kill()
         worker.wait()
