@@ -36,8 +36,7 @@ if "KILLED_AT" in os.environ:
             file.write("killed")
         if victims != "run":
             os.kill(os.getppid(), signal.SIGKILL)
-        if victims != "worker":
-            os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
     def killed(*args, **kwargs):
         if when == "before":
             kill()
@@ -47,7 +46,7 @@ if "KILLED_AT" in os.environ:
         return made
     setattr(place, name, killed)
 """
-"""The source of `sitecustomize`, which Python imports at start: the run kills itself, its worker, or both at a step."""
+"""The source of `sitecustomize`, which Python imports at start: a run kills itself, or both it and its worker."""
 KILLS = (
     "ledger reserve before run",
     "ledger reserve after both",
@@ -60,7 +59,6 @@ KILLS = (
     "publisher publish before both",
     "publisher publish after run",
     "ledger published after both",
-    "job protect before worker",
 )
 
 
@@ -81,9 +79,7 @@ def test_a_deployed_run_that_is_killed_ends_well(
             client.update_deployment(deployed, DeploymentUpdate(parameters=parameters(workshop)))
             run = client.create_flow_run_from_deployment(deployed, parameters=bound, job_variables={"env": environment})
             until(marker.exists, 120)
-            if victims == "worker":
-                until(lambda: client.read_flow_run(run.id).state_name == "Completed", 120)
-            elif victims == "run":
+            if victims == "run":
                 until(lambda: client.read_flow_run(run.id).state_name == "Crashed", 120)
             if victims != "run":
                 assert worker.wait(60) == -signal.SIGKILL
