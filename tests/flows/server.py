@@ -1,6 +1,8 @@
 """The stored state of a Prefect server, read from outside."""
 
+import os
 import sqlite3
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +19,11 @@ class Server:
     url: str
     database: Path
     storage: Path
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of a process that uses the server, such as a worker."""
+        used = {"PREFECT_API_URL": self.url, "PREFECT_RUNNER_POLL_FREQUENCY": "1", "PREFECT_WORKER_QUERY_SECONDS": "1"}
+        return {**os.environ, **used, "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def query(self, sql: str, *values: object) -> list[sqlite3.Row]:
         """Rows of the server's database."""

@@ -13,11 +13,11 @@ from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.client.schemas.actions import DeploymentUpdate
 from prefect.states import Cancelling
 
-from crowdgate.releases.working_copy import init
 from tests.flows.server import Server, until
+from tests.flows.test_bound_deployments import parameters
 from tests.flows.test_flow_kills import POINTS
 from tests.releases.test_kills import SLOT, ends_well
 from tests.workshop import Workshop
@@ -42,17 +42,11 @@ if "HELD_AT" in os.environ:
 
 
 @pytest.fixture(scope="module")
-def deployment(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UUID]:
-    """Make a deployment, and a worker that executes its runs."""
-    here = init(tmp_path_factory.mktemp("cancelled") / "copy", "cancelled") / "schedules"
-    prefect, environment = (sys.executable, "-m", "prefect"), {**os.environ, "PREFECT_API_URL": server.url}
-    environment |= {"PYTHONPATH": os.pathsep.join(sys.path), "PREFECT_RUNNER_POLL_FREQUENCY": "1"}
-    with get_client(sync_client=True) as client:
-        client.create_work_pool(WorkPoolCreate(name="releases", type="process"), overwrite=True)
-        subprocess.run([*prefect, "--no-prompt", "deploy", "--all"], cwd=here, env=environment, check=True)
-        found = client.read_deployment_by_name("release/census-income-yearly").id
-    worker = subprocess.Popen([*prefect, "worker", "start", "--pool", "releases"], cwd=here, env=environment)
-    yield found
+def deployment(server: Server, deployed: UUID) -> Iterator[UUID]:
+    """Return the deployment, after starting a worker that executes its runs."""
+    start = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "releases"]
+    worker = subprocess.Popen(start, env=server.environment())
+    yield deployed
     worker.terminate()
     worker.wait()
 
@@ -69,8 +63,9 @@ def test_a_run_that_is_cancelled_at_the_server_ends_well(
     (tmp_path / "sitecustomize.py").write_text(HELD)
     held = {"HELD_AT": ".".join(point), "HELD": str(tmp_path / "held")}
     held["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *sys.path])
-    asked = {"working_copy": str(workshop.root), "policy": str(workshop.policy), "as_of": SLOT}
+    asked = {**parameters(workshop), "as_of": SLOT}
     with get_client(sync_client=True) as client:
+        client.update_deployment(deployment, DeploymentUpdate(parameters=parameters(workshop)))
         run = client.create_flow_run_from_deployment(deployment, parameters=asked, job_variables={"env": held})
         until((tmp_path / "held").exists, 120)
         client.set_flow_run_state(run.id, Cancelling())

@@ -45,7 +45,7 @@ def test_it_is_refused_until_it_is_upgraded_and_then_goes_on(url: str) -> None:
     assert ledger.spent("us-cps") == Spend(Fraction(7, 3), Fraction("2e-9"))
     states = [entry.state for entry in ledger.entries()]
     assert states == [State.PUBLISHED, State.VOID, State.VOID, State.RESERVED, State.RESERVED]
-    with pytest.raises(LedgerRefused, match="of format 3 already"):
+    with pytest.raises(LedgerRefused, match="of format 4 already"):
         upgrade(url)
 
 

@@ -115,7 +115,9 @@ def spent(home: Path) -> tuple[Fraction, ...]:
     return (additive.epsilon, additive.delta, *counted.amounts, counted.cut)
 
 
-@pytest.mark.parametrize("stated", ["epsilon: 60, delta: 0.4, accounting: additive,", "epsilon: 60, delta: 0.3,"])
+@pytest.mark.parametrize(
+    "stated", ["epsilon: 60, delta: 0.4, accounting: additive,", "epsilon: 60, delta: 0.4, accounting: renyi,"]
+)
 def test_a_restoration_that_can_not_repeat_a_conversion_is_refused(
     home: Path, stated: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,18 @@ def test_a_ledger_that_was_cut_goes_on_with_everything_spent(history: History, n
     check_cut(history, number, heads)
 
 
+@pytest.mark.parametrize("heads", ["destination", "folder", "none"])
+def test_a_population_is_frozen_where_no_head_states_the_charges_of_lost_lines(history: History, heads: str) -> None:
+    """A withheld run between two releases leaves nothing at the destination, and its private record may be deleted."""
+    whole = history.ledger.spent(POPULATION)
+    history.cut(4, heads)
+    for path in (history.workshop.root / "ledger" / "private").glob("*2030-01-06*"):
+        path.unlink()
+    ledger = restored(history)
+    assert whole.within(ledger.spent(POPULATION)) or ledger.frozen(POPULATION)
+    assert ledger.frozen(POPULATION) == (heads == "none")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("heads", ["destination", "folder", "none"])
 def test_a_ledger_that_was_cut_at_any_line_goes_on_with_everything_spent(

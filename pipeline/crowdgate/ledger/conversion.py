@@ -65,12 +65,16 @@ def convert_again(pen: JournalWriter, population: str, stated: Budget | None, re
     """
     old, more = _registered(pen, population), None
     if pen.held.is_charged(population):
-        if stated is None or stated.lifetime is None or not old.cap.within(stated.cap):
+        if stated is None or stated.lifetime is None or not _is_above(stated.cap, old.cap):
             said = f"the copy lacks the conversion of {population} to Renyi divergences, and no policy here states it"
             write = "Write the amounts that `ledger convert` printed, and `accounting: renyi`, into its budget file"
             raise LedgerRefused(f"{said}. {write}, or give a later copy")
         more = stated.cap - old.cap
     convert(pen, population, more, reason)
+
+
+def _is_above(cap: Spend, old: Spend) -> bool:
+    return cap.epsilon > old.epsilon and cap.delta > old.delta
 
 
 def _beside(pen: JournalWriter, old: Budget, more: Spend | None) -> Budget:

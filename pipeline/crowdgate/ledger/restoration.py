@@ -233,7 +233,8 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     rows += count_divergences(pen, each.population, number, _vector(pen, each))
     rows += [] if slot is None else [pen.put(SERIES, **slot.row())]
     pen.line(RESTORED, each.release_id, None, rows, reason=_why(each))
-    return f"{each.release_id}: {each.spend} of {each.population} is booked as spent ({each.origin})"
+    cost = "Renyi divergences" if each.spend == ZERO else str(each.spend)
+    return f"{each.release_id}: {cost} of {each.population} is booked as spent ({each.origin})"
 
 
 def _slot(pen: JournalWriter, each: FoundCharge) -> SeriesSlot | None:

@@ -19,7 +19,7 @@ from crowdgate import manifest
 from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.ledger.contents import charges
 from crowdgate.ledger.filters import OrderedCost, largest_counted, parse_lifetime, parse_vector
-from crowdgate.ledger.heads import HeadStatement
+from crowdgate.ledger.heads import HeadStatement, Place
 from crowdgate.ledger.position import position_file, read_position
 from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, KEYS, LEDGERS, POPULATIONS, select
@@ -71,8 +71,17 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: boo
         budgets=sources.budgets,
         files=tuple(_unknown_files(ledger)),
         gone=tuple((GONE, place) for place in gone),
-        frozen={**dict(_of_gone(ledger, gone)), **({} if whole or heads else _all_frozen(ledger, stated))},
+        frozen={**dict(_of_gone(ledger, gone)), **_all_frozen(ledger, stated, _unknown_charges(heads, lost, whole))},
     )
+
+
+def _unknown_charges(heads: Sequence[HeadStatement], lost: Iterable[Place], whole: bool) -> str | None:
+    """Return why the ledger may have made charges that nothing states; None if a head states its totals."""
+    if not (whole or heads):
+        return "rows of the replaced ledger can't be read"
+    newest = max((head.line for head in heads), default=0)
+    beyond = max((number for number, _ in lost), default=0)
+    return f"line {beyond} is lost, and no head of it or a later line states all charges" if beyond > newest else None
 
 
 def charges_of_rows(url: str, ledger_id: str, origin: str) -> tuple[list[FoundCharge], bool]:
@@ -243,9 +252,9 @@ def _unknown_files(ledger: Ledger) -> Iterator[tuple[str, str, str]]:
             yield FOUND, "audit or measurement", name_digest(path.name)
 
 
-def _all_frozen(ledger: Ledger, stated: Sequence[FoundCharge]) -> dict[str, str]:
+def _all_frozen(ledger: Ledger, stated: Sequence[FoundCharge], why: str | None) -> dict[str, str]:
     populations = {*map(str, ledger.state().rows[POPULATIONS]), *(each.population for each in stated)}
-    return dict.fromkeys(sorted(populations), "rows of the replaced ledger can't be read")
+    return {} if why is None else dict.fromkeys(sorted(populations), why)
 
 
 def _of_gone(ledger: Ledger, gone: Sequence[str]) -> Iterator[tuple[str, str]]:
