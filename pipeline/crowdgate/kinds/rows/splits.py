@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from math import prod, sqrt
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from crowdgate.guarantee import Part
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.prior import ExpectedCounts, coarsened
-from crowdgate.kinds.rows.expected_retention import ExpectedRetention
+from crowdgate.kinds.rows.expected_retention import UNRELATED_NOTE, ExpectedRetention
 from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.number_text import Value
 
@@ -37,10 +37,11 @@ COLUMNS = (
     ListingColumn("margins", "epsilon of margins", "g"),
     ListingColumn("beta", "beta", "g"),
     ListingColumn("k", "k", "d"),
-    ListingColumn("kept_share", "kept share", ".3f"),
-    ListingColumn("classes", "classes", ".0f"),
+    ListingColumn("kept_share", "kept share", ".3f", "unknown"),
+    ListingColumn("least_share", "at least", ".3f", ""),
+    ListingColumn("classes", "classes", ".0f", "unknown"),
     ListingColumn("margin_error", "error of margins"),
-    ListingColumn("weighted_error", "of weighted rows, at least"),
+    ListingColumn("weighted_error", "of weighted rows, at least", absent="unknown"),
 )
 NOTE = (
     "errors are root mean squares over all cells of two attributes; rows without margins are not weighted, and tell"
@@ -65,11 +66,13 @@ def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
     own = {Fraction(0), bought}
     pairs = cache(lambda epsilon: _pairs(safe, kept.joint, tables, epsilon))
     rows = [row for part in sorted(own) if (row := _row(safe, kept.joint, pairs, part, safe.beta)) is not None]
-    yield Listing("margins", "What margins cost", COLUMNS, tuple(rows), NOTE)
-    others = [_row(safe, kept.joint, pairs, total * part, beta) for part in PARTS for beta in BETAS]
+    note = NOTE if kept.is_known else f"{NOTE}; {UNRELATED_NOTE}"
+    yield Listing("margins", "What margins cost", COLUMNS, tuple(rows), note)
+    tried = product(PARTS, BETAS) if kept.is_known else ()
+    others = [_row(safe, kept.joint, pairs, total * part, beta) for part, beta in tried]
     best = min((row for row in others if row is not None), key=_weighted, default=None)
     title = "Recommended margins: the split and the rate at which weighted rows have the least error"
-    yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), NOTE, single=True)
+    yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), note, single=True)
 
 
 def _weighted(row: Row) -> float:
@@ -97,9 +100,13 @@ def _row(safe: SafeK, joint: ExpectedCounts, pairs: PairErrors, bought: Fraction
     except ValueError:
         return None
     kept = ExpectedRetention(joint, k, beta)
-    said: Row = {"margins": bought, "beta": beta, "k": k, "kept_share": kept.expected, "classes": kept.classes.value}
-    errors = _errors(kept, pairs(bought)) if bought else (None, None)
-    return {**said, "margin_error": errors[0], "weighted_error": errors[1]}
+    said: Row = {"margins": bought, "beta": beta, "k": k}
+    margins, weighted = _errors(kept, pairs(bought)) if bought else (None, None)
+    if not kept.is_known:
+        unknown: Row = {"kept_share": None, "least_share": kept.share.low, "classes": None}
+        return {**said, **unknown, "margin_error": margins, "weighted_error": None}
+    known: Row = {"kept_share": kept.expected, "least_share": None, "classes": kept.classes.value}
+    return {**said, **known, "margin_error": margins, "weighted_error": weighted}
 
 
 def _margins_part(safe: SafeK) -> Part:
