@@ -4,16 +4,21 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from crowdgate.accounting import pso
-from crowdgate.forecast.outlook import outlook
+from crowdgate.candidate import Measurement
+from crowdgate.forecast.outlook import _of_past, outlook
 from crowdgate.kind import prior
+from crowdgate.kind.forecast import Basis
 from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows import splits
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from crowdgate.number_text import Value
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled
+from tests.forecast.chances.drawn import past_of
 from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY
@@ -125,6 +130,22 @@ def test_independence_of_several_attributes_is_no_answer() -> None:
     (row,) = found.prediction.rows
     assert row["singletons"] is None
     assert number(row["low"]) <= 72 <= number(row["high"])
+
+
+def test_past_runs_stand_in_for_an_unknown_number_of_classes() -> None:
+    """The limits are those of Student's t (Geisser 1993), at most a sixth nearer: classes vary by at most the root of
+    their number."""
+    found, counts = outlook(POLICY), [244, 249, 255, 250]
+    rule = next(each for each, _ in found.plan.gates if each.measure == "released_classes")
+    past = past_of(rule, [Measurement.exact(each) for each in counts])
+    unknown = next(each for each in found.forecast.figures if each.name == "classes")
+    figure = _of_past(unknown, found.plan, past)
+    apart = stats.t.ppf(0.975, 3) * np.std(counts, ddof=1) * (1 + 1 / 4) ** 0.5
+    assert figure.basis is Basis.PAST
+    assert figure.value == 249.5
+    for limit in (figure.low, figure.high):
+        assert 5 / 6 * apart <= abs(number(limit) - 249.5) <= 1.01 * apart
+    assert _of_past(unknown, found.plan, past[:1]) is unknown
 
 
 def test_without_margins_nothing_is_expected_but_at_any(workshop: Workshop) -> None:
