@@ -72,13 +72,21 @@ def test_digits_are_kept_for_a_trillion_people() -> None:
 def test_draws_from_real_tables_have_the_expected_number_of_unique_people(table: str) -> None:
     """1,000 groups of each of three sizes from each of six tables: the mean of each is within 4 standard errors of the
     expectation (false alarm 6e-5 each, 1e-3 for all 18). Shares drawn with replacement are off by 30 standard errors
-    or more for the two larger sizes."""
+    or more for the two larger sizes.
+
+    The expectation and 1.96 standard deviations hold at least 95 % of the draws, less 3 standard errors: numbers are
+    whole, so half a person is added on either side. The quotient of these limits is at most 3.
+    """
     counts, draws = class_counts(table), np.random.default_rng(36)
-    classes, people = ClassSizes.of(counts), int(counts.sum())
+    classes, people, bins = ClassSizes.of(counts), int(counts.sum()), Bins.of_table(counts.tolist())
     for k in (people // 50, people // 3, people - people // 10):
         found = [np.count_nonzero(draws.multivariate_hypergeometric(counts, k) == 1) for _ in range(1000)]
         off = abs(np.mean(found) - expected_singletons(classes, k))
         assert off <= 4 * np.std(found) / np.sqrt(1000) + 1e-9
+        told = predict_singletons(bins, k)
+        low, high = (told.singletons + side * (1.96 * told.spread + 0.5) for side in (-1, 1))
+        assert np.mean([low <= each <= high for each in found]) >= 0.95 - 3 * (0.95 * 0.05 / 1000) ** 0.5
+        assert high <= 3 * low
 
 
 def test_a_whole_table_is_counted_not_drawn_with_replacement() -> None:

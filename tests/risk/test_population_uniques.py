@@ -188,6 +188,22 @@ def test_an_interval_holds_the_uniques_of_a_population(table: str, fraction: flo
     assert fraction == 0.3 or np.mean([each.known for each in found if each is not None]) <= 0.05
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("fraction", [0.02, 0.1, 0.3])
+def test_a_thousand_intervals_hold_the_uniques_of_a_population(table: str, fraction: float) -> None:
+    """At least 95 % of 1,000 Bernoulli samples hold the truth, less 3 standard errors: limits are conservative. Where
+    the number is known, the median quotient of its limits is at most 3. Hardly any upper limit is below the truth."""
+    counts, draws = class_counts(table), np.random.default_rng(78)
+    truth = np.count_nonzero(counts == 1)
+    found = [uniques_interval(bernoulli(counts, fraction, draws), fraction) for _ in range(1000)]
+    told = [each for each in found if each is not None]
+    assert np.mean([each.low <= truth <= each.high for each in told]) >= 0.95 - 3 * (0.95 * 0.05 / 1000) ** 0.5
+    assert np.mean([each.high < truth for each in told]) <= 0.025 + 3 * (0.025 * 0.975 / 1000) ** 0.5
+    known = [each.high / max(1.0, each.low) for each in told if each.known]
+    assert np.median(known or [1.0]) <= 3
+
+
 @given(counts=st.lists(st.integers(1, 40), max_size=30), fraction=st.sampled_from([0.001, 0.02, 0.3, 0.9, 1.0]))
 @settings(max_examples=examples(60))
 def test_an_interval_is_ordered_and_finite(counts: list[int], fraction: float) -> None:

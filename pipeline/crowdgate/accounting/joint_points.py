@@ -15,7 +15,7 @@ Point = tuple[Fraction, Fraction]
 Curve = Callable[[float], float]
 """Delta at each epsilon."""
 
-_PARTS = tuple(Fraction(tenths, 10) for tenths in range(5, 11))
+_PARTS = tuple(Fraction(tenths, 10) for tenths in range(1, 11))
 """Epsilons of the stated curve, in parts of the total."""
 _QUARTERS = tuple(Fraction(quarters, 4) for quarters in (3, 2, 1))
 """Further epsilons for a replaced unit, in parts of the first."""

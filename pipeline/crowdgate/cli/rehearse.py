@@ -38,6 +38,12 @@ def rehearse(
         raise typer.Exit(WITHHELD)
 
 
+UNRELATED = (
+    "unknown: how columns that are drawn separately are related, and so how gates on rows end for the real table."
+    " A public table or a pilot release tells it (--from)"
+)
+
+
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.outcome} {found.result.release_id}")
@@ -48,6 +54,8 @@ def show(found: RehearsalResult) -> None:
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")
+    if found.unrelated:
+        typer.echo(UNRELATED)
     if found.result.use and not found.unknown:
         typer.echo(found.result.use)
     print_verdicts(found.verdicts, every=True)

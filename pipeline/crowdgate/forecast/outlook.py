@@ -14,11 +14,12 @@ from crowdgate.accounting.numbers import up
 from crowdgate.accounting.pso_curve import curve, stated_bounds
 from crowdgate.anonymity.predict.planned_release import prediction
 from crowdgate.anonymity.predict.population_check import population_warnings
+from crowdgate.forecast.chances.from_past_runs import next_measurement
 from crowdgate.forecast.chances.gate_chances import Chances, chances
 from crowdgate.forecast.chances.gate_chances import next_release as known_beforehand
 from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.forecast.stored_figures import StoredFigures, stored_figures
-from crowdgate.kind.forecast import Forecast, PassProbability
+from crowdgate.kind.forecast import Basis, Figure, Forecast, PassProbability
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.measures.guarantees import kept_costs
 from crowdgate.number_text import BOUND, Value
@@ -32,12 +33,15 @@ from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost, Static
+    from crowdgate.history.past_runs import PastRun
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
 
 MOST_BOUNDS = 12
+MEASURED = {"classes": "released_classes"}
+"""The measure that measures an expected figure, by the figure's name."""
 
 CURVE = (
     ListingColumn("releases", "releases", "d"),
@@ -156,7 +160,24 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     found = ledger_status(plan, opened, day)
     beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate))
     foretold = chances(beforehand, found, day)
+    expected = _with_history(expected, plan, beforehand.past or ())
     return Outlook(plan, known, expected, releases, found, bounds, foretold, stored)
+
+
+def _with_history(expected: Forecast, plan: Plan, past: Sequence[PastRun]) -> Forecast:
+    """Return a forecast whose unknown figures are those of past runs, where a gate has measured the same number."""
+    if not past:
+        return expected
+    return replace(expected, make_figures=lambda: tuple(_of_past(each, plan, past) for each in expected.figures))
+
+
+def _of_past(figure: Figure, plan: Plan, past: Sequence[PastRun]) -> Figure:
+    gate = next((each for each in plan.gates if MEASURED.get(figure.name) == each[1].name), None)
+    found = None if figure.value is not None or gate is None else next_measurement(plan, *gate, past)
+    if found is None:
+        return figure
+    value, low, high = found
+    return replace(figure, value=value, low=low, high=high, basis=Basis.PAST)
 
 
 def _by_counts(

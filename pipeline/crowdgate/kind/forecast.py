@@ -36,6 +36,7 @@ class Basis(StrEnum):
     COARSER = "expected from given counts of two attributes at least, some of them at coarser levels than here"
     RELATED = "expected from given counts of two attributes at least, at these levels"
     COUNTED = "expected from a table that is known as a whole"
+    PAST = "past runs of the same mechanism, columns and levels"
 
     @property
     def label(self) -> str:
@@ -50,6 +51,7 @@ _LABELS = {
     Basis.COARSER: "coarser counts",
     Basis.RELATED: "given counts",
     Basis.COUNTED: "known table",
+    Basis.PAST: "past runs",
 }
 
 

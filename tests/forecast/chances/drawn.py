@@ -171,9 +171,9 @@ def past_of(rule: GateRule, measured: list[Measurement]) -> list[PastRun]:
     return [PastRun(str(at), False, True, (GateFields.of_verdict(each),)) for at, each in enumerate(made)]
 
 
-def plan_at(beta: Fraction) -> Plan:
+def plan_at(beta: Fraction, k: int = 1) -> Plan:
     """Return the part of a plan that a forecast from past runs reads."""
-    protection = SimpleNamespace(figures=MechanismFigures(1, {}, beta))
+    protection = SimpleNamespace(figures=MechanismFigures(k, {}, beta))
     contract = SimpleNamespace(unit=SimpleNamespace(rows=1))
     return cast(Plan, SimpleNamespace(protection=protection, bundle=SimpleNamespace(contract=contract)))
 

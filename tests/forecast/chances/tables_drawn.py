@@ -112,7 +112,7 @@ def forecasts(
                 drawn = measured(name, class_sizes(table), beta, k, rule, draws, releases)
                 for _ in range(each):
                     limited = rule if share else rule_of(name, *_limit(drawn, draws), epsilon)
-                    yield forecast(limited, beta, drawn, draws)
+                    yield forecast(limited, beta, k, drawn, draws)
 
 
 def _share(name: str, sizes: Any, epsilon: Fraction, draws: Draws) -> Fraction:
@@ -137,9 +137,9 @@ def _judged(drawn: Sequence[Measurement], side: str) -> Any:
     return np.array([float(each.upper if side == "at_most" else each.lower) for each in drawn])
 
 
-def forecast(rule: GateRule, beta: Fraction, drawn: Sequence[Measurement], draws: Draws) -> Forecasted:
+def forecast(rule: GateRule, beta: Fraction, k: int, drawn: Sequence[Measurement], draws: Draws) -> Forecasted:
     """Return the forecast from some of the drawn releases, with the share of all of them that pass."""
-    measure, plan = MEASURES[rule.measure], plan_at(beta)
+    measure, plan = MEASURES[rule.measure], plan_at(beta, k)
     runs = int(draws.choice([1, *RUNS] if rule.charge else RUNS))
     chosen = draws.choice(len(drawn), runs + 1, replace=False).tolist()
     past = past_of(rule, [drawn[at] for at in chosen[:-1]])

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from crowdgate.candidate import Measurement, OutputType, PublishedCells
-from crowdgate.forecast.chances.laws import FrequencyLaw, confidence_limits, noise_law, spread_law
+from crowdgate.forecast.chances.laws import FrequencyLaw, confidence_limits, constant_law, spread_law
 from crowdgate.kind.drawing import vector_noise
 from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.release import published_cells
@@ -57,7 +57,7 @@ def test_limits_of_frequencies_are_those_of_clopper_and_pearson(passed: int, run
 
 def test_one_noisy_count_has_the_law_of_its_noise() -> None:
     """With the flat prior the constant is the count minus the noise, so two noises lie between two counts."""
-    law = noise_law([3], 2.0)
+    law = constant_law([3], 2.0)
     noise = np.arange(-400, 401)
     weights = stats.dlaplace.pmf(noise, 0.5)
     expected = float(weights @ stats.dlaplace.cdf(-3 + noise, 0.5))
@@ -146,4 +146,4 @@ def _of_cells(
     if len(measured) < len(drawn):  # a gate that may be inconclusive has no forecast
         return
     for _ in range(number):
-        yield forecast(rule_of(name, *_limit(measured, draws), Fraction(1)), Fraction(1), measured, draws)
+        yield forecast(rule_of(name, *_limit(measured, draws), Fraction(1)), Fraction(1), 1, measured, draws)

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 from crowdgate.forecast.chances.laws import (
     FrequencyLaw,
     Law,
+    SpreadLaw,
     confidence_limits,
-    noise_law,
+    constant_law,
     spread_law,
 )
 from crowdgate.forecast.chances.next_value import predictive_distribution
@@ -55,6 +56,8 @@ SMALL = 0.01
 excludes nothing."""
 ENDS_APART = sqrt(2) / log(10)
 """The standard deviation of Laplace noise, divided by the distance from its median to its confidence limit."""
+FEW_VALUES = 1.0
+"""The standard deviation below which whole numbers take few values and are not nearly Normal."""
 RECENT = 50
 """The number of last runs in which changes are sought; older ones show nothing of the change to the next run."""
 MOST_SHOWN = 12
@@ -147,6 +150,20 @@ def odds_from_past_runs(
     return _within(value, min(low, *changes, 1.0), max(high, *changes, 0.0))
 
 
+def next_measurement(
+    plan: Plan, rule: GateRule, measure: Measure, past: Sequence[PastRun]
+) -> tuple[float, float, float] | None:
+    """Return the mean of past measurements, and the 95 % prediction limits of the next one if the table stays as it is;
+    None unless there are two or more, with a steady spread."""
+    found = past_measurements(plan, rule, measure, past)
+    law = None if found.unmeasured else law_of(plan, rule, measure, found)
+    if not isinstance(law, SpreadLaw):
+        return None
+    center, far = mean(map(float, found.ends)), law.prediction_distance
+    least, most = measure.range
+    return center, max(float(least), center - far), min(float(most), center + far)
+
+
 def _within(value: float, low: float, high: float) -> PassProbability:
     value, low, high = (min(1 - SURE, max(SURE, each)) for each in (value, min(low, value), max(high, value)))
     return PassProbability(value, low, high)
@@ -163,14 +180,23 @@ def law_of(plan: Plan, rule: GateRule, measure: Measure, found: PastMeasurements
     """Return the law of past measurements of a table that stays as it is. None without measurements, or with a single
     one whose own law does not suffice."""
     if _is_noisy(measure, found):
-        return noise_law(_noise_units(rule, measure, found.ends), _noise_scale(rule, measure, found))
+        return constant_law(_noise_units(rule, measure, found.ends), _noise_scale(rule, measure, found))
     if len(found.ends) < LEAST_RUNS:
         return None
     beyond = [float(each) for each in distances(rule, found.ends)]
     least = max(known_deviation(plan, measure, found), WHOLE if _whole(found.ends) else 0.0)
-    if measure.steady and (least or len({*beyond}) > 1):
+    if measure.steady and (least or len({*beyond}) > 1) and not _is_far_from_normal(plan, measure, found):
         return spread_law(beyond, least, _most_deviation(found.ends) if measure.counts_indicators else inf)
     return FrequencyLaw(sum(each <= 0 for each in beyond), len(beyond))
+
+
+def _is_far_from_normal(plan: Plan, measure: Measure, found: PastMeasurements) -> bool:
+    """Return True for a number of rows that one suppressed class moves farther than sampling does, and for whole
+    numbers that take few values."""
+    sampled, known = _sampling_deviation(plan, measure, found), known_deviation(plan, measure, found)
+    if measure.deviation is not None and sampled < plan.protection.figures.least_class - 1:
+        return True
+    return _whole(found.ends) and max(stdev(map(float, found.ends)), known) < FEW_VALUES
 
 
 def _most_deviation(ends: Sequence[Fraction]) -> float:
@@ -190,7 +216,7 @@ def _models_of_change(
     recent = found.ends[-RECENT:]
     if _is_noisy(measure, found):
         units, scale = _noise_units(rule, measure, recent), _noise_scale(rule, measure, found)
-        unchanged = noise_law(units, scale).log_evidence
+        unchanged = constant_law(units, scale).log_evidence
         law = predictive_distribution([float(each) for each in units], sqrt(2) * scale, unchanged)
         return law.likely, law.below(float(HALF))
     beyond = [float(each) for each in distances(rule, recent)]

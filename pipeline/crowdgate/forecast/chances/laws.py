@@ -68,7 +68,7 @@ def _first(holds: Callable[[float], bool]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class NoiseLaw:
+class ConstantLaw:
     """The law of an unknown constant with discrete Laplace noise: on a grid of constants (in whole units beyond the
     limit) the posterior, and the probability that the next run passes. `log_evidence` is the logarithm of the
     likelihood, summed over all constants."""
@@ -91,7 +91,7 @@ class NoiseLaw:
         return float(self.weights[self.chances <= chance].sum())
 
 
-def noise_law(beyond: Sequence[int], scale: float) -> NoiseLaw:
+def constant_law(beyond: Sequence[int], scale: float) -> ConstantLaw:
     """Return the law of past distances, in whole units, with discrete Laplace noise of this scale."""
     shown = np.sort(np.asarray(beyond, dtype=np.float64))
     runs = len(shown)
@@ -106,7 +106,7 @@ def noise_law(beyond: Sequence[int], scale: float) -> NoiseLaw:
     room_left = -constants  # the next run passes if its noise is at most this
     tail = np.exp(-(np.abs(room_left) + (room_left >= 0)) / scale) / (1 + rate)
     chances = np.where(room_left >= 0, 1 - tail, tail)
-    return NoiseLaw(weights / weights.sum(), chances, most + log(float(weights.sum()) * step))
+    return ConstantLaw(weights / weights.sum(), chances, most + log(float(weights.sum()) * step))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +134,12 @@ class SpreadLaw:
     def below(self, chance: float) -> float:
         """Return the posterior probability that the gate passes with probability at most `chance`."""
         return 1 - self.above(chance)
+
+    @property
+    def prediction_distance(self) -> float:
+        """The distance from the mean that the next distance exceeds on each side with probability OUTSIDE."""
+        wide, most = self.deviations * sqrt(1 + 1 / self.runs), float(self.deviations.max()) * FAR
+        return most * _first(lambda part: self._probability(-most * part / wide) <= OUTSIDE)
 
     def _probability(self, scores: Floats) -> float:
         return float(self.weights @ np.array([erfc(-score / sqrt(2)) / 2 for score in scores.tolist()]))

@@ -11,6 +11,7 @@ import numpy as np
 from crowdgate.arrays import Floats
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, no_errors
 from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, coarsened
+from crowdgate.kinds.rows.retention_bounds import RetentionBounds, retention_bounds
 from crowdgate.risk import retention
 from crowdgate.risk.retention import (
     SampledRetention,
@@ -24,6 +25,12 @@ SHARE_SLACK, CLASSES_SLACK, CLASSES_SHARE = 0.01, 2.0, 0.04
 it."""
 COINS = 3
 """Standard deviations of the sampling randomness on either side in the range for a known table."""
+UNRELATED = (Basis.MARGINS, Basis.PARTLY)
+"""Bases of which only limits are known."""
+UNRELATED_NOTE = (
+    "unknown where no counts relate attributes: the bounds hold for every table with these counts. A public table or a"
+    " pilot release tells it (--from)"
+)
 ERROR_FACTOR = 1.5
 """Factor, either way, between the root mean square error of a table's cells and the expected one."""
 
@@ -40,6 +47,16 @@ class ExpectedRetention:
     def _retention_moments(self) -> SampledRetention:
         return sampled_retention(self.joint.people, self.k, self.beta)
 
+    @cached_property
+    def _bounds(self) -> RetentionBounds:
+        return retention_bounds(self.joint, self.k, self.beta)
+
+    @property
+    def is_known(self) -> bool:
+        """True if counts relate the attributes: without relations an expectation is a guess, and only the limits
+        hold."""
+        return self.joint.basis not in UNRELATED or sum(len(level) > 1 for level in self.joint.axes.values()) < 2
+
     @property
     def expected(self) -> float:
         """The expected share of the sampled rows that are retained, without prediction limits."""
@@ -52,6 +69,8 @@ class ExpectedRetention:
         if self.joint.basis is Basis.COUNTED:
             found, wide = self._retention_moments.share, COINS * self._retention_moments.share_deviation
             return ExpectedRange(found, max(0.0, found - wide), min(1.0, found + wide))
+        if self.joint.basis is Basis.MARGINS:
+            return ExpectedRange(self.expected, self._bounds.least_share, self._bounds.greatest_share)
         return self.joint.range_of(lambda people: retained_share(people, self.k, self.beta), lambda _: SHARE_SLACK, 1.0)
 
     @cached_property
@@ -62,6 +81,9 @@ class ExpectedRetention:
             found = self._retention_moments.classes
             wide = COINS * self._retention_moments.classes_deviation
             return ExpectedRange(found, max(0.0, found - wide), min(most, found + wide))
+        if self.joint.basis is Basis.MARGINS:
+            found = self._classes(self.joint.people)
+            return ExpectedRange(found, self._bounds.least_classes, self._bounds.greatest_classes)
         return self.joint.range_of(self._classes, lambda found: CLASSES_SLACK + CLASSES_SHARE * found, most)
 
     @cached_property
@@ -120,8 +142,8 @@ def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:
 
 def table_errors(kept: "ExpectedRetention | None") -> Errors:
     """Return the function from a table's axes to the expected errors of its cells, for tables made of the released
-    rows; without `kept` it returns None for each table."""
-    return no_errors if kept is None else kept.errors
+    rows; where the classes are unknown it returns None for each table."""
+    return no_errors if kept is None or not kept.is_known else kept.errors
 
 
 def _whole_people(people: Floats) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from crowdgate.accounting import safe_k
 from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Figure, Forecast, RetainedPeople
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, ExpectedRetention, retained_share, table_errors
+from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, UNRELATED_NOTE, ExpectedRetention, table_errors
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
@@ -40,10 +40,13 @@ Row = dict[str, Value]
 KEPT = (
     ListingColumn("levels", "levels"),
     ListingColumn("classes", "classes", "d"),
-    ListingColumn("share", "kept share", ".3f"),
+    ListingColumn("share", "kept share", ".3f", "unknown"),
+    ListingColumn("least", "at least", ".3f", ""),
+    ListingColumn("greatest", "at most", ".3f", ""),
     ListingColumn("information", "information", ".2f"),
 )
-"""`information` sums ln(values) / ln(values at exact) over the attributes: 1 for each at exact, 0 for each at any."""
+"""`least` and `greatest` are bounds on a share that is unknown. `information` sums ln(values) / ln(values at exact)
+over the attributes: 1 for each at exact, 0 for each at any."""
 
 ERRORS = (
     ListingColumn("table", "table"),
@@ -99,9 +102,11 @@ def _retained_people(
     found = kept or at_most
     if found is None:
         return RetainedPeople(float(beta))
-    share, limit = format_value(found.share.value, SHARE), "" if kept else "at most "
-    text = f"{percent(beta)} of people are sampled, of whom {limit}about {share} stay"
-    return RetainedPeople(float(beta) * found.share.value, text)
+    known = found.is_known
+    share = found.share.value if known else found.share.high
+    limit = "" if kept and known else "at most "
+    text = f"{percent(beta)} of people are sampled, of whom {limit}about {format_value(share, SHARE)} stay"
+    return RetainedPeople(float(beta) * share, text)
 
 
 def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:
@@ -127,7 +132,7 @@ def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iter
     yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)
-    if kept is not None and kept.joint.basis not in UNKNOWN:
+    if kept is not None and kept.is_known:
         yield _errors(kept)
 
 
@@ -138,16 +143,9 @@ def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
     return [SafeKAnonymity(kind="safe_k_anonymity", sampling=rate, attributes=attributes) for rate in rates]
 
 
-UNKNOWN = (Basis.MARGINS, Basis.PARTLY)
-"""Bases of a forecast for which no range is known."""
-INDEPENDENT = (
-    "as if attributes were independent with the public margins. If they are related, mostly more is retained, but it"
-    " can be less. For 540 policies on three public tables, independence gave up to .48 too little, and up to .04"
-    " too much. With --from counts of two attributes they are related"
-)
 NOTES = {
-    Basis.MARGINS: INDEPENDENT,
-    Basis.PARTLY: "some attributes are related by no given counts, and taken as independent of the others",
+    Basis.MARGINS: UNRELATED_NOTE,
+    Basis.PARTLY: UNRELATED_NOTE,
     Basis.COARSER: "by given counts, some at coarser levels than here",
     Basis.RELATED: "by given counts of two attributes at least",
     Basis.COUNTED: "by a table that is known as a whole",
@@ -163,12 +161,12 @@ def _figures(safe: SafeK, kept: ExpectedRetention | None, at_most: ExpectedReten
     yield Figure.exact("least_k.exact", "least k, exactly", safe.least_k)
     yield Figure.exact("least_k.theorem5", "least k by Theorem 5 of Li, Qardaji, Su (2012)", theorem5)
     if kept is not None:
-        yield _ranged_figure("kept_share", "expected share of the sampled rows that stay", kept.share, kept.joint)
-        yield _ranged_figure("classes", "expected number of classes that stay", kept.classes, kept.joint)
+        yield _ranged_figure("kept_share", "expected share of the sampled rows that stay", kept.share, kept)
+        yield _ranged_figure("classes", "expected number of classes that stay", kept.classes, kept)
     if at_most is not None:
         by = ", ".join(_named(safe, name, level) for name, level in at_most.joint.axes.items())
         label = f"expected share of the sampled rows that stay, at most: what stays by {by}"
-        yield _ranged_figure("kept_share_at_most", label, at_most.share, at_most.joint)
+        yield _ranged_figure("kept_share_at_most", label, at_most.share, at_most)
 
 
 def _named(safe: SafeK, name: str, level: Level) -> str:
@@ -176,12 +174,11 @@ def _named(safe: SafeK, name: str, level: Level) -> str:
     return name if len(level) == len(safe.levels[name]) else f"{name} ({level.name})"
 
 
-def _ranged_figure(name: str, label: str, found: ExpectedRange, joint: ExpectedCounts) -> Figure:
+def _ranged_figure(name: str, label: str, found: ExpectedRange, kept: ExpectedRetention) -> Figure:
     """Return a figure with its range. Its value is unknown (None) where it depends on a relation of attributes that no
     count tells: independence is a guess."""
-    several = sum(len(level) > 1 for level in joint.axes.values()) > 1
-    value = None if several and joint.basis in UNKNOWN else found.value
-    return Figure(name, label, value, found.low, found.high, joint.basis)
+    value = found.value if kept.is_known else None
+    return Figure(name, label, value, found.low, found.high, kept.joint.basis)
 
 
 def _errors(kept: ExpectedRetention) -> Listing:
@@ -250,17 +247,22 @@ def _recommended_row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) ->
     if joint is None:
         return None
     return next((_row(safe, prior, found) for found in _most_informative(prior, joint)
-                 if retained_share(found.people, safe.k, safe.beta) >= GOOD_SHARE), None)  # fmt: skip
+                 if _sure_share(ExpectedRetention(found, safe.k, safe.beta)) >= GOOD_SHARE), None)  # fmt: skip
+
+
+def _sure_share(kept: ExpectedRetention) -> float:
+    """Return the expected retained share, or its lower bound where it is unknown."""
+    return kept.expected if kept.is_known else kept.share.low
 
 
 def _levels_retaining(prior: Prior, kept: ExpectedRetention, share: float) -> Axes | None:
-    """Return the most informative levels at which the lower prediction limit of the retained share (its expectation, if
-    no range is known) is at least `share`; None if there are none. No attribute is coarsened to a single value."""
+    """Return the most informative levels at which the lower prediction limit of the retained share (the lower bound,
+    where it is unknown) is at least `share`; None if there are none. No attribute is coarsened to a single value."""
     for joint in _most_informative(prior, kept.joint):
         if any(len(level) == 1 < len(kept.joint.axes[name]) for name, level in joint.axes.items()):
             continue
         found = ExpectedRetention(joint, kept.k, kept.beta)
-        if found.expected >= share and (joint.basis in UNKNOWN or found.share.low >= share):
+        if min(_sure_share(found), found.share.low) >= share:
             return joint.axes
     return None
 
@@ -289,16 +291,22 @@ def _coarser(prior: Prior, joint: ExpectedCounts, axes: Axes) -> ExpectedCounts:
 
 
 def _row(safe: SafeK, prior: Prior, joint: ExpectedCounts | None) -> Row | None:
-    """Return the listing row of a table's levels: number of classes, expected retained share, and information; None
-    without a table."""
+    """Return the listing row of a table's levels: number of classes, expected retained share or its bounds, and
+    information; None without a table."""
     if joint is None:
         return None
     names = {name: level.name for name, level in joint.axes.items()}
-    classes, share = (
-        int(np.count_nonzero(joint.people > LEAST_PEOPLE)),
-        ExpectedRetention(joint, safe.k, safe.beta).expected,
-    )
-    return {"levels": names, "classes": classes, "share": share, "information": _all_information(prior, joint.axes)}
+    classes = int(np.count_nonzero(joint.people > LEAST_PEOPLE))
+    kept = ExpectedRetention(joint, safe.k, safe.beta)
+    share, bounds = (kept.expected, None) if kept.is_known else (None, kept.share)
+    return {
+        "levels": names,
+        "classes": classes,
+        "share": share,
+        "least": None if bounds is None else bounds.low,
+        "greatest": None if bounds is None else bounds.high,
+        "information": _all_information(prior, joint.axes),
+    }
 
 
 def _all_information(prior: Prior, axes: Axes) -> float:

@@ -29,7 +29,7 @@ from crowdgate.guarantee import Part
 from crowdgate.kind.forecast import Axes
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.prior import ExpectedCounts, coarsened
-from crowdgate.kinds.rows.expected_retention import ExpectedRetention
+from crowdgate.kinds.rows.expected_retention import UNRELATED_NOTE, ExpectedRetention
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
 from crowdgate.mechanisms.rows.joint_cost import MarginsLaw
 from crowdgate.mechanisms.tables.consistency import variances_after
@@ -45,10 +45,11 @@ COLUMNS = (
     ListingColumn("margins", "epsilon of margins", "g"),
     ListingColumn("beta", "beta", "g"),
     ListingColumn("k", "k", "d"),
-    ListingColumn("kept_share", "kept share", ".3f"),
-    ListingColumn("classes", "classes", ".0f"),
+    ListingColumn("kept_share", "kept share", ".3f", "unknown"),
+    ListingColumn("least_share", "at least", ".3f", ""),
+    ListingColumn("classes", "classes", ".0f", "unknown"),
     ListingColumn("margin_error", "error of margins"),
-    ListingColumn("weighted_error", "of weighted rows, at least"),
+    ListingColumn("weighted_error", "of weighted rows, at least", absent="unknown"),
 )
 NOTE = (
     "errors are root mean squares over all cells of two attributes; rows without margins are not weighted, and tell"
@@ -72,14 +73,15 @@ def splits(safe: SafeK, kept: ExpectedRetention) -> Iterator[Listing]:
     own = {Fraction(0), bought}
     margins = cache(lambda epsilon: _Margins.of(safe, kept.joint, tables, epsilon))
     rows = tuple(_rows(safe, kept.joint, [margins(part) for part in sorted(own)], safe.beta))
-    yield Listing("margins", "What margins cost", COLUMNS, rows, NOTE)
-    shares = [margins(total * part) for part in PARTS]
+    note = NOTE if kept.is_known else f"{NOTE}; {UNRELATED_NOTE}"
+    yield Listing("margins", "What margins cost", COLUMNS, rows, note)
+    shares = [margins(total * part) for part in PARTS] if kept.is_known else []
     own_rate = safe.joint is not None and safe.rows > 1
     rates = (safe.beta,) if own_rate else BETAS
     best = min((row for beta in rates for row in _rows(safe, kept.joint, shares, beta)), key=_weighted, default=None)
     chosen = "the split, at the policy's rate," if own_rate else "the split and the rate"
     title = f"Recommended margins: {chosen} at which weighted rows have the least error"
-    yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), NOTE, single=True)
+    yield Listing("recommended_margins", title, COLUMNS, () if best is None else (best,), note, single=True)
 
 
 def _weighted(row: Row) -> float:
@@ -130,9 +132,15 @@ def _rows(safe: SafeK, joint: ExpectedCounts, rising: Iterable[_Margins], beta: 
             return
         kept = ExpectedRetention(joint, k, beta)
         said: Row = {"margins": margins.part.epsilon, "beta": beta, "k": k}
-        said |= {"kept_share": kept.expected, "classes": kept.classes.value}
         errors = (None, None) if margins.noise is None else _errors(kept, margins.pairs)
-        yield {**said, "margin_error": errors[0], "weighted_error": errors[1]}
+        yield {**said, **_expected(kept), "margin_error": errors[0], "weighted_error": errors[1]}
+
+
+def _expected(kept: ExpectedRetention) -> Row:
+    """Return the expected share of rows and the classes of a listing row, or the least share where they are unknown."""
+    if not kept.is_known:
+        return {"kept_share": None, "least_share": kept.share.low, "classes": None}
+    return {"kept_share": kept.expected, "least_share": None, "classes": kept.classes.value}
 
 
 def _least_k(safe: SafeK, margins: _Margins, beta: Fraction, known: int) -> int:

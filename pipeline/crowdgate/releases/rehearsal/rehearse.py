@@ -80,6 +80,15 @@ class RehearsalResult:
         stopped = any(each.withholds for each in self.verdicts)
         return "unknown" if self.unknown and not stopped else self.result.outcome
 
+    @property
+    def unrelated(self) -> bool:
+        """True if some columns were drawn independently of others: then what depends on their relation is unknown, and
+        verdicts on simulated rows are no forecast."""
+        from crowdgate.releases.rehearsal.simulated_rows import TOGETHER
+
+        alone = sum(not words.startswith(TOGETHER) for words in self.drawn_from.values())
+        return alone > 0 and len(self.drawn_from) > 1
+
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
         from crowdgate import manifest
@@ -91,6 +100,7 @@ class RehearsalResult:
             "verdicts": [manifest.verdict_json(found) for found in self.verdicts],
             "people": self.people,
             "drawn_from": dict(self.drawn_from),
+            "unrelated": self.unrelated,
             "seconds": round(self.seconds, 3),
             "cpu_seconds": round(self.cpu_seconds, 3),
             "mebibytes": round(self.mebibytes, 1),
