@@ -20,7 +20,7 @@ STATED = {
     "--help": (79, 14),
     "check policies/census_income.yaml": (136_546, 246),
     "check policies/census_income_tables.yaml": (63_777, 229),
-    "plan policies/census_income.yaml": (226_809, 286),
+    "plan policies/census_income.yaml": (275_892, 287),
     "plan policies/census_income_tables.yaml": (102_555, 268),
     f"report release {KEPT / 'dp_tables'}": (19_252, 231),
     f"verify {KEPT / 'dp_tables'}": (12_802, 188),
