@@ -1,14 +1,15 @@
 """Forecast of what recipients could use weighted rows for, by simulated releases from counts that relate all columns.
 
-Tables are drawn around the expected counts, then sampled, suppressed, counted with noise and weighted as a release is.
-The draws are public and always the same. Where no counts relate the columns, nothing is forecast: columns taken as
-independent say nothing about rare combinations.
+Tables are drawn around the expected counts, or around counts with the noise of their source added once more. They are
+sampled, suppressed, counted with noise and weighted as a release is. The draws are public and always the same. Where no
+counts relate the columns, nothing is forecast: columns taken as independent say nothing about rare combinations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,18 +25,24 @@ from crowdgate.number_text import Value
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
+    from crowdgate.arrays import Floats
     from crowdgate.kind.prior import ExpectedCounts
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
-DRAWS = 5
-"""The number of simulated releases."""
+DRAWS = 20
+"""The number of simulated releases: the next one is between the least and the greatest of 20 with probability 19 / 21,
+if it has the same distribution."""
+ROOM = 0.25
+"""Share of the range of simulated values that is added to either side, for what noise in the counts changes."""
+SHARES = ("represented_share", "margins_met", "worst_share_error")
+"""The measures that are at most 1; all others are whole numbers."""
 LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
 """The limits of the templates, beyond which other releases are recommended."""
 COLUMNS = (
     ListingColumn("measure", "measure"),
     ListingColumn("value", "median", ".6g", "unknown"),
-    ListingColumn("low", "least", ".6g", "unknown"),
-    ListingColumn("high", "greatest", ".6g", "unknown"),
+    ListingColumn("low", "at least", ".6g", "unknown"),
+    ListingColumn("high", "at most", ".6g", "unknown"),
 )
 UNKNOWN = "no counts relate these columns. Give `plan --from` a release with tables of two columns"
 GOOD = f"by {DRAWS} simulated releases"
@@ -53,18 +60,20 @@ class SimulatedReleases:
     joint: ExpectedCounts
 
     def __iter__(self) -> Iterator[Candidate]:
-        draws, static = public_draws(), self._static
-        for _ in range(DRAWS):
-            yield self._candidate(self._table(draws), draws, static)
+        draws = public_draws()
+        _, *noisy = self.joint.others or (None,)
+        expected = (self.joint.people, *noisy)
+        for at in range(DRAWS):
+            yield self.release(self._table(expected[at % len(expected)], draws), draws)
 
-    def _table(self, draws: Draws) -> Histogram:
+    def _table(self, people: Floats, draws: Draws) -> Histogram:
         """Return a table of Poisson counts around the expected ones, or the expected ones if they are known exactly."""
-        people = self.joint.people
         counts = np.rint(people) if self.joint.basis is Basis.COUNTED else draws.poisson(people)
         codes = tuple(each.astype(np.int64) for each in np.nonzero(counts))
         return Histogram(tuple(self.joint.axes), people.shape, codes, counts[counts > 0].astype(np.int64))
 
-    def _candidate(self, table: Histogram, draws: Draws, static: Static) -> Candidate:
+    def release(self, table: Histogram, draws: Draws) -> Candidate:
+        """Return a simulated release of a table, as measures read it."""
         safe = self.safe
         assert safe.margins is not None, "only weighted rows are simulated"
         from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
@@ -74,7 +83,7 @@ class SimulatedReleases:
         rows = at_least(subsample(table, lambda counts: draws.binomial(counts, beta)), safe.k)
         drawn = safe.margins.draw(table, safe.levels, vector_noise(draws))
         weighting = calibrated_margins(safe.beta, rows, safe.levels, drawn, safe.margins.contract)
-        return Candidate(static=static, rows=rows, weighted=weighted_rows(rows, weighting))
+        return Candidate(static=self._static, rows=rows, weighted=weighted_rows(rows, weighting))
 
     @property
     def _static(self) -> Static:
@@ -98,22 +107,33 @@ def use_listing(safe: SafeK, joint: ExpectedCounts | None) -> Iterator[Listing]:
         return
     found = _measured(SimulatedReleases(safe, joint))
     rows: tuple[Mapping[str, Value], ...] = tuple(
-        {"measure": name, "value": float(np.median(values)), "low": min(values), "high": max(values)}
-        for name, values in found.items()
+        {"measure": name, "value": float(np.median(values)), **_limits(name, values)} for name, values in found.items()
     )
     yield Listing("use", title, COLUMNS, rows, BAD if _misleads(found) else GOOD)
+
+
+def _limits(name: str, values: Sequence[float]) -> Mapping[str, Value]:
+    """Return the prediction limits of a measure by its values in the simulated releases."""
+    room = ROOM * (max(values) - min(values))
+    low, high = max(0.0, min(values) - room), max(values) + room
+    return (
+        {"low": low, "high": min(1.0, high)}
+        if name in SHARES
+        else {"low": float(ceil(low)), "high": float(floor(high))}
+    )
 
 
 def _measured(releases: SimulatedReleases) -> Mapping[str, list[float]]:
     """Return the values of each measure in the simulated releases; a measure without a value in any is left out."""
     found: dict[str, list[float]] = {}
     for each in releases:
-        for name, value in _values(each):
+        for name, value in measured_values(each):
             found.setdefault(name, []).append(value)
     return found
 
 
-def _values(candidate: Candidate) -> Iterator[tuple[str, float]]:
+def measured_values(candidate: Candidate) -> Iterator[tuple[str, float]]:
+    """Yield the name and the value of each measure of weighted rows that a release has."""
     for name, measure in MEASURES.items():
         if measure.shape is OutputType.MARGINS and measure.of_candidate is not None:
             value: Measurement | None = measure.of_candidate(candidate, GateRule.model_construct(options={}))
