@@ -1,6 +1,7 @@
 """Drafts of contracts: valid but for the items that a person must decide, from public descriptions alone."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -26,11 +27,15 @@ from tests.workshop import MARK, Workshop, crowdgate
 SCHEMA = json.loads((Path(__file__).parents[2] / "policies" / "schema" / "data-contract.json").read_text("utf-8"))
 CODEBOOK = """<?xml version="1.0"?>
 <codeBook xmlns="ddi:codebook:2_5"><dataDscr>
-<var name="sex"><labl>Sex</labl><catgry><catValu>1</catValu><labl>Male</labl><catStat>77</catStat></catgry>
-<catgry><catValu>2</catValu><labl>Female</labl></catgry><catgry missing="Y"><catValu>9</catValu></catgry></var>
+<var name="sex"><labl>Sex</labl><invalrng><item VALUE="7"/><range min="90"/></invalrng>
+<catgry><catValu>1</catValu><labl>Male</labl><catStat>77</catStat></catgry>
+<catgry><catValu>2</catValu><labl>Female</labl></catgry><catgry missing="Y"><catValu>9</catValu></catgry>
+<catgry><catValu>7</catValu></catgry><catgry><catValu>97</catValu></catgry></var>
 <var name="q1"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
 <var name="q2"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
-<var name="income" dcml="0"><valrng><range min="0" max="90"/></valrng><varFormat type="numeric"/></var>
+<var name="income" dcml="0"><invalrng><range min="-9" max="-1"/></invalrng>
+<valrng><range min="0" max="90"/></valrng><varFormat type="numeric"/></var>
+<var name="wage" dcml="0"><invalrng><range min="-9" max="-1"/></invalrng><varFormat type="numeric"/></var>
 </dataDscr></codeBook>
 """
 
@@ -60,6 +65,8 @@ def decided(text: str, *edits: tuple[str, str]) -> str:
         + "people}\n"
         + text[text.index("\n", people) + 1 :]
     )
+    for left in re.findall(r'"(CHANGE \((?:the table|who fixed|where this range).*?\))"', text):
+        text = text.replace(f'"{left}"', "t.csv" if left.startswith("CHANGE (the table") else "the questionnaire")
     for old, new in edits:
         assert old in text
         text = text.replace(old, new, 1)
@@ -172,6 +179,22 @@ def test_a_codebook_gives_values_and_bounds_and_no_frequency(tmp_path: Path) -> 
     domains = {name: attribute.domain for name, attribute in contract.by_name.items()}
     assert [len(domain.labels) for domain in domains.values() if domain is not None] == [2, 2, 2, 91]
     assert text.count("like, value: yesno}") == 2
+
+
+def test_a_person_decides_what_a_codebook_may_have_taken_from_the_table(tmp_path: Path) -> None:
+    """A statistical package writes the values and extremes that occur into its codebook, and ranges of codes that are
+    no values.
+    """
+    source = tmp_path / "survey.xml"
+    source.write_text(CODEBOOK, encoding="utf-8")
+    text = drafted(source, domains=("sex", "income", "wage"))
+    left = problems_of(tmp_path, text)
+    assert {problem.code for problem in left} == {Code.UNDECIDED}
+    assert [problem.where for problem in left] == [
+        "servers.path", "schema.t", "schema.t.privacyUnit", "schema.t.population", "t.income.domain.source",
+        "t.wage.domain.from", "t.wage.domain.to", "t.wage.domain.source",
+    ]  # fmt: skip
+    assert "-9" not in text
 
 
 def test_a_contract_of_another_tool_is_completed(tmp_path: Path) -> None:
