@@ -380,20 +380,6 @@ class DefinitionModel(_Strict):
     """The treatment of a cell outside the domain."""
 
 
-class MeanModel(_Strict):
-    """The limits of a mean."""
-
-    min_value: Number | None = None
-    max_value: Number | None = None
-
-
-class ExpectationModel(_Strict):
-    """The one expectation that a contract may name: a mean between two limits."""
-
-    type: Literal["expect_column_mean_to_be_between"]
-    kwargs: MeanModel
-
-
 def _not_empty(files: list[str]) -> list[str]:
     if not files:
         raise ValueError("a file, or a list of at least one")
@@ -457,11 +443,8 @@ _MODELS: dict[str, type[BaseModel]] = {
     "sample": SampleModel,
     "domain": DomainModel,
     "values": ValuesFile,
-    "implementation": ExpectationModel,
-    "kwargs": MeanModel,
 }
 NUMBER: TypeAdapter[Fraction] = TypeAdapter(Number)
 DAY: TypeAdapter[date] = TypeAdapter(Day)
 VALUES_LIST: TypeAdapter[list[str]] = TypeAdapter(list[str])
 VALUES_FILE: TypeAdapter[ValuesFile] = TypeAdapter(ValuesFile)
-EXPECTATION: TypeAdapter[ExpectationModel] = TypeAdapter(ExpectationModel)
