@@ -1,5 +1,6 @@
 """Commands on contracts."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -7,16 +8,15 @@ import typer
 
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_json
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
-app = typer.Typer(
-    help="Draft a contract, or show what one makes of its columns.", no_args_is_help=True, add_completion=False
-)
+app = typer.Typer(help="Draft, show or export a contract.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
 def _group() -> None:
-    """Draft a contract, or show what one makes of its columns."""
+    """Draft, show or export a contract."""
 
 
 @app.command()
@@ -88,3 +88,34 @@ def show(
     for each in columns:
         for line in lines(each, everything=everything):
             typer.echo(line)
+
+
+@app.command()
+def export(
+    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")],
+    gx: Annotated[bool, typer.Option("--gx", help="As a suite of Great Expectations, in JSON.")] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write the suite into this new file, not to the terminal."),
+    ] = None,
+) -> None:
+    """Print a contract in the form of another tool, so that a data team can test the table before it is handed over.
+
+    No data is read. Rules that the other tool can't state are named.
+    """
+    from crowdgate.contracts.reading import read_contract
+    from crowdgate.planning.bundle import KNOWN
+    from crowdgate.review.expectation_suite import expectation_suite
+    from crowdgate.review.templates.draft_sources import write_draft
+
+    if not gx:
+        raise ConfigurationError(Problem("command line", None, "--gx", "no form to export to", "--gx", code=Code.ASKED))
+    suite, left_out = expectation_suite(read_contract(path, KNOWN.servers))
+    text = json.dumps(suite, indent=2, ensure_ascii=False) + "\n"
+    if to is None:
+        typer.echo(text, nl=False)
+    else:
+        write_draft(to, text)
+        typer.echo(f"written: {to}")
+    for name in left_out:
+        typer.echo(f"not in the suite: {name} (a share of invalid cells)", err=True)
