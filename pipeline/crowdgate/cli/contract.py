@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from crowdgate.cli.options import AsJson
+from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
-app = typer.Typer(help="Draft, show or export a contract.", no_args_is_help=True, add_completion=False)
+app = typer.Typer(help="Draft, show, compare or export a contract.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
 def _group() -> None:
-    """Draft, show or export a contract."""
+    """Draft, show, compare or export a contract."""
 
 
 @app.command()
@@ -88,6 +88,30 @@ def show(
     for each in columns:
         for line in lines(each, everything=everything):
             typer.echo(line)
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The contract before a change.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The contract after it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say of every difference between two contracts whether it is breaking. No data is read.
+
+    Exit 0 without a breaking difference, otherwise 3.
+    """
+    from crowdgate.contracts.reading import read_contract
+    from crowdgate.planning.bundle import KNOWN
+    from crowdgate.review.contract_diff import advice, contract_changes
+
+    was, now = (read_contract(path, KNOWN.servers) for path in (old, new))
+    found = contract_changes(was, now)
+    if as_json:
+        print_json({"contract": now.id, "changes": [each.to_json() for each in found]})
+    else:
+        typer.echo("\n".join([advice(was, now, found), *(f"  {each}" for each in found)]))
+    if any(each.breaking for each in found):
+        raise typer.Exit(WITHHELD)
 
 
 @app.command()
