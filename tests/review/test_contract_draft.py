@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pyarrow as pa
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
-from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, FileFault, Problem
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.check import check
 from crowdgate.review.table_check import check_table
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_sources import MOST_DRAFTED, read_draft_source
+from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples
 from tests.review.test_table_check import EACH
@@ -129,6 +131,35 @@ def test_a_header_becomes_a_contract_that_check_allows(workshop: Workshop, capsy
     assert check(workshop.policy).allowed
 
 
+@settings(max_examples=examples(60))
+@given(st.dictionaries(NAMES, st.sampled_from(EACH), min_size=1, max_size=12), st.booleans())
+def test_the_schema_of_an_arrow_file_gives_names_and_types_of_its_columns(
+    tmp_path_factory: pytest.TempPathFactory, columns: dict[str, tuple[CellType, pa.DataType]], as_stream: bool
+) -> None:
+    """The schema is enough: the file is cut after it."""
+    path = tmp_path_factory.mktemp("t") / "t.arrow"
+    schema = pa.schema([(name, kind) for name, (_, kind) in columns.items()])
+    path.write_bytes((b"" if as_stream else b"ARROW1\0\0") + schema.serialize().to_pybytes())
+    assert [(each.name, each.type) for each in arrow_columns(path)] == [
+        (name, found) for name, (found, _) in columns.items()
+    ]
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FileFault, match="its schema is missing or damaged"):
+        arrow_columns(path)
+
+
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_contract_is_drafted_from_an_arrow_file(tmp_path: Path, write: Any) -> None:
+    table = pa.table({"age": [17], "ward": pa.array([MARK]).dictionary_encode()})
+    source = tmp_path / "t.feather"
+    with write(source, table.schema) as file:
+        file.write_table(table)
+    text = drafted(source)
+    assert MARK not in text
+    assert "name: ward, logicalType: string" in text or "name: ward  #" in text
+    assert {problem.code for problem in problems_of(tmp_path, text)} == {Code.UNDECIDED}
+
+
 def test_the_delimiter_is_found_on_the_header_line(tmp_path: Path) -> None:
     source = tmp_path / "visits.csv"
     source.write_bytes(b'\xef\xbb\xbfpatient id;"age; in years";sex\n' + MARK.encode() + b"\xff\n")
@@ -236,6 +267,8 @@ schema:
         ("t.csv", "age,age\n", "column 2 has the name of a column before it"),
         ("t.parquet", "", "not a readable Parquet file: its footer is missing or damaged"),
         ("t.sav", "", "a file of type .sav"),
+        ("t.arrow", MARK, "not a readable Arrow file: its schema is missing or damaged"),
+        ("t.arrow", "", "not a readable Arrow file: its schema is missing or damaged"),
         ("t.xml", "<a>\n<b>", "no XML: line 2, column 3"),
         ("t.xml", "<!DOCTYPE a><a/>", "XML with declarations of its own"),
         ("t.yaml", "a: 1\n", "no contract of one table"),

@@ -22,7 +22,8 @@ def _group() -> None:
 @app.command()
 def draft(
     source: Annotated[
-        Path, typer.Argument(help="A table (.parquet, .csv), a DDI codebook (.xml), or a contract of ODCS (.yaml).")
+        Path,
+        typer.Argument(help="A table (.parquet, .csv, .arrow), a DDI codebook (.xml), or a contract of ODCS (.yaml)."),
     ],
     to: Annotated[
         Path | None,

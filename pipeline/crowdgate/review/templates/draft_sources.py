@@ -15,6 +15,7 @@ from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
 from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType, repeated_names
@@ -85,6 +86,14 @@ def _parquet(path: Path, relative: str) -> DraftSource:
     header = parquet_header(path, {}, ())
     columns = tuple(DraftColumn(each.name, each.type) for each in header.columns if each.type is not CellType.NESTED)
     return DraftSource(f"the footer of {path.name}", relative, "parquet", columns)
+
+
+def _arrow(path: Path, relative: str) -> DraftSource:
+    """Return the columns of an Arrow IPC file. Releases read no such file, so a person says where the table is."""
+    del relative
+    found = (each for each in arrow_columns(path) if each.type is not CellType.NESTED)
+    columns = tuple(DraftColumn(each.name, each.type) for each in found)
+    return DraftSource(f"the schema of {path.name}", change(NO_TABLE), "parquet", columns)
 
 
 def _csv(path: Path, relative: str) -> DraftSource:
@@ -212,5 +221,6 @@ READERS: dict[str, Callable[[Path, str], DraftSource]] = {
     ".csv": _csv,
     **dict.fromkeys(YAML, _contract),
     ".xml": _codebook,
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), _arrow),
 }
 """The readers of public descriptions, by the suffix of their file."""
