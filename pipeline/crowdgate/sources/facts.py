@@ -1,8 +1,9 @@
 """Facts about a whole table, for table rules. They are confidential: they advise, and enter nothing public."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from crowdgate.arrays import AnyIntegers, Bools
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
 from crowdgate.contracts.expectations import cell_value
+from crowdgate.domain import Domain
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.histogram import Column
 from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
@@ -150,13 +152,14 @@ def _keys(
     """Return one number for each row's cells in the columns, and the number of such numbers. The last code of a column
     is an invalid cell.
     """
-    keys: AnyIntegers = np.zeros(1, dtype=np.int64)
+    keys: AnyIntegers | None = None
     size = 1
     for name, base in zip(names, _bases(names, contract), strict=True):
-        codes = columns[name].codes.astype(np.int64)
-        keys = keys * base + (np.where(invalid[name], base - 1, codes) if name in invalid else codes)
+        codes: AnyIntegers = columns[name].codes
+        codes = np.where(invalid[name], base - 1, codes) if name in invalid else codes
+        keys = codes if keys is None else keys.astype(np.int64) * base + codes
         size *= base
-    return keys, size
+    return (np.zeros(0, dtype=np.int64) if keys is None else keys), size
 
 
 def _counted(keys: AnyIntegers, size: int) -> dict[int, int]:
@@ -169,17 +172,23 @@ def _counted(keys: AnyIntegers, size: int) -> dict[int, int]:
 
 def _weighted(names: Columns, held: Mapping[int, int], ragged: int, contract: Contract) -> dict[str, Any]:
     bases = _bases(names, contract)
-    cells = [_cells(key, names, bases, contract) for key in sorted(held)]
+    shown = [
+        cache(partial(_cell, contract.by_name[name].domain, base)) for name, base in zip(names, bases, strict=True)
+    ]
+    cells = [_cells(key, bases, shown) for key in sorted(held)]
     more = [[None] * len(names)] if ragged else []
     return {"cells": [*cells, *more], "counts": [*(held[key] for key in sorted(held)), *([ragged] if ragged else [])]}
 
 
-def _cells(key: int, names: Columns, bases: Sequence[int], contract: Contract) -> list[Any]:
+def _cell(domain: Domain | None, base: int, code: int) -> Any:
+    return None if domain is None or code == base - 1 else cell_value(domain, code)
+
+
+def _cells(key: int, bases: Sequence[int], shown: Sequence[Callable[[int], Any]]) -> list[Any]:
     cells: list[Any] = []
-    for name, base in zip(reversed(names), reversed(bases), strict=True):
+    for base, value in zip(reversed(bases), reversed(shown), strict=True):
         key, code = divmod(key, base)
-        domain = contract.by_name[name].domain
-        cells.append(None if domain is None or code == base - 1 else cell_value(domain, code))
+        cells.append(value(code))
     return cells[::-1]
 
 
