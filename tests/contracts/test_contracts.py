@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Contract, Engine, Fact, Role, RowRule, TableRule
+from crowdgate.contracts.contract import Contract, Fact, Role, RowRule, TableRule
 from crowdgate.contracts.reading import read_contract
 from crowdgate.domain import Domain
 from crowdgate.errors import ConfigurationError, Problem
@@ -225,11 +225,53 @@ def test_row_rules_are_worked_out_on_the_domain_and_hold_together(contract: Cont
 def test_table_rules_carry_their_limits(contract: Contract) -> None:
     assert set(contract.table_rules) == {
         TableRule("duplicate_share of patient", Fact.DUPLICATE_SHARE, "patient", 0, 0),
-        TableRule("mean", Fact.MEAN, "age", 3.5, 9, Engine.GREAT_EXPECTATIONS),
         TableRule("share", Fact.INVALID_SHARE, "town", None, nextafter(0.025, -inf)),
         TableRule("rows", Fact.ROWS, None, 10, 5000),
         TableRule("rowsAtMost", Fact.ROWS, None, None, 5000),
     }
+
+
+def test_an_expectation_has_the_arguments_of_great_expectations(contract: Contract) -> None:
+    (found,) = contract.expectations
+    assert (found.name, found.type, found.columns) == ("mean", "expect_column_mean_to_be_between", ("age",))
+    assert found.kwargs == {"column": "age", "min_value": 3.5, "max_value": 9}
+
+
+COUNTS_DECIDE = [
+    (
+        "expect_column_values_to_be_in_set, kwargs: {value_set: [0, 10.0, 20], mostly: 0.9}",
+        {"value_set": [0, 10, 20], "mostly": 0.9},
+    ),
+    ("expect_column_values_to_be_unique, kwargs: {}", {}),
+    (
+        "expect_column_quantile_values_to_be_between, kwargs: {quantile_ranges: "
+        "{quantiles: [0.5], value_ranges: [[3, null]]}}",
+        {"quantile_ranges": {"quantiles": [0.5], "value_ranges": [[3, None]]}},
+    ),
+    (
+        "expect_column_max_to_be_between, kwargs: {max_value: 90, strict_max: true}",
+        {"max_value": 90, "strict_max": True},
+    ),
+]
+
+
+@pytest.mark.parametrize(("stated", "kwargs"), COUNTS_DECIDE)
+def test_expectations_take_values_of_the_domain(tmp_path: Path, stated: str, kwargs: dict[str, object]) -> None:
+    path = write(tmp_path, CONTRACT.replace(MEAN, f"{{type: {stated}}}"))
+    (found,) = read_contract(path, KNOWN.servers).expectations
+    assert found.kwargs == {"column": "age", **kwargs}
+    assert found.type == stated.partition(",")[0]
+
+
+def test_a_table_states_expectations_about_two_columns(tmp_path: Path) -> None:
+    pairs = "kwargs: {column_A: ward, column_B: age, value_pairs_set: [[heart, 10]]}"
+    pairs = f"{{type: expect_column_pair_values_to_be_in_set, {pairs}}}"
+    rule = f"{{name: p, type: custom, engine: greatExpectations, implementation: {pairs}}}"
+    text = CONTRACT.replace("    quality:\n", f"    quality:\n      - {rule}\n", 1)
+    assert text != CONTRACT
+    found = read_contract(write(tmp_path, text), KNOWN.servers).expectations
+    (pair,) = [each for each in found if each.name == "p"]
+    assert (pair.columns, pair.kwargs["value_pairs_set"]) == (("ward", "age"), [["heart", 10]])
 
 
 def test_a_mean_needs_no_engine(tmp_path: Path) -> None:
@@ -237,8 +279,8 @@ def test_a_mean_needs_no_engine(tmp_path: Path) -> None:
     own = "engine: crowdgate, implementation: {metric: mean, mustBeGreaterThan: 3.5}"
     assert stated in CONTRACT
     contract = read_contract(write(tmp_path, CONTRACT.replace(stated, own)), KNOWN.servers)
-    assert TableRule("mean", Fact.MEAN, "age", nextafter(3.5, inf), None, Engine.CROWDGATE) in contract.table_rules
-    assert contract.engine_rules == ()
+    assert TableRule("mean", Fact.MEAN, "age", nextafter(3.5, inf), None) in contract.table_rules
+    assert contract.expectations == ()
 
 
 @pytest.mark.parametrize(

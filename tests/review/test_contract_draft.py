@@ -1,7 +1,9 @@
 """Drafts of contracts: valid but for the items that a person must decide, from public descriptions alone."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pyarrow as pa
@@ -12,12 +14,13 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
-from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, FileFault, Problem
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.check import check
 from crowdgate.review.table_check import check_table
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_sources import MOST_DRAFTED, read_draft_source
+from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples
 from tests.review.test_table_check import EACH
@@ -26,11 +29,15 @@ from tests.workshop import MARK, Workshop, crowdgate
 SCHEMA = json.loads((Path(__file__).parents[2] / "policies" / "schema" / "data-contract.json").read_text("utf-8"))
 CODEBOOK = """<?xml version="1.0"?>
 <codeBook xmlns="ddi:codebook:2_5"><dataDscr>
-<var name="sex"><labl>Sex</labl><catgry><catValu>1</catValu><labl>Male</labl><catStat>77</catStat></catgry>
-<catgry><catValu>2</catValu><labl>Female</labl></catgry><catgry missing="Y"><catValu>9</catValu></catgry></var>
+<var name="sex"><labl>Sex</labl><invalrng><item VALUE="7"/><range min="90"/></invalrng>
+<catgry><catValu>1</catValu><labl>Male</labl><catStat>77</catStat></catgry>
+<catgry><catValu>2</catValu><labl>Female</labl></catgry><catgry missing="Y"><catValu>9</catValu></catgry>
+<catgry><catValu>7</catValu></catgry><catgry><catValu>97</catValu></catgry></var>
 <var name="q1"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
 <var name="q2"><catgry><catValu>0</catValu></catgry><catgry><catValu>1</catValu></catgry></var>
-<var name="income" dcml="0"><valrng><range min="0" max="90"/></valrng><varFormat type="numeric"/></var>
+<var name="income" dcml="0"><invalrng><range min="-9" max="-1"/></invalrng>
+<valrng><range min="0" max="90"/></valrng><varFormat type="numeric"/></var>
+<var name="wage" dcml="0"><invalrng><range min="-9" max="-1"/></invalrng><varFormat type="numeric"/></var>
 </dataDscr></codeBook>
 """
 
@@ -60,6 +67,8 @@ def decided(text: str, *edits: tuple[str, str]) -> str:
         + "people}\n"
         + text[text.index("\n", people) + 1 :]
     )
+    for left in re.findall(r'"(CHANGE \((?:the table|who fixed|where this range).*?\))"', text):
+        text = text.replace(f'"{left}"', "t.csv" if left.startswith("CHANGE (the table") else "the questionnaire")
     for old, new in edits:
         assert old in text
         text = text.replace(old, new, 1)
@@ -122,6 +131,35 @@ def test_a_header_becomes_a_contract_that_check_allows(workshop: Workshop, capsy
     assert check(workshop.policy).allowed
 
 
+@settings(max_examples=examples(60))
+@given(st.dictionaries(NAMES, st.sampled_from(EACH), min_size=1, max_size=12), st.booleans())
+def test_the_schema_of_an_arrow_file_gives_names_and_types_of_its_columns(
+    tmp_path_factory: pytest.TempPathFactory, columns: dict[str, tuple[CellType, pa.DataType]], as_stream: bool
+) -> None:
+    """The schema is enough: the file is cut after it."""
+    path = tmp_path_factory.mktemp("t") / "t.arrow"
+    schema = pa.schema([(name, kind) for name, (_, kind) in columns.items()])
+    path.write_bytes((b"" if as_stream else b"ARROW1\0\0") + schema.serialize().to_pybytes())
+    assert [(each.name, each.type) for each in arrow_columns(path)] == [
+        (name, found) for name, (found, _) in columns.items()
+    ]
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FileFault, match="its schema is missing or damaged"):
+        arrow_columns(path)
+
+
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_contract_is_drafted_from_an_arrow_file(tmp_path: Path, write: Any) -> None:
+    table = pa.table({"age": [17], "ward": pa.array([MARK]).dictionary_encode()})
+    source = tmp_path / "t.feather"
+    with write(source, table.schema) as file:
+        file.write_table(table)
+    text = drafted(source)
+    assert MARK not in text
+    assert "name: ward, logicalType: string" in text or "name: ward  #" in text
+    assert {problem.code for problem in problems_of(tmp_path, text)} == {Code.UNDECIDED}
+
+
 def test_the_delimiter_is_found_on_the_header_line(tmp_path: Path) -> None:
     source = tmp_path / "visits.csv"
     source.write_bytes(b'\xef\xbb\xbfpatient id;"age; in years";sex\n' + MARK.encode() + b"\xff\n")
@@ -174,6 +212,22 @@ def test_a_codebook_gives_values_and_bounds_and_no_frequency(tmp_path: Path) -> 
     assert text.count("like, value: yesno}") == 2
 
 
+def test_a_person_decides_what_a_codebook_may_have_taken_from_the_table(tmp_path: Path) -> None:
+    """A statistical package writes the values and extremes that occur into its codebook, and ranges of codes that are
+    no values.
+    """
+    source = tmp_path / "survey.xml"
+    source.write_text(CODEBOOK, encoding="utf-8")
+    text = drafted(source, domains=("sex", "income", "wage"))
+    left = problems_of(tmp_path, text)
+    assert {problem.code for problem in left} == {Code.UNDECIDED}
+    assert [problem.where for problem in left] == [
+        "servers.path", "schema.t", "schema.t.privacyUnit", "schema.t.population", "t.income.domain.source",
+        "t.wage.domain.from", "t.wage.domain.to", "t.wage.domain.source",
+    ]  # fmt: skip
+    assert "-9" not in text
+
+
 def test_a_contract_of_another_tool_is_completed(tmp_path: Path) -> None:
     source = tmp_path / "other.yaml"
     source.write_text(
@@ -213,6 +267,8 @@ schema:
         ("t.csv", "age,age\n", "column 2 has the name of a column before it"),
         ("t.parquet", "", "not a readable Parquet file: its footer is missing or damaged"),
         ("t.sav", "", "a file of type .sav"),
+        ("t.arrow", MARK, "not a readable Arrow file: its schema is missing or damaged"),
+        ("t.arrow", "", "not a readable Arrow file: its schema is missing or damaged"),
         ("t.xml", "<a>\n<b>", "no XML: line 2, column 3"),
         ("t.xml", "<!DOCTYPE a><a/>", "XML with declarations of its own"),
         ("t.yaml", "a: 1\n", "no contract of one table"),

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.limits import LONGEST_HEADER
 from crowdgate.review.check import check
+from crowdgate.review.files import lint
+from crowdgate.sources import files
 from crowdgate.sources.csv_header import read_header
 from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType
@@ -98,6 +100,35 @@ def test_a_table_that_is_elsewhere_is_a_warning(workshop: Workshop, capsys: pyte
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "CG217" in line]
     assert "the table patients.parquet is not here (No such file or directory; there is patient.parquet)" in line
     assert crowdgate("check", workshop.policy, "--strict") == 3
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "Input/output error")])
+def test_a_table_that_is_here_and_cannot_be_read_is_an_error(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    """A policy and its contract have one problem, at the server's path."""
+
+    def refused(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(files, "_find", refused)
+    (problem,) = problems_of(workshop)
+    assert problem.found == f"patients.parquet can't be read: {error.strerror}"
+    (of_contract,) = lint(workshop.contract).problems
+    assert (of_contract.found, of_contract.line) == (problem.found, problem.line)
+
+
+def test_a_contract_whose_table_is_elsewhere_is_right_with_a_warning(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.data.unlink()
+    assert crowdgate("check", workshop.contract) == 0
+    right, warning = capsys.readouterr().out.splitlines()
+    assert right.endswith("right (DataContract)")
+    assert "CG217" in warning
+    assert "the table patients.parquet is not here (No such file or directory)" in warning
+    assert crowdgate("check", workshop.contract, "--strict") == 3
+    assert [(each.code, each.severity) for each in lint(workshop.contract).remarks] == [("CG217", "warning")]
 
 
 def test_a_misspelled_column_is_told_with_its_line(workshop: Workshop) -> None:

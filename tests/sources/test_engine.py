@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Contract, Engine, Fact, PrivacyUnit, TableRule
+from crowdgate.contracts.contract import Contract, Expectation, Fact, PrivacyUnit, TableRule
 from crowdgate.errors import EnvironmentFault
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import View
@@ -25,40 +26,28 @@ from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.engine import engine
 from crowdgate.sources.expectations import expectation_results, import_engine
-from crowdgate.sources.rules import is_within_limits, run_rules
+from crowdgate.sources.rules import run_rules
 from tests.examples import examples
 from tests.reading import file_server
 from tests.sources.test_rules import AGE, SEX, contract_of
 from tests.workshop import Workshop, crowdgate, write_csv
 
-GX = Engine.GREAT_EXPECTATIONS
 SLOT = "2030-01-01"
-MEAN = TableRule("mean", Fact.MEAN, "age", 10.5, 20, GX)
-ROWS = TableRule("rows", Fact.ROWS, None, 1, None, GX)
+
+
+def mean_of(column: str, low: float) -> Expectation:
+    kwargs = {"column": column, "min_value": low}
+    return Expectation(f"mean of {column}", "expect_column_mean_to_be_between", (column,), kwargs)
+
+
+MEAN = mean_of("age", 10.5)
+AGES: dict[tuple[str, ...], Any] = {("age",): {"cells": [[9], [12], [None]], "counts": [1, 1, 3]}}
+"""The counts of two ages, whose mean is 10.5, and of three missing ones."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the modules that the engine imports
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent at once")
 
 # --- the same rule, judged by the engine and by facts ---
-
-limit = st.floats(allow_nan=False, allow_infinity=False)
-between = st.one_of(
-    st.tuples(limit, st.none()), st.tuples(st.none(), limit), st.tuples(limit, limit).map(lambda ends: sorted(ends))
-)
-question = st.one_of(
-    st.tuples(limit, between).map(lambda each: (each[0], *each[1])),
-    between.map(lambda ends: (next(end for end in ends if end is not None), *ends)),
-)
-
-
-@pytest.mark.thorough
-@settings(max_examples=examples(10), deadline=None)
-@given(st.lists(question, min_size=1, max_size=20))
-def test_engine_and_facts_agree_on_every_number_and_its_limits(questions: list[Any]) -> None:
-    rules = [TableRule("r", Fact.ROWS, None, low, high) for _, low, high in questions]
-    assert expectation_results(questions) == [
-        is_within_limits(rule, fact) for rule, (fact, *_) in zip(rules, questions, strict=True)
-    ]
 
 
 def by_rows(frame: pd.DataFrame, rule: TableRule) -> bool:
@@ -91,7 +80,7 @@ def by_facts(folder: Path, frame: pd.DataFrame, rules: Sequence[TableRule]) -> l
                  "age": hierarchy(AGE, [], invalid_level=False).level("exact")})  # fmt: skip
     task = CountingTask(contract, ("sex", "age"), {"all": view})
     facts = count_table(open_source(contract, task.columns, None), task, serial()).facts
-    outcomes = run_rules(contract, {}, facts.values(contract), lambda _: {})
+    outcomes = run_rules(contract, {}, facts.values(contract), {})
     return [outcome.passed for outcome in outcomes]
 
 
@@ -122,39 +111,60 @@ def test_engine_and_facts_agree_on_random_tables(
     assert by_facts(tmp_path, frame, rules) == [by_rows(frame, rule) for rule in rules]
 
 
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(row, min_size=1, max_size=12), ragged=st.integers(0, 2), invalid=st.sampled_from(["drop", "level"])
+)
+def test_the_counts_for_expectations_are_those_of_the_rows(
+    tmp_path: Path, rows: list[Any], ragged: int, invalid: str
+) -> None:
+    """A cell outside the domain is missing, as are the cells of a ragged line."""
+    path = tmp_path / "t.csv"
+    text = "".join(f"{name},{sex},{age}\n" for name, sex, age in [("name", "sex", "age"), *rows])
+    path.write_text(text + "p\n" * ragged, encoding="utf-8")
+    names: list[tuple[str, ...]] = [("sex",), ("age",), ("sex", "age")]
+    stated = tuple(Expectation(str(each), "", each, {}) for each in names)
+    of = contract_of(invalid=invalid)
+    contract = Contract("c", "1", "p", PrivacyUnit(), file_server(path, "csv"), of.attributes, expectations=stated)
+    task = CountingTask(contract, ("sex", "age"), {"all": View({})})
+    total = count_table(open_source(contract, task.columns, None), task, serial()).facts
+    cells = [(sex if sex in SEX.labels else None, age) for _, sex, age in rows] + [(None, None)] * ragged
+    counts = {
+        each: Counter(tuple(cell[("sex", "age").index(name)] for name in each) for cell in cells) for each in names
+    }
+    found = total.weighted_cells(contract)
+    assert {each: _counter(found[each]) for each in names} == counts
+    total.add(total)
+    assert _counter(total.weighted_cells(contract)["sex", "age"]).total() == 2 * len(cells)
+
+
+def _counter(weighted: Any) -> Counter[Any]:
+    counted: Counter[Any] = Counter()
+    for cell, count in zip(weighted["cells"], weighted["counts"], strict=True):
+        counted[tuple(cell)] += count
+    return counted
+
+
 # --- the process ---
 
 
-def answers(rules: Sequence[TableRule], facts: dict[str, float]) -> list[bool | None]:
-    with engine(rules) as ask:
-        told = ask(facts)
-        return [told.get(rule) for rule in rules]
+def answers(asked: Sequence[Expectation], cells: Any = AGES) -> list[bool | None]:
+    with engine(asked) as ask:
+        told = ask(cells)
+        return [told.get(each) for each in asked]
 
 
 @pytest.mark.thorough
 def test_the_process_answers_and_says_and_writes_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """An absent fact has no answer; every file that Great Expectations could leave would be in this folder."""
+    """Columns without counts have no answer; every file that Great Expectations could leave would be in this folder."""
     monkeypatch.chdir(tmp_path)
     for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-    strict = TableRule("strict", Fact.ROWS, None, 739182.5, None, GX)
-    absent = TableRule("absent", Fact.INVALID_SHARE, "sex", None, 1, GX)
-    facts = {"mean of age": 10.5, "rows": 739182.0}
-    assert answers([ROWS, strict, absent, MEAN], facts) == [True, False, None, True]
+    assert answers([mean_of("age", 10), mean_of("age", 10.6), mean_of("other", 1), MEAN]) == [True, False, None, True]
     assert "".join(capfd.readouterr()) == ""
     assert list(tmp_path.rglob("*")) == []
-
-
-@pytest.mark.thorough
-@settings(max_examples=examples(2), deadline=None)
-@given(st.lists(question, min_size=50, max_size=50))
-def test_the_process_decides_without_some_libraries_as_great_expectations_with_all(questions: list[Any]) -> None:
-    """Here pyarrow and all others are imported; in the process some are absent, and some are never executed."""
-    rules = [TableRule("r", Fact.MEAN, f"c{at}", low, high, GX) for at, (_, low, high) in enumerate(questions)]
-    facts = {rule.column: fact for rule, (fact, *_) in zip(rules, questions, strict=True)}
-    assert answers(rules, facts) == expectation_results(questions)
 
 
 EXECUTED = """
@@ -174,24 +184,17 @@ def test_the_process_executes_no_library_that_no_rule_asks_for(tmp_path: Path, m
     """For one expectation most of its time went into charts, distributions and databases."""
     seen = tmp_path / "seen"
     monkeypatch.setattr(engine_file, "_COMMAND", (sys.executable, "-P", "-c", EXECUTED, str(seen)))
-    assert answers([ROWS], {"rows": 2.0}) == [True]
+    assert answers([MEAN]) == [True]
     assert seen.read_text() == "altair"  # as a name alone
 
 
 @pytest.mark.thorough
-def test_what_great_expectations_raises_of_one_rule_is_no_answer_to_that_rule_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from crowdgate.sources import expectations
-
-    real = expectations._expectation
-
-    def misplaced(gx: Any, at: int, asked: Any) -> Any:
-        expectation = real(gx, at, asked)
-        return expectation.copy(update={"column": "none"}) if at == 1 else expectation
-
-    monkeypatch.setattr(expectations, "_expectation", misplaced)
-    assert expectation_results([(1.0, 0, 2), (1.0, 0, 2), (3.0, 0, 2)]) == [True, None, False]
+def test_an_expectation_that_great_expectations_can_not_decide_leaves_the_others_theirs() -> None:
+    table = {"cells": [[1], [3]], "counts": [2, 1]}
+    mean, unknown = "expect_column_mean_to_be_between", "expect_column_mean_to_be_nice"
+    kwargs = {"column": "age", "min_value": 1.5}
+    asked = [{"type": kind, "kwargs": kwargs, "table": 0} for kind in (mean, unknown, mean)]
+    assert expectation_results([table], asked) == [True, None, True]
 
 
 @pytest.mark.thorough
@@ -213,11 +216,11 @@ import ctypes, resource
 from crowdgate.sources import expectations
 expectations.import_engine = lambda: None
 state = lambda: (resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
-expectations.expectation_results = lambda _: [state() == ((0, 0), 0)]
+expectations.expectation_results = lambda **_: [state() == ((0, 0), 0)]
 expectations.main()
 """
     instead(monkeypatch, code)
-    assert answers([ROWS], {"rows": 2.0}) == [True]
+    assert answers([MEAN]) == [True]
 
 
 FAULTY = {
@@ -248,7 +251,7 @@ def test_a_process_that_does_not_answer_decides_nothing_and_is_gone(
     monkeypatch.setattr(engine_file, "_PATIENCE", 0.1 if fault == "hangs" else 300)
     instead(monkeypatch, FAULTY[fault])
     with pytest.raises(EnvironmentFault, match="did not answer"):
-        answers([ROWS], {"rows": 2.0})
+        answers([MEAN])
     (process,) = started
     assert process.returncode is not None
     assert not Path(f"/proc/{process.pid}").exists()
@@ -256,20 +259,20 @@ def test_a_process_that_does_not_answer_decides_nothing_and_is_gone(
 
 def test_where_no_rule_is_stated_for_it_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_file, "Popen", None)
-    assert answers([], {"rows": 2.0}) == []
+    assert answers([]) == []
 
 
 PARENT = """
 import sys
-from crowdgate.contracts.contract import Engine, Fact, TableRule
+from crowdgate.contracts.contract import Expectation
 from crowdgate.sources import engine
 engine._COMMAND = (sys.executable, "-P", "-c", sys.argv[1])
 engine.Popen = lambda *args, made=engine.Popen, **kwargs: noted(made(*args, **kwargs))
 def noted(process):
     print(process.stdout.readline().decode().strip(), process.pid, flush=True)
     return process
-with engine.engine([TableRule("r", Fact.ROWS, None, 1, 2, Engine.GREAT_EXPECTATIONS)]) as ask:
-    ask({"rows": 1.0})
+with engine.engine([Expectation("r", "", ("a",), {})]) as ask:
+    ask({("a",): {}})
 """
 HANGING = """
 import sys, time

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdgate.contracts.contract import Attribute, Contract, Engine, Fact, PrivacyUnit, Role, RowRule, TableRule
+from crowdgate.contracts.contract import Attribute, Contract, Expectation, Fact, PrivacyUnit, Role, RowRule, TableRule
 from crowdgate.domain import categories, numbers
 from crowdgate.hierarchy import INVALID_LABEL
-from crowdgate.sources.rules import Answers, RuleOutcome, row_rules_hold, run_rules
+from crowdgate.sources.rules import RuleOutcome, row_rules_hold, run_rules
 from tests.reading import file_server
 
 SEX = categories(["f", "m", "a,b", '"', "\u200fx"], "test")
@@ -36,7 +37,7 @@ def contract_of(
 def judged(
     contract: Contract, distinct: Mapping[str, Sequence[str]], facts: Mapping[str, float]
 ) -> tuple[RuleOutcome, ...]:
-    return run_rules(contract, distinct, facts, lambda _: {})
+    return run_rules(contract, distinct, facts, {})
 
 
 def passed(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: Mapping[str, float]) -> dict[str, Any]:
@@ -88,19 +89,15 @@ def test_a_rule_whose_fact_is_absent_has_no_outcome_and_the_others_have_theirs()
 
 @pytest.mark.parametrize("answer", [True, False, None])
 def test_a_rule_for_the_engine_has_the_engines_answer_alone(answer: bool | None) -> None:
-    rule = TableRule("mean", Fact.MEAN, "age", 5, 9, Engine.GREAT_EXPECTATIONS)
-    asked = []
-
-    def ask(facts: Mapping[str, float]) -> Answers:
-        asked.append(facts)
-        return {rule: answer}
-
-    same = TableRule("own", Fact.MEAN, "age", 5, 9)
-    contract = contract_of(table_rules=[rule, same])
-    outcomes = run_rules(contract, {}, {"mean of age": 6.0, "rows": math.inf}, ask)
-    assert outcomes == (RuleOutcome("mean", "table", answer), RuleOutcome("own", "table", True))
-    assert asked == [{"mean of age": 6.0}]
-    assert contract.engine_rules == (rule,)
+    kwargs = {"column": "age", "min_value": 5, "max_value": 9}
+    one, other = (Expectation(name, "expect_column_mean_to_be_between", ("age",), kwargs) for name in ("mean", "none"))
+    contract = replace(contract_of(table_rules=[TableRule("own", Fact.MEAN, "age", 5, 9)]), expectations=(one, other))
+    outcomes = run_rules(contract, {}, {"mean of age": 6.0}, {one: answer})
+    assert outcomes == (
+        RuleOutcome("own", "table", True),
+        RuleOutcome("mean", "table", answer),
+        RuleOutcome("none", "table", None),
+    )
 
 
 def test_rules_of_attributes_that_were_not_read_are_left_out() -> None:

@@ -173,4 +173,4 @@ def test_the_demo_starts_no_engine() -> None:
     """Great Expectations costs more than the rest of the demo; its contract's limits are plain ones."""
     contract = read_contract(ROOT / "data_contracts" / f"{Path(DEMO_POLICY).stem}.yaml", KNOWN.servers)
     assert Fact.MEAN in {rule.fact for rule in contract.table_rules}
-    assert contract.engine_rules == ()
+    assert contract.expectations == ()

@@ -47,9 +47,7 @@ def check(
             "--explain", metavar="CODE", callback=_explain, is_eager=True, help="Say what a code means, and end."
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 3 for a policy that is allowed with warnings.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 3 for a file that is allowed with warnings.")] = False,
 ) -> None:
     """Find out whether policies are right and can be let through, reading no rows but those of a public register.
 
@@ -66,8 +64,8 @@ def check(
     _print(found, problems, form, as_json=as_json, strict=strict)
     if problems:
         raise ConfigurationError(problems)
-    checked = [each.checked for each in found if each.checked is not None]
-    if not all(each.allowed and not (strict and each.warnings) for each in checked):
+    refused = any(each.checked is not None and not each.checked.allowed for each in found)
+    if refused or (strict and any(each.warnings for each in found)):
         raise typer.Exit(WITHHELD)
 
 
@@ -114,3 +112,4 @@ def _lines(found: LintedFile) -> Iterator[str]:
         yield from check_lines(found.checked)
     elif not found.problems and found.kind is not None:
         yield f"{found.path}: right ({found.kind})"
+        yield from (f"  Warning         {each}" for each in found.warnings)

@@ -1,28 +1,29 @@
 """Commands on contracts."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from crowdgate.cli.options import AsJson
+from crowdgate.cli.options import WITHHELD, AsJson
 from crowdgate.cli.output import print_json
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
-app = typer.Typer(
-    help="Draft a contract, or show what one makes of its columns.", no_args_is_help=True, add_completion=False
-)
+app = typer.Typer(help="Draft, show, compare or export a contract.", no_args_is_help=True, add_completion=False)
 
 
 @app.callback()
 def _group() -> None:
-    """Draft a contract, or show what one makes of its columns."""
+    """Draft, show, compare or export a contract."""
 
 
 @app.command()
 def draft(
     source: Annotated[
-        Path, typer.Argument(help="A table (.parquet, .csv), a DDI codebook (.xml), or a contract of ODCS (.yaml).")
+        Path,
+        typer.Argument(help="A table (.parquet, .csv, .arrow), a DDI codebook (.xml), or a contract of ODCS (.yaml)."),
     ],
     to: Annotated[
         Path | None,
@@ -88,3 +89,58 @@ def show(
     for each in columns:
         for line in lines(each, everything=everything):
             typer.echo(line)
+
+
+@app.command()
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The contract before a change.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The contract after it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say of every difference between two contracts whether it is breaking. No data is read.
+
+    Exit 0 without a breaking difference, otherwise 3.
+    """
+    from crowdgate.contracts.reading import read_contract
+    from crowdgate.planning.bundle import KNOWN
+    from crowdgate.review.contract_diff import advice, contract_changes
+
+    was, now = (read_contract(path, KNOWN.servers) for path in (old, new))
+    found = contract_changes(was, now)
+    if as_json:
+        print_json({"contract": now.id, "changes": [each.to_json() for each in found]})
+    else:
+        typer.echo("\n".join([advice(was, now, found), *(f"  {each}" for each in found)]))
+    if any(each.breaking for each in found):
+        raise typer.Exit(WITHHELD)
+
+
+@app.command()
+def export(
+    path: Annotated[Path, typer.Argument(metavar="CONTRACT", help="The contract's file.")],
+    gx: Annotated[bool, typer.Option("--gx", help="As a suite of Great Expectations, in JSON.")] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Write the suite into this new file, not to the terminal."),
+    ] = None,
+) -> None:
+    """Print a contract in the form of another tool, so that a data team can test the table before it is handed over.
+
+    No data is read. Rules that the other tool can't state are named.
+    """
+    from crowdgate.contracts.reading import read_contract
+    from crowdgate.planning.bundle import KNOWN
+    from crowdgate.review.expectation_suite import expectation_suite
+    from crowdgate.review.templates.draft_sources import write_draft
+
+    if not gx:
+        raise ConfigurationError(Problem("command line", None, "--gx", "no form to export to", "--gx", code=Code.ASKED))
+    suite, left_out = expectation_suite(read_contract(path, KNOWN.servers))
+    text = json.dumps(suite, indent=2, ensure_ascii=False) + "\n"
+    if to is None:
+        typer.echo(text, nl=False)
+    else:
+        write_draft(to, text)
+        typer.echo(f"written: {to}")
+    for name in left_out:
+        typer.echo(f"not in the suite: {name} (a share of invalid cells)", err=True)

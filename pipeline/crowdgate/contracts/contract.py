@@ -8,7 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.system.short_repr import short_repr
@@ -124,7 +124,7 @@ class Analysis:
 
 
 class Engine(StrEnum):
-    """The engine that judges a table rule."""
+    """The engine that judges a rule of type custom."""
 
     CROWDGATE = "crowdgate"
     GREAT_EXPECTATIONS = "greatExpectations"
@@ -154,8 +154,6 @@ class Fact(StrEnum):
 class TableRule:
     """A rule about the whole table: low <= fact <= high (None: no limit). A table rule advises and never decides a
     release.
-
-    `engine` judges the rule: Crowdgate itself, on the facts that it has, or the engine that the contract names.
     """
 
     name: str
@@ -163,12 +161,25 @@ class TableRule:
     attribute: str | None
     low: float | None
     high: float | None
-    engine: Engine = Engine.CROWDGATE
 
     @property
     def column(self) -> str:
         """The name of the limited fact, such as `mean of age`: the key of its value in `TableFacts.values`."""
         return self.fact if self.attribute is None else f"{self.fact} of {self.attribute}"
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """An expectation that Great Expectations judges, about the values of one column or the pairs of two. It
+    advises, as a table rule does.
+
+    `type` and `kwargs` are its name and its arguments in Great Expectations, as values of JSON.
+    """
+
+    name: str
+    type: str
+    columns: tuple[str, ...]
+    kwargs: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -202,14 +213,10 @@ class Contract:
     rows_at_most: int | None = None
     row_rules: tuple[RowRule, ...] = ()
     table_rules: tuple[TableRule, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
     files: tuple[Path, ...] = ()
     joint: tuple[JointCounts, ...] = ()
     analyses: tuple[Analysis, ...] = ()
-
-    @property
-    def engine_rules(self) -> tuple[TableRule, ...]:
-        """The table rules that the contract states for Great Expectations."""
-        return tuple(rule for rule in self.table_rules if rule.engine is Engine.GREAT_EXPECTATIONS)
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:

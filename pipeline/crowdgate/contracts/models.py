@@ -381,20 +381,6 @@ class DefinitionModel(_Strict):
     """The treatment of a cell outside the domain."""
 
 
-class MeanModel(_Strict):
-    """The limits of a mean."""
-
-    min_value: Number | None = None
-    max_value: Number | None = None
-
-
-class ExpectationModel(_Strict):
-    """The one expectation that a contract may name: a mean between two limits."""
-
-    type: Literal["expect_column_mean_to_be_between"]
-    kwargs: MeanModel
-
-
 def _labels_by_column(value: object) -> object:
     return {name: _list_of_texts(labels) for name, labels in value.items()} if isinstance(value, dict) else value
 
@@ -495,11 +481,8 @@ _MODELS: dict[str, type[BaseModel]] = {
     "analysis": AnalysisModel,
     "domain": DomainModel,
     "values": ValuesFile,
-    "implementation": ExpectationModel,
-    "kwargs": MeanModel,
 }
 NUMBER: TypeAdapter[Fraction] = TypeAdapter(Number)
 DAY: TypeAdapter[date] = TypeAdapter(Day)
 VALUES_LIST: TypeAdapter[list[str]] = TypeAdapter(list[str])
 VALUES_FILE: TypeAdapter[ValuesFile] = TypeAdapter(ValuesFile)
-EXPECTATION: TypeAdapter[ExpectationModel] = TypeAdapter(ExpectationModel)

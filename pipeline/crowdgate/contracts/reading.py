@@ -17,6 +17,7 @@ from crowdgate.contracts.analysis import read_analyses
 from crowdgate.contracts.contract import (
     Attribute,
     Contract,
+    Expectation,
     Fact,
     InheritedSample,
     JointCounts,
@@ -26,6 +27,7 @@ from crowdgate.contracts.contract import (
     TableRule,
 )
 from crowdgate.contracts.domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
+from crowdgate.contracts.expectations import Domains
 from crowdgate.contracts.joint import read_joint
 from crowdgate.contracts.models import (
     PROPERTY_FACTS,
@@ -60,7 +62,7 @@ class BrokenContract(ConfigurationError):
 
 SHARED = ("privacyRole", "domain", "levels", "invalid")
 """The facts that a definition may state."""
-Rules = list[tuple[Place, RowRule | TableRule]]
+Rules = list[tuple[Place, RowRule | TableRule | Expectation]]
 
 
 def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
@@ -98,7 +100,8 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     population = _name(places["population"]) if stated.get("population") else None
     attributes, rules = _attributes(table, unit, places.get("definitions"))
     _check_person(places, unit, attributes)
-    rules += _table_rules(table, places, stated.get("rowsAtMost"))
+    domains = {name: attribute.domain for name, attribute in attributes.items()}
+    rules += _table_rules(table, places, stated.get("rowsAtMost"), domains)
     refuse_repeated_names(rules)
     joint = _joint(places, stated.get("jointMargins") or [], attributes)
     analyses = read_analyses(places.get("analysis"), stated.get("analysis") or (), attributes)
@@ -116,6 +119,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         rows_at_most=stated.get("rowsAtMost"),
         row_rules=tuple(rule for _, rule in rules if isinstance(rule, RowRule)),
         table_rules=tuple(rule for _, rule in rules if isinstance(rule, TableRule)),
+        expectations=tuple(rule for _, rule in rules if isinstance(rule, Expectation)),
         files=tuple(root.files),
         joint=joint,
         analyses=analyses,
@@ -156,8 +160,8 @@ def _sample(model: SampleModel | None) -> InheritedSample | None:
     return None if model is None else InheritedSample(model.name, model.beta)
 
 
-def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | None) -> Rules:
-    rules: Rules = [(place, rule) for place in (table / "quality").items() if (rule := table_rule(place))]
+def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | None, domains: Domains) -> Rules:
+    rules: Rules = [(place, rule) for place in (table / "quality").items() if (rule := table_rule(place, domains))]
     if rows_at_most is not None:
         bound = TableRule("rowsAtMost", Fact.ROWS, None, None, float(rows_at_most))
         rules.append((places["rowsAtMost"], bound))

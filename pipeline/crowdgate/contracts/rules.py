@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from crowdgate.contracts.contract import Engine, Fact, RowRule, TableRule
+from crowdgate.contracts.contract import Engine, Expectation, Fact, RowRule, TableRule
 from crowdgate.contracts.domains import label_of
-from crowdgate.contracts.models import EXPECTATION, NUMBER, VALUES_LIST, Place, parse, quoted_value
+from crowdgate.contracts.expectations import Domains, column_expectation, pair_expectation
+from crowdgate.contracts.models import NUMBER, VALUES_LIST, Place, parse, quoted_value
 from crowdgate.errors import Code, nearest
 
 if TYPE_CHECKING:
@@ -28,17 +29,23 @@ REFUSED_OPERATORS = ("mustNotBe", "mustNotBeBetween")
 SHARES = ("nullValues", "missingValues", "invalidValues")
 SUPPORTED = (
     "invalidValues with validValues or pattern (mustBe: 0); nullValues, missingValues or invalidValues in percent; "
-    "duplicateValues in percent on the person column; rowCount on the table; a mean, of type custom with an engine"
+    "duplicateValues in percent on the person column; rowCount on the table; a mean or an expectation, of type custom "
+    "with an engine"
 )
 Limits = tuple[float | None, float | None]
 
 
-def table_rule(place: Place) -> TableRule | None:
-    """Return the rule about the number of rows that a quality entry of the table states, or None after its problem was
-    added.
+def table_rule(place: Place, domains: Domains) -> TableRule | Expectation | None:
+    """Return the rule about the number of rows, or the expectation about two columns, that a quality entry of the table
+    states, or None after its problem was added.
     """
+    if place.text("type") == "custom" and place.text("engine") == Engine.GREAT_EXPECTATIONS:
+        return pair_expectation(place, domains)
     if place.text("metric") != "rowCount" or place.text("type") not in (None, "library"):
-        place.refuse("a quality rule that tables can't have", "a rule with `metric: rowCount`")
+        place.refuse(
+            "a quality rule that tables can't have",
+            "a rule with `metric: rowCount`, or an expectation about two columns",
+        )
         return None
     if place.text("unit") == "percent" or (place / "arguments").value is not None:
         place.refuse("a rule on rowCount with a unit or arguments", "rowCount in rows, without arguments")
@@ -48,7 +55,7 @@ def table_rule(place: Place) -> TableRule | None:
 
 def property_rule(
     place: Place, attribute: str, domain: Domain | None, person: str | None
-) -> RowRule | TableRule | None:
+) -> RowRule | TableRule | Expectation | None:
     """Return the rule that a quality entry of a property states, or None after its problem was added."""
     kind, metric = place.text("type") or "library", place.text("metric")
     if kind == "custom":
@@ -117,8 +124,8 @@ def _between(at: Place, scale: Fraction) -> Limits | None:
     return float(ends[0] * scale), float(ends[1] * scale)
 
 
-def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | None:
-    """Return a rule about a column's mean, judged by the engine that the entry names, or None after its problem was
+def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | Expectation | None:
+    """Return a rule about a column's mean, or an expectation for Great Expectations, or None after its problem was
     added.
     """
     named = place.text("engine") or ""
@@ -126,14 +133,16 @@ def _custom(place: Place, attribute: str, domain: Domain | None) -> TableRule | 
         known = " or ".join(f"engine: {name}" for name in Engine)
         (place / "engine").refuse(quoted_value((place / "engine").value), known, nearest(named, list(Engine)))
         return None
-    limits = _MEANS[Engine(named)](place / "implementation")
+    if named == Engine.GREAT_EXPECTATIONS:
+        return column_expectation(place, attribute, domain)
+    limits = _metric_mean_limits(place / "implementation")
     if limits is None:
         return None
     if domain is None or domain.grid is None:
         place.refuse("a rule on the mean of a column that is not numeric", "a numeric domain (from, to) on this column")
         return None
     name = place.text("name") or f"mean of {attribute}"
-    return TableRule(name, Fact.MEAN, attribute, *limits, Engine(named))
+    return TableRule(name, Fact.MEAN, attribute, *limits)
 
 
 def _metric_mean_limits(at: Place) -> Limits | None:
@@ -147,28 +156,6 @@ def _metric_mean_limits(at: Place) -> Limits | None:
         )
         return None
     return _limits(at, Fraction(1))
-
-
-def _expectation_mean_limits(at: Place) -> Limits | None:
-    """Return the lower and upper limit in `implementation: {type: expect_column_mean_to_be_between, kwargs: {min_value:
-    30, max_value: 40}}`.
-    """
-    model = parse(EXPECTATION, at)
-    if model is None:
-        return None
-    low, high = model.kwargs.min_value, model.kwargs.max_value
-    if (low is None and high is None) or (low is not None and high is not None and low > high):
-        at.refuse(
-            "no interval in which the mean must lie", "min_value, max_value, or both with min_value at most max_value"
-        )
-        return None
-    return None if low is None else float(low), None if high is None else float(high)
-
-
-_MEANS: Mapping[Engine, Callable[[Place], Limits | None]] = {
-    Engine.CROWDGATE: _metric_mean_limits,
-    Engine.GREAT_EXPECTATIONS: _expectation_mean_limits,
-}
 
 
 def _row_rule(place: Place, attribute: str, domain: Domain | None) -> RowRule | None:
@@ -231,7 +218,7 @@ def _matching(at: Place, domain: Domain) -> tuple[str, ...] | None:
     return tuple(label for text, label in zip(texts, domain.labels, strict=True) if pattern.fullmatch(text))
 
 
-def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule]]) -> None:
+def refuse_repeated_names(rules: Iterable[tuple[Place, RowRule | TableRule | Expectation]]) -> None:
     """Add a problem for each rule that has the name of an earlier rule."""
     seen: set[str] = set()
     for place, rule in rules:

@@ -51,9 +51,9 @@ from crowdgate.releases.waiting import waiting_release
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, Executor, count_table, histograms, serial
-from crowdgate.sources.engine import engine
+from crowdgate.sources.engine import Ask, engine
 from crowdgate.sources.ingested import ingestion_figures, units
-from crowdgate.sources.rules import Ask, row_rules_hold, run_rules
+from crowdgate.sources.rules import row_rules_hold, run_rules
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.system.regular_files import holds_url
@@ -112,7 +112,7 @@ def prepare(request: Request) -> Run | Result:
     classes = request.classes
     if classes is not None:
         plan = without_approval(replace(plan, count_classes=lambda _: classes))
-    for rule in bundle.contract.engine_rules:
+    for rule in bundle.contract.expectations:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = slot_of(bundle.policy, request)
     name = release_id(bundle.policy, slot)
@@ -201,7 +201,7 @@ def _executor(run: Run, progress: Progress | None) -> Executor:
 
 def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTable:
     """Begin to read, which the ledger refuses after the lease was given back, and count the table."""
-    with engine(reserved.run.plan.bundle.contract.engine_rules) as ask:
+    with engine(reserved.run.plan.bundle.contract.expectations) as ask:
         reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
         return count(reserved, key, executor, ask)
 
@@ -215,7 +215,8 @@ def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -
     task = CountingTask(contract, run.plan.columns, run.plan.protection.views, run.plan.watched)
     total = count_table(run.source, task, executor)
     values = total.facts.values(contract)
-    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, ask)
+    answers = ask(total.facts.weighted_cells(contract))
+    rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, answers)
     if task.columns and not row_rules_hold(rules):
         raise AssertionError("a row rule of the contract does not hold after cleaning")
     ingested = staging.guarded(lambda: ingestion_figures(total, task))

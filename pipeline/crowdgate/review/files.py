@@ -21,11 +21,15 @@ from crowdgate.policy.files import budget_files, contract_files, policy_files, w
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
+from crowdgate.review.lint.warnings import PolicyWarning, absent_table_warning
 from crowdgate.review.table_check import check_table
 
 LEVELS = "levels"
 """Name of the kind of CSV files that contracts name: levels, margins, counts."""
 ERROR, WARNING, REFUSED = "error", "warning", "withheld"
+Found = tuple[PolicyCheck | None, Sequence[PolicyWarning]]
+"""The check of a policy (None: another file), and the warnings about a file without problems."""
+RIGHT: Found = (None, ())
 
 
 @dataclass(frozen=True)
@@ -52,20 +56,22 @@ class Remark:
 
 @dataclass(frozen=True, eq=False)
 class LintedFile:
-    """One file: its kind (None: unknown), its problems, and for a policy without problems its check."""
+    """One file: its kind (None: unknown), its problems, and if it has none: the check of a policy, the warnings about
+    another file.
+    """
 
     path: Path
     kind: str | None
     problems: tuple[Problem, ...] = ()
     checked: PolicyCheck | None = None
+    warnings: tuple[PolicyWarning, ...] = ()
 
     @property
     def remarks(self) -> list[Remark]:
         """All remarks about the file: its problems, or what its check found."""
         told = [_problem_remark(problem) for problem in self.problems]
-        if self.checked is not None:
-            told += [*_refusal_remarks(self.checked), *_warning_remarks(self.checked)]
-        return told
+        told += [] if self.checked is None else _refusal_remarks(self.checked)
+        return [*told, *map(_warning_remark, self.warnings)]
 
 
 def lint_files(paths: Iterable[Path]) -> list[LintedFile]:
@@ -90,17 +96,13 @@ def lint(path: Path) -> LintedFile:
     kind = None
     try:
         kind = kind_of(path)
-        return LintedFile(path, kind, checked=_with_relative_paths(FILES[kind].read(path), path))
+        checked, warnings = FILES[kind].read(path)
+        told = tuple(replace(each, file=_relative_path(each.file, path)) for each in warnings)
+        checked = None if checked is None else replace(checked, warnings=told)
+        return LintedFile(path, kind, checked=checked, warnings=told)
     except ConfigurationError as error:
         problems = (replace(problem, file=_relative_path(problem.file, path)) for problem in error.problems)
         return LintedFile(path, kind, tuple(dict.fromkeys(problems)))
-
-
-def _with_relative_paths(checked: PolicyCheck | None, path: Path) -> PolicyCheck | None:
-    if checked is None:
-        return None
-    warnings = (replace(each, file=_relative_path(each.file, path)) for each in checked.warnings)
-    return replace(checked, warnings=tuple(warnings))
 
 
 def _relative_path(file: str, path: Path) -> str:
@@ -128,13 +130,13 @@ def kind_of(path: Path) -> str:
     return found
 
 
-def _policy(path: Path) -> PolicyCheck:
+def _policy(path: Path) -> Found:
     """Check a policy; its name and version must be unique, as the ledger identifies releases by them."""
     found = check(path)
     document, own = read_document(path), version_of(found.plan.bundle.policy)
     others = ((other, f"{name}/{_version(other)}") for other, name in policy_files(working_copy(path)))
     _refuse_duplicate_name(document, ("metadata", "name"), own, others)
-    return found
+    return found, found.warnings
 
 
 def _version(path: Path) -> str:
@@ -143,16 +145,19 @@ def _version(path: Path) -> str:
     return ""
 
 
-def _budget(path: Path) -> None:
+def _budget(path: Path) -> Found:
     document = read_document(path)
     budget = parse(PrivacyBudget, document)
     _refuse_duplicate_name(document, ("metadata", "name"), budget.metadata.name, budget_files(working_copy(path)))
+    return RIGHT
 
 
-def _contract(path: Path) -> None:
+def _contract(path: Path) -> Found:
     contract = read_contract(path, KNOWN.servers)
-    _refuse_duplicate_name(read_document(path), ("id",), contract.id, contract_files(working_copy(path)))
-    check_table(contract)
+    document = read_document(path)
+    _refuse_duplicate_name(document, ("id",), contract.id, contract_files(working_copy(path)))
+    absent = check_table(contract).absent
+    return None, () if absent is None else (absent_table_warning(contract, document, absent),)
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:
@@ -168,25 +173,28 @@ def _refuse_duplicate_name(document: Document, at: Location, name: str, files: I
         raise ConfigurationError(document.problem(at, found, expected, None, Code.TWICE))
 
 
-def _cases(path: Path) -> None:
+def _cases(path: Path) -> Found:
     from crowdgate.review.cases import read_cases
 
     read_cases(path)
+    return RIGHT
 
 
-def _questionnaire(path: Path) -> None:
+def _questionnaire(path: Path) -> Found:
     from crowdgate.anonymity.predict.questionnaire_file import read_questionnaire
 
     read_questionnaire(path, None)
+    return RIGHT
 
 
-def _decision(path: Path) -> None:
+def _decision(path: Path) -> Found:
     from crowdgate.policy.decisions import read_decision
 
     read_decision(path)
+    return RIGHT
 
 
-def _levels(path: Path) -> None:
+def _levels(path: Path) -> Found:
     """Check a CSV file of levels, margins or counts in the way of each contract that names it. Raises
     ConfigurationError."""
     own, named = path.resolve(), False
@@ -203,14 +211,15 @@ def _levels(path: Path) -> None:
     if not named:
         found, expected = "no contract reads it", "a file that a contract of data_contracts/ names (levels, margins)"
         raise ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.TABLE))
+    return RIGHT
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: `read`, the function that reads such a file, raises its problems and returns a policy's check;
-    `marks`, keys that only this kind has."""
+    """A kind of file: `read`, the function that reads such a file, raises its problems and returns the rest; `marks`,
+    keys that only this kind has."""
 
-    read: Callable[[Path], PolicyCheck | None]
+    read: Callable[[Path], Found]
     marks: tuple[Location, ...] = ()
 
 
@@ -232,9 +241,8 @@ def _problem_remark(problem: Problem) -> Remark:
     return Remark(*place, problem.code, ERROR, message, problem.expected, problem.instead, problem.corrected)
 
 
-def _warning_remarks(checked: PolicyCheck) -> Iterator[Remark]:
-    for each in checked.warnings:
-        yield Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
+def _warning_remark(each: PolicyWarning) -> Remark:
+    return Remark(each.file, each.line, each.column, each.code, WARNING, each.words)
 
 
 def _refusal_remarks(checked: PolicyCheck) -> Iterator[Remark]:

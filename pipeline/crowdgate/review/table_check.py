@@ -33,15 +33,19 @@ class TableCheck:
 def check_table(contract: Contract) -> TableCheck:
     """Compare a contract with the header of its table. Raises ConfigurationError that lists what the table contradicts.
 
-    A table that is not here is no problem, since a policy owner need not hold the table.
+    A table that is not here is no problem, since a policy owner need not hold the table. A table that is here and
+    can't be read is one.
     """
     try:
         header = SOURCES[contract.server.reader].header(contract)
         found = list(_contradictions(contract, header))
     except FileFault as error:
         found = [(None, str(error), "a table as the contract describes it", None)]
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         return TableCheck(None, _absence(contract, error))
+    except OSError as error:
+        told = f"{contract.server.path.name} can't be read: {error.strerror or 'unknown reason'}"
+        found = [(None, told, "a table that you may read; check needs only its header", None)]
     if found:
         document = read_document(contract.files[0])
         raise ConfigurationError([_problem(document, contract, each) for each in found])

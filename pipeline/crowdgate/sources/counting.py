@@ -173,6 +173,7 @@ def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, f
         broken = _either(broken, encoded.invalid)
         dropped = _either(dropped, encoded.invalid if attribute.invalid == "drop" else None)
     facts.add_rows(batch.rows, broken, dropped)
+    facts.add_combinations(columns, invalid, contract)
     return Records(batch.rows, columns, None if dropped is None else ~dropped, invalid)
 
 

@@ -1,5 +1,5 @@
-"""The process that Great Expectations runs in: facts and limits in, yes or no out. `sources/engine.py` starts it, by
-its path: the package `sources` is not imported.
+"""The process that Great Expectations runs in: counts of values in, yes or no out. `sources/engine.py` starts it, by
+its path, without the other modules of `sources` that read tables.
 
 It holds what is confidential, as the run does: it leaves no core dump, sends no statistics about its use, and ends with
 the run. What Great Expectations prints may quote values: all of that goes to the standard error, which nobody reads.
@@ -11,15 +11,16 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
+from crowdgate.sources.weighted_metrics import METRICS, WeightedCells
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate.system.import_filters import imports_filtered
 
-Question = tuple[float, float | None, float | None]
-"""A fact, and the least and the greatest value that it may have; at least one limit is given."""
+_VERDICT = {"result_format": {"result_format": "BOOLEAN_ONLY"}}
+"""The form of a result: a verdict without examples of values."""
 _ABSENT = frozenset({"pyarrow", "sqlalchemy"})
 """Libraries that Great Expectations and pandas use where they are installed: for tables of other kinds than here."""
 _DEFERRED = frozenset({"altair", "scipy.stats"})
@@ -28,16 +29,21 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Read the question (facts and limits) from standard input, and write the answers."""
+    """Read the question (counts and expectations) from standard input, and write the answers."""
     disable_core_dumps()
     _exit_with_parent()
     gc.disable()  # the process ends before garbage matters
     with redirect_stdout(sys.stderr):
         import_engine()
-        answers = expectation_results([(fact, low, high) for fact, low, high in json.load(sys.stdin)])
+        answers = expectation_results(**_question())
     json.dump(answers, sys.stdout)
     sys.stdout.flush()
     os._exit(0)  # at once: taking down a thousand modules one by one takes a fifth of a second
+
+
+def _question() -> dict[str, Any]:
+    told = json.load(sys.stdin)
+    return {"tables": told["tables"], "asked": told["expectations"]}
 
 
 def _exit_with_parent() -> None:
@@ -59,36 +65,38 @@ def import_engine() -> Any:
     return great_expectations
 
 
-def expectation_results(questions: Sequence[Question]) -> list[bool | None]:
-    """Return for each question whether its fact is within its limits; None if Great Expectations could not
-    decide it.
+def expectation_results(tables: Sequence[Mapping[str, Any]], asked: Sequence[Mapping[str, Any]]) -> list[bool | None]:
+    """Return for each expectation whether it holds on the counts of its table, one of `tables`; None if Great
+    Expectations could not decide it.
     """
-    if not questions:
+    if not asked:
         return []
-    import pandas as pd
+    import_engine()
+    from great_expectations.execution_engine import PandasExecutionEngine
 
-    gx = import_engine()
-    frame = pd.DataFrame([{str(at): fact for at, (fact, _, _) in enumerate(questions)}])
-    asset = gx.get_context(mode="ephemeral").data_sources.add_pandas("memory").add_dataframe_asset("frame")
-    batch = asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
-    suite = gx.ExpectationSuite(name="rules", expectations=[_expectation(gx, *each) for each in enumerate(questions)])
-    results = batch.validate(suite, result_format="BOOLEAN_ONLY").results
-    found = {
-        each.expectation_config.kwargs["column"]: bool(each.success) for each in results if not _has_exception(each)
-    }
-    return [found.get(str(at)) for at in range(len(questions))]
+    engine, counted = PandasExecutionEngine(), [_weighted_cells(table) for table in tables]
+    return [_result(engine, each["type"], each["kwargs"], counted[each["table"]]) for each in asked]
 
 
-def _expectation(gx: Any, at: int, question: Question) -> Any:
-    _, low, high = question
-    return gx.expectations.ExpectColumnValuesToBeBetween(column=str(at), min_value=low, max_value=high)
+def _weighted_cells(table: Mapping[str, Any]) -> WeightedCells:
+    return WeightedCells([tuple(cell) for cell in table["cells"]], table["counts"])
 
 
-def _has_exception(result: Any) -> bool:
-    """Return whether an expectation's result reports an exception: one entry, or one per metric."""
-    info = result.exception_info or {}
-    entries = [info, *(entry for entry in info.values() if isinstance(entry, dict))]
-    return any(entry.get("raised_exception") for entry in entries)
+def _result(engine: Any, kind: str, kwargs: Mapping[str, Any], cells: WeightedCells) -> bool | None:
+    """Return the verdict of one expectation: it names the metrics that it needs, and judges their values."""
+    from great_expectations.expectations.registry import get_expectation_impl
+
+    try:
+        expectation = get_expectation_impl(kind)(**kwargs)
+        needed = expectation.get_validation_dependencies(execution_engine=engine, runtime_configuration=_VERDICT)
+        metrics = {each.id: _metric(each, cells) for each in needed.metric_configurations.values()}
+        return bool(expectation.metrics_validate(metrics, _VERDICT, engine).success)
+    except Exception:  # its text may quote a value
+        return None
+
+
+def _metric(stated: Any, cells: WeightedCells) -> Any:
+    return METRICS[stated.metric_name](cells, {**stated.metric_domain_kwargs, **stated.metric_value_kwargs})
 
 
 if __name__ == "__main__":

@@ -1,15 +1,24 @@
 """Facts about a whole table, for table rules. They are confidential: they advise, and enter nothing public."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
-from crowdgate.arrays import Bools
+from crowdgate.arrays import AnyIntegers, Bools
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
+from crowdgate.contracts.expectations import cell_value
+from crowdgate.domain import Domain
 from crowdgate.hierarchy import INVALID_LABEL
+from crowdgate.histogram import Column
 from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
+
+Columns = tuple[str, ...]
+MOST_BINS = 1 << 20
+"""The greatest number of keys that are counted one bin each; more are sorted."""
 
 
 class TableFacts:
@@ -29,6 +38,7 @@ class TableFacts:
         self._held: dict[str, set[int]] = {}
         self._sums: dict[str, Fraction] = {}
         self._counts: Counter[str] = Counter()
+        self._combinations: dict[Columns, Counter[int]] = {}
 
     def add_ragged(self, rows: int) -> None:
         """Add this number of lines with too few or too many cells."""
@@ -54,6 +64,20 @@ class TableFacts:
         if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
             self._add_sum(attribute, encoded, invalid)
 
+    def add_combinations(self, columns: Mapping[str, Column], invalid: Mapping[str, Bools], contract: Contract) -> None:
+        """Add the counts of values, or pairs of values, of the columns that the contract's expectations name."""
+        for names in dict.fromkeys(each.columns for each in contract.expectations):
+            if all(name in columns for name in names):
+                keys, size = _keys(names, columns, invalid, contract)
+                held = self._combinations.setdefault(names, Counter())
+                held.update(_counted(keys, size))
+
+    def weighted_cells(self, contract: Contract) -> dict[Columns, dict[str, Any]]:
+        """Return the distinct values or pairs of values of each expectation's columns with their counts, as values of
+        JSON. An invalid cell is None, as are the cells of a ragged line.
+        """
+        return {names: _weighted(names, held, self.ragged, contract) for names, held in self._combinations.items()}
+
     def add_people(self, named: int, people: int) -> None:
         """Set the number of rows with a person id, and the number of distinct ids, in the whole table; parts do not
         know the latter.
@@ -69,6 +93,8 @@ class TableFacts:
         self._counts.update(other._counts)
         for name, held in other._held.items():
             self._held.setdefault(name, set()).update(held)
+        for names, counts in other._combinations.items():
+            self._combinations.setdefault(names, Counter()).update(counts)
         for name, total in other._sums.items():
             self._sums[name] = self._sums.get(name, Fraction(0)) + total
 
@@ -112,6 +138,58 @@ class TableFacts:
         if attribute not in self.invalid:
             return None
         return (self.invalid[attribute] + self.ragged) / self.rows
+
+
+def _bases(names: Columns, contract: Contract) -> list[int]:
+    """Return for each column the number of its domain's codes and one more, for an invalid cell."""
+    domains = (contract.by_name[name].domain for name in names)
+    return [1 + (0 if domain is None else domain.size) for domain in domains]
+
+
+def _keys(
+    names: Columns, columns: Mapping[str, Column], invalid: Mapping[str, Bools], contract: Contract
+) -> tuple[AnyIntegers, int]:
+    """Return one number for each row's cells in the columns, and the number of such numbers. The last code of a column
+    is an invalid cell.
+    """
+    keys: AnyIntegers | None = None
+    size = 1
+    for name, base in zip(names, _bases(names, contract), strict=True):
+        codes: AnyIntegers = columns[name].codes
+        codes = np.where(invalid[name], base - 1, codes) if name in invalid else codes
+        keys = codes if keys is None else keys.astype(np.int64) * base + codes
+        size *= base
+    return (np.zeros(0, dtype=np.int64) if keys is None else keys), size
+
+
+def _counted(keys: AnyIntegers, size: int) -> dict[int, int]:
+    if size > MOST_BINS:
+        found, counts = np.unique(keys, return_counts=True)
+        return dict(zip(found.tolist(), counts.tolist(), strict=True))
+    bins = np.bincount(keys, minlength=size)
+    return {int(key): int(bins[key]) for key in np.flatnonzero(bins)}
+
+
+def _weighted(names: Columns, held: Mapping[int, int], ragged: int, contract: Contract) -> dict[str, Any]:
+    bases = _bases(names, contract)
+    shown = [
+        cache(partial(_cell, contract.by_name[name].domain, base)) for name, base in zip(names, bases, strict=True)
+    ]
+    cells = [_cells(key, bases, shown) for key in sorted(held)]
+    more = [[None] * len(names)] if ragged else []
+    return {"cells": [*cells, *more], "counts": [*(held[key] for key in sorted(held)), *([ragged] if ragged else [])]}
+
+
+def _cell(domain: Domain | None, base: int, code: int) -> Any:
+    return None if domain is None or code == base - 1 else cell_value(domain, code)
+
+
+def _cells(key: int, bases: Sequence[int], shown: Sequence[Callable[[int], Any]]) -> list[Any]:
+    cells: list[Any] = []
+    for base, value in zip(reversed(bases), reversed(shown), strict=True):
+        key, code = divmod(key, base)
+        cells.append(value(code))
+    return cells[::-1]
 
 
 def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:

@@ -1,20 +1,19 @@
 """A contract's rules, judged on counts: labels that remain after cleaning, and facts about the table.
 
-Great Expectations judges the rules that the contract states for it (`sources/engine.py`). Only (rule, passed) is
+Great Expectations judges the expectations that the contract states (`sources/engine.py`). Only (rule, passed) is
 returned.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from crowdgate.contracts.contract import Attribute, Contract, Engine, TableRule
+from crowdgate.contracts.contract import Attribute, Contract, Expectation, TableRule
 from crowdgate.hierarchy import INVALID_LABEL
 
-Answers = Mapping[TableRule, bool | None]
-Ask = Callable[[Mapping[str, float]], Answers]
-"""A function from the facts, by `TableRule.column`, to the results of the rules for Great Expectations."""
+Answers = Mapping[Expectation, bool | None]
+"""The verdict on each expectation: True if it holds, None if that could not be determined."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +26,17 @@ class RuleOutcome:
 
 
 def run_rules(contract: Contract, distinct: Mapping[str, Sequence[str]], facts: Mapping[str, float],
-              ask: Ask) -> tuple[RuleOutcome, ...]:  # fmt: skip
+              answers: Answers) -> tuple[RuleOutcome, ...]:  # fmt: skip
     """Return the outcomes of the contract's rules on the labels that remain after cleaning, and on the facts about the
     table.
 
     Row rules of attributes that `distinct` lacks are left out, as these were not read. A table rule whose fact is
-    absent or not finite has no outcome.
+    absent or not finite has no outcome, nor has an expectation without one of the `answers`.
     """
     known = {column: value for column, value in facts.items() if math.isfinite(value)}
-    answers = ask(known)
-    tables = [RuleOutcome(rule.name, "table", _rule_passes(rule, known, answers)) for rule in contract.table_rules]
-    return (*_row_outcomes(contract, distinct), *tables)
+    tables = [RuleOutcome(rule.name, "table", _rule_passes(rule, known)) for rule in contract.table_rules]
+    expected = [RuleOutcome(each.name, "table", answers.get(each)) for each in contract.expectations]
+    return (*_row_outcomes(contract, distinct), *tables, *expected)
 
 
 def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
@@ -46,9 +45,7 @@ def row_rules_hold(outcomes: Sequence[RuleOutcome]) -> bool:
     return bool(rows) and all(outcome.passed is True for outcome in rows)
 
 
-def _rule_passes(rule: TableRule, known: Mapping[str, float], answers: Answers) -> bool | None:
-    if rule.engine is Engine.GREAT_EXPECTATIONS:
-        return answers.get(rule)
+def _rule_passes(rule: TableRule, known: Mapping[str, float]) -> bool | None:
     return is_within_limits(rule, known[rule.column]) if rule.column in known else None
 
 

@@ -29,6 +29,7 @@ from crowdgate.policy.policy import CONTEXT
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 
 if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
@@ -389,9 +390,18 @@ def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
     if judged.absent is not None:
-        path = judged.plan.bundle.contract.server.path.name
-        words = f"the table {path} is not here ({judged.absent}), so its columns are not compared with the contract. A"
-        yield *_policy(judged, "contract"), f"{words} release needs it, or another one by --input"
+        yield *_policy(judged, "contract"), _absence_words(judged.plan.bundle.contract, judged.absent)
+
+
+def _absence_words(contract: Contract, reason: str) -> str:
+    words = f"the table {contract.server.path.name} is not here ({reason}), so its columns are not compared with the"
+    return f"{words} contract. A release needs it, or another one by --input"
+
+
+def absent_table_warning(contract: Contract, document: Document, reason: str) -> PolicyWarning:
+    """Return the warning about a contract whose table can't be seen from here, for this `reason`."""
+    place = document.line(("servers",)), document.column(("servers",))
+    return PolicyWarning("CG217", str(document.path), *place, _absence_words(contract, reason))
 
 
 RULES: dict[str, Rule] = {

@@ -61,7 +61,7 @@ WIDTH = 120
 @dataclass(frozen=True)
 class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
-    greatest number or day.
+    greatest number or day that it calls valid.
     """
 
     name: str
@@ -96,21 +96,28 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     chosen = [c for c in source.columns if (guessed[c.name] is not None if domains is None else c.name in domains)]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
-    return "\n".join([*_head(source, name), *_definitions(source, shared), "    properties:", *(
+    listed = any(column.values for column in chosen)
+    return "\n".join([*_head(source, name, listed=listed), *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
     )]) + "\n"  # fmt: skip
 
 
-def _head(source: DraftSource, name: str) -> Iterator[str]:
-    """Yield the lines of a draft down to the facts about its table."""
+def _head(source: DraftSource, name: str, *, listed: bool) -> Iterator[str]:
+    """Yield the lines of a draft down to the facts about its table.
+
+    With `listed` values of columns, a person must say that these are not the values of the table.
+    """
     settings = "".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
     custom = f", customProperties: [{settings}]" if settings else ""
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
     yield f"# Drafted from {source.read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
     yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
     yield f"servers: [{{server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}}}]"
-    yield from ("schema:", f"  - name: {_quoted(name)}", "    customProperties:")
+    yield from ("schema:", f"  - name: {_quoted(name)}")
+    if listed:
+        yield f"    description: {_quoted(change(f'who fixed the values in {source.read} before the data were seen'))}"
+    yield "    customProperties:"
     unit = change("row if nobody has two rows, else {person: COLUMN, rows: 1}")
     yield f"      - {{property: privacyUnit, value: {_quoted(unit)}}}"
     population = change("a name for these people, whose lifetime budget pays")
@@ -184,7 +191,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         labels = f"labels: {{{named}}}, " if named else ""
         return f"{{values: [{values}], {labels}source: {_quoted(source.read)}}}"
     if column.bounds is not None:
-        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, source: {_quoted(source.read)}}}"
+        fixed = _quoted(change(f"where this range is public; {source.read} may state the extremes of the table"))
+        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.is_age:
         return "{from: 0, to: 90, top: true, source: ages in years}"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
 from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType, repeated_names
@@ -19,6 +23,8 @@ from crowdgate.system.regular_files import read_plain
 
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
+NO_TABLE = "the table's file, relative to the contract, in the format beside it"
+"""Words about the path of a table that its description does not name."""
 LARGEST_CODEBOOK = 1 << 26
 """The greatest size of a codebook in bytes."""
 _TYPES = {
@@ -82,6 +88,14 @@ def _parquet(path: Path, relative: str) -> DraftSource:
     return DraftSource(f"the footer of {path.name}", relative, "parquet", columns)
 
 
+def _arrow(path: Path, relative: str) -> DraftSource:
+    """Return the columns of an Arrow IPC file. Releases read no such file, so a person says where the table is."""
+    del relative
+    found = (each for each in arrow_columns(path) if each.type is not CellType.NESTED)
+    columns = tuple(DraftColumn(each.name, each.type) for each in found)
+    return DraftSource(f"the schema of {path.name}", change(NO_TABLE), "parquet", columns)
+
+
 def _csv(path: Path, relative: str) -> DraftSource:
     """Return the columns in a header line, by the delimiter that gives the most names. Raises ConfigurationError if the
     line looks like cells.
@@ -108,7 +122,7 @@ def _contract(path: Path, relative: str) -> DraftSource:
     server = servers[0] if servers else {}
     columns = tuple(map(_property, (each for each in _mappings(tables[0].get("properties")) if "name" in each)))
     form = "csv" if server.get("format") == "csv" else "parquet"
-    return DraftSource(f"the contract {path.name}", str(server.get("path", f"CHANGE.{form}")), form, columns)
+    return DraftSource(f"the contract {path.name}", str(server.get("path", change(NO_TABLE))), form, columns)
 
 
 def _mappings(value: Any) -> list[dict[str, Any]]:
@@ -148,7 +162,7 @@ def _codebook(path: Path, relative: str) -> DraftSource:
     except (LookupError, ValueError):
         raise _fault(path, "XML in an encoding that is not known", "a codebook in UTF-8") from None
     columns = tuple(_variable(each) for each in root.iter() if _tag(each) == "var" and each.get("name"))
-    return DraftSource(f"the codebook {path.name}", f"{path.stem}.csv", "csv", columns)
+    return DraftSource(f"the codebook {path.name}", change(NO_TABLE), "csv", columns)
 
 
 def _variable(stated: Any) -> DraftColumn:
@@ -157,19 +171,45 @@ def _variable(stated: Any) -> DraftColumn:
     formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
     numeric = CellType.WHOLE if stated.get("dcml") in (None, "0") else CellType.NUMBER
     found = CellType.TEXT if "character" in formats or (values and not formats) else numeric
-    bounds = next(((e.get("min"), e.get("max")) for e in stated.iter() if _tag(e) == "range"), (None, None))
-    limits = (bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
-    return DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, None if values else limits)
+    limits = None if values else _valid_range(stated)
+    return DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, limits)
+
+
+def _valid_range(variable: Any) -> tuple[str, str] | None:
+    """Return the least and the greatest valid number of a variable (element valrng); None if it has not exactly one
+    range.
+    """
+    ranges = _ranges(variable, "valrng")
+    limits = [ranges[0].get(key) for key in ("min", "max")] if len(ranges) == 1 else []
+    return (str(limits[0]), str(limits[1])) if limits and all(limits) else None
+
+
+def _ranges(variable: Any, kind: str) -> list[Any]:
+    return [each for group in variable if _tag(group) == kind for each in group if _tag(each) in ("range", "item")]
 
 
 def _categories(variable: Any) -> Iterator[tuple[str, str]]:
-    """Yield the value and the label of each category of a variable that is no missing value."""
+    """Yield the value and the label of each category of a variable that is no missing value: by its own mark, or by the
+    variable's invalid range (element invalrng).
+    """
+    invalid = [_limits(each) for each in _ranges(variable, "invalrng")]
     for category in variable:
         if _tag(category) != "catgry" or category.get("missing") == "Y":
             continue
         parts = {_tag(each): "".join(each.itertext()).strip() for each in category}
-        if parts.get("catValu"):
+        number = parse_number(parts.get("catValu", ""))
+        if parts.get("catValu") and not any(number is not None and low <= number <= high for low, high in invalid):
             yield parts["catValu"], parts.get("labl", "")
+
+
+def _limits(stated: Any) -> tuple[Fraction | float, Fraction | float]:
+    """Return the least and the greatest number of a range or an item; one limit that it lacks is infinite, of two it is
+    empty.
+    """
+    low, high = (parse_number(stated.get(key) or stated.get("VALUE") or "") for key in ("min", "max"))
+    if low is None and high is None:
+        return math.inf, -math.inf
+    return (-math.inf if low is None else low), (math.inf if high is None else high)
 
 
 def _tag(element: Any) -> str:
@@ -181,5 +221,6 @@ READERS: dict[str, Callable[[Path, str], DraftSource]] = {
     ".csv": _csv,
     **dict.fromkeys(YAML, _contract),
     ".xml": _codebook,
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), _arrow),
 }
 """The readers of public descriptions, by the suffix of their file."""

@@ -1,0 +1,213 @@
+"""Differences between two versions of a contract, each breaking or not, in words.
+
+A change is breaking if a policy, a release's reader or the supplier of the table can rely on what it takes away or
+alters. Another source, description or rule breaks nothing, nor does a new column or level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Attribute, Contract
+    from crowdgate.domain import Domain
+
+SHOWN = 5
+"""The greatest number of names that a sentence lists."""
+
+
+@dataclass(frozen=True)
+class ContractChange:
+    """One difference: the column that it is about (None: the table), a sentence, and True if it is breaking."""
+
+    column: str | None
+    words: str
+    breaking: bool
+
+    def __str__(self) -> str:
+        return f"{'breaking' if self.breaking else 'not breaking'}: {self.column or 'table'}: {self.words}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the change as an object of JSON."""
+        return {"column": self.column, "change": self.words, "breaking": self.breaking}
+
+
+def contract_changes(old: Contract, new: Contract) -> list[ContractChange]:
+    """Return the differences between two versions of a contract, the breaking ones first."""
+    found = [*_table_changes(old, new), *_columns(old, new), *_version(old, new)]
+    return sorted(found, key=lambda each: not each.breaking)
+
+
+def advice(old: Contract, new: Contract, found: Sequence[ContractChange]) -> str:
+    """Return the first line: whether the change is breaking, and which version the new contract should have."""
+    breaking = sum(each.breaking for each in found)
+    if not found:
+        return "no difference"
+    if not breaking:
+        return "not breaking: policies, readers and the table's supplier can go on"
+    raised = _major(new.version) > _major(old.version)
+    told = f"breaking: {breaking} of {len(found)} differences"
+    return told if raised else f"{told}; write a new major version, after {old.version}"
+
+
+def _major(version: str) -> int:
+    first = version.partition(".")[0]
+    return int(first) if first.isdecimal() else 0
+
+
+def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
+    breaking = {
+        "id": (old.id, new.id),
+        "population": (old.population, new.population),
+        "privacy unit": (f"{old.unit}, at most {old.unit.rows} rows", f"{new.unit}, at most {new.unit.rows} rows"),
+        "statement that the table is public": (old.public, new.public),
+        "sample": (old.sample, new.sample),
+        "format of the table": (old.server.reader, new.server.reader),
+    }
+    for what, (was, now) in breaking.items():
+        if was != now:
+            yield ContractChange(None, f"another {what}: {_text(was)} before, {_text(now)} now", True)
+    harmless = {
+        "place of the table": (dict(old.server.settings), dict(new.server.settings)),
+        "bound on rows": (old.rows_at_most, new.rows_at_most),
+        "table rules": (set(old.table_rules), set(new.table_rules)),
+        "expectations": (_expectations(old), _expectations(new)),
+        "joint margins": (_joint(old), _joint(new)),
+    }
+    for what, (before, after) in harmless.items():
+        if before != after:
+            yield ContractChange(None, f"other {what}", False)
+
+
+def _version(old: Contract, new: Contract) -> Iterator[ContractChange]:
+    if old.version != new.version:
+        yield ContractChange(None, f"version {old.version} before, {new.version} now", False)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _expectations(contract: Contract) -> list[tuple[str, str, str]]:
+    return [(each.name, each.type, str(each.kwargs)) for each in contract.expectations]
+
+
+def _joint(contract: Contract) -> list[Any]:
+    return [
+        ({name: level.labels for name, level in each.levels.items()}, each.counts.counts.tolist())
+        for each in contract.joint
+    ]
+
+
+def _columns(old: Contract, new: Contract) -> Iterator[ContractChange]:
+    for name in dict.fromkeys([*old.by_name, *new.by_name]):
+        was, now = old.by_name.get(name), new.by_name.get(name)
+        if now is None:
+            yield ContractChange(name, "the column is gone", True)
+        elif was is None:
+            yield ContractChange(name, "a new column", False)
+        else:
+            yield from _column_changes(was, now)
+
+
+def _column_changes(was: Attribute, now: Attribute) -> Iterator[ContractChange]:
+    name = was.name
+    if was.role is not now.role:
+        yield ContractChange(name, f"another privacy role: {was.role} before, {now.role} now", True)
+    for what, before, after in (
+        ("what attackers know", was.is_known, now.is_known),
+        ("what is secret", was.is_secret, now.is_secret),
+    ):
+        if before != after:
+            yield ContractChange(name, f"another statement about {what}", True)
+    if was.description != now.description:
+        yield ContractChange(name, "another description", False)
+    if was.margins != now.margins:
+        yield ContractChange(name, "other public margins", False)
+    if was.domain is None or now.domain is None:
+        if (was.domain is None) != (now.domain is None):
+            words = (
+                "it can be published now" if was.domain is None else "it can't be published any more: it has no domain"
+            )
+            yield ContractChange(name, words, now.domain is None)
+        return
+    yield from _domain_changes(name, was.domain, now.domain)
+    if was.invalid != now.invalid:
+        yield ContractChange(name, f"another fate of invalid cells: {was.invalid} before, {now.invalid} now", True)
+    if not _same(was.accepted, now.accepted):
+        yield ContractChange(name, "row rules accept other values", True)
+    yield from _level_changes(was, now)
+
+
+def _same(was: Any, now: Any) -> bool:
+    return (was is None and now is None) or (was is not None and now is not None and np.array_equal(was, now))
+
+
+def _domain_changes(name: str, was: Domain, now: Domain) -> Iterator[ContractChange]:
+    gone = [label for label in was.labels if label not in set(now.labels)]
+    come = [label for label in now.labels if label not in set(was.labels)]
+    if gone:
+        yield ContractChange(name, f"values are gone: {_listed(gone)}", True)
+    if come:
+        yield ContractChange(name, f"new values: {_listed(come)}", False)
+    shared = set(was.labels) & set(now.labels)
+    if [each for each in was.labels if each in shared] != [each for each in now.labels if each in shared]:
+        yield ContractChange(name, "another order of values", True)
+    if (was.grid is None) != (now.grid is None) or (was.grid is not None and not gone and _reads(was) != _reads(now)):
+        yield ContractChange(name, "numbers are read in another way: step, precision, top or bottom", True)
+    if _written(was, shared) != _written(now, shared):
+        yield ContractChange(name, "other texts in the table have these labels", True)
+    if set(was.missing) != set(now.missing):
+        yield ContractChange(name, "other texts mean a missing value", True)
+    if was.source != now.source:
+        yield ContractChange(name, "another source of the domain", False)
+
+
+def _reads(domain: Domain) -> tuple[Any, ...]:
+    grid = domain.grid
+    return () if grid is None else (grid.step, grid.precision, grid.whole, grid.top, grid.bottom)
+
+
+def _written(domain: Domain, shared: set[str]) -> dict[str, str]:
+    texts = zip(domain.labels, domain.written or domain.labels, strict=True)
+    return {label: text for label, text in texts if label in shared}
+
+
+def _level_changes(was: Attribute, now: Attribute) -> Iterator[ContractChange]:
+    before, after = _groups(was), _groups(now)
+    for level in dict.fromkeys([*before, *after]):
+        if level not in after:
+            yield ContractChange(was.name, f"the level {level!r} is gone", True)
+        elif level not in before:
+            yield ContractChange(was.name, f"a new level {level!r}", False)
+        else:
+            moved = [
+                each for each in before[level] if after[level].get(each, before[level][each]) != before[level][each]
+            ]
+            if moved:
+                words = f"the level {level!r} has other groups for {_listed(moved)}"
+                yield ContractChange(was.name, words, True)
+
+
+def _groups(attribute: Attribute) -> dict[str, dict[str, str]]:
+    """Return by level the group of each value of the domain."""
+    domain, tree = attribute.domain, attribute.hierarchy
+    if domain is None or tree is None:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for name in tree.names:
+        level = tree.level(name)
+        codes = level.of_values[: len(domain)].tolist()
+        found[name] = {label: level.labels[code] for label, code in zip(domain.labels, codes, strict=True)}
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} others" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
