@@ -210,7 +210,7 @@ class DpTablesSpec(MechanismSpec):
     split: Annotated[Literal["least-variance", "equal"], SHARES] = "least-variance"
     """The division of epsilon between tables without a share: for the least errors, or equally."""
     relative_error: Annotated[Rate, PRECISE] = Field(default="0.1", validate_default=True)
-    """A number is trustworthy if its standard error is at most this part of it."""
+    """A number is trustworthy if its 95 % interval is within this part of it."""
     suppress: Annotated[
         Flag,
         ValueField(
