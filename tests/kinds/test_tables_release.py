@@ -94,6 +94,7 @@ def path_of(result: Result) -> Path:
         ("noise: gaussian", "noise: laplace\n    sampling: {beta: 0.25}\n    suppress: true"),
         ("raw: true", "suppress: true"),
         ("    raw: true\n", "    split: equal\n"),
+        ("    raw: true\n", "    split: least-error\n"),
         ("formats: [parquet, csv]", "formats: [csv]"),
         ("low: 10, high: 60}", "low: 10, high: 60, clamps: true, share: 0.3}"),
         ("mean: age, by: {ward: exact}}", "mean: age, by: {ward: exact}, high: 90, clamps: true}"),

@@ -75,7 +75,7 @@ def truth(drawn: Case, answer: TableAnswer, own: tuple[int, ...], exact: tuple[I
 
 # Seeded; N = 60 releases a case. A table of n independent cells has a ratio of standard error 1 / sqrt(2 * 60 n): for
 # the total .09, for 8 cells .03, for 528 cells below .01. Rule: 10 % and 4 of these to either side; for quantiles, in
-# few and coarse bins, from .7 to 1.8. Standard errors of the noise are 3.2 times those of the large sparse table.
+# few and coarse bins, from .7 to 1.8. Standard errors of estimates are 1.5 of them and more.
 @pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("values", [3, 11])
