@@ -385,6 +385,15 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield *_policy(judged, "contract"), f"{words} release needs it, or another one by --input"
 
 
+def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to a sample before noise: it leaves the noise less than epsilon / beta, and numbers are divided
+    by beta."""
+    beta = judged.plan.protection.figures.beta
+    if beta != 1 and OutputType.CELLS in kind_of(judged.plan.bundle).shapes:
+        words = f"a sample of rate {stated_number(beta)} before the noise makes the errors of all tables larger"
+        yield *_policy(judged, "mechanism", "sampling"), f"{words} at the same guarantee. Without it they are smaller"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -408,4 +417,5 @@ RULES: dict[str, Rule] = {
     "CG222": _large_part_of_delta,
     "CG223": _fewer_columns,
     "CG224": _missing_context,
+    "CG225": _sampled_tables,
 }
