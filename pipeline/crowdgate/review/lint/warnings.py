@@ -386,8 +386,8 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Yield an objection to a sample before noise: it leaves the noise less than epsilon / beta, and numbers are divided
-    by beta."""
+    """Yield an objection to a sample before noise: it leaves the noise less than epsilon / beta, and numbers are
+    divided by beta."""
     beta = judged.plan.protection.figures.beta
     if beta != 1 and OutputType.CELLS in kind_of(judged.plan.bundle).shapes:
         words = f"a sample of rate {stated_number(beta)} before the noise makes the errors of all tables larger"
