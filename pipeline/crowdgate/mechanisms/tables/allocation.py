@@ -5,6 +5,8 @@ w = 1/variance for each table, the variances of all cells after consistency add 
 the common coordinates j (`orthogonal`): A_ij is the square of coordinate j in table i, C_j = sum_i A_ij. This is convex
 in the budgets. The parts are found by multiplicative steps, which solve separate tables at once. Where groups of a
 level are uneven, the sum is a bound.
+
+The sum is that of unbiased estimates. In sparse tables, values from 0 on gain by larger parts for coarse tables.
 """
 
 from __future__ import annotations
