@@ -132,7 +132,7 @@ def releases(case: Case, draws: int, random: np.random.Generator) -> Iterator[Re
         linear = [part.reshape(table.shape) for part, table in zip(parts, noisy, strict=True)]
         whole = whole_tables(axes, linear, spread)
         triples = zip(whole, linear, after, strict=True)
-        yield true, [consistent_cells(w, z, v, width, beta, Fraction(1, 10)) for w, z, v in triples]
+        yield true, [consistent_cells(w, z, v, np.sqrt(v), width, beta, Fraction(1, 10)) for w, z, v in triples]
 
 
 def _drawn(source: NoiseSource, mechanism: DpTables, at: int, values: Vector) -> Vector:

@@ -15,7 +15,7 @@ from crowdgate.noisy_counts.recount import CountCells
 
 BETA, LAW = Fraction(3, 10), DiscreteLaplace(Fraction(20))
 NOISE = CellNoise(LAW, float(1 / BETA), float(BETA), 7, (0.0, 0.0), None, 2)
-PLAIN: Any = SimpleNamespace(suppress=False)
+PLAIN: Any = SimpleNamespace(suppress=False, errors=None)
 
 
 def problems(lower_end: float) -> list[str]:

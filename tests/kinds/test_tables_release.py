@@ -49,7 +49,7 @@ spec:
       - {sum: age, by: [ward], low: 10, high: 60}
       - {mean: age, by: {ward: exact}}
       - {quantiles: age, level: 10 years, at: [0.75, 0.5], by: [ward]}
-    relative_error: 0.2
+    relative_error: 0.4
     raw: true
   gates:
     - {measure: guarantee_epsilon, at_most: 2}
@@ -94,6 +94,7 @@ def path_of(result: Result) -> Path:
         ("noise: gaussian", "noise: laplace\n    sampling: {beta: 0.25}\n    suppress: true"),
         ("raw: true", "suppress: true"),
         ("    raw: true\n", "    split: equal\n"),
+        ("    raw: true\n", "    split: least-error\n"),
         ("formats: [parquet, csv]", "formats: [csv]"),
         ("low: 10, high: 60}", "low: 10, high: 60, clamps: true, share: 0.3}"),
         ("mean: age, by: {ward: exact}}", "mean: age, by: {ward: exact}, high: 90, clamps: true}"),
@@ -249,11 +250,20 @@ TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
         WARDS, lambda rows: [{**rows[0], "standard_error": 1.001 * rows[0]["standard_error"]}, *rows[1:]],
         "not follow from the stated noise",
     ),
+    "a smaller error of a value": (
+        BOTH, lambda rows: [{**rows[0], "error": 0.9 * rows[0]["error"]}, *rows[1:]], "error of a count does not",
+    ),
+    "another code": (WARDS, lambda rows: [{**rows[0], "flag": "withheld"}, *rows[1:]], "column `flag`"),
+    "another code of a bin": (QUANTILES, lambda rows: [{**rows[0], "flag": "no_rows"}, *rows[1:]], "column `flag`"),
+    "a quantile without an error": (QUANTILES, lambda rows: [{**rows[0], "error": None}, *rows[1:]], "has no error"),
+    "another number of all tables": (
+        "all-tables", lambda rows: [{**rows[0], "value": rows[0]["value"] + 1}, *rows[1:]], "all-tables",
+    ),
     "another estimate": (
         WARDS, lambda rows: [{**rows[0], "unbiased": rows[0]["unbiased"] + 1e-3}, *rows[1:]], "give other totals",
     ),
     "a number for an estimate": (WARDS, lambda rows: [{**rows[0], "unbiased": None}, *rows[1:]], "only some of value"),
-    "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "standard_error": 0.5}, *rows[1:]], "from the "
+    "a raw error": (f"{WARDS}-raw", lambda rows: [{**rows[0], "error": 0.5}, *rows[1:]], "from the "
         "stated noise"),
     "a foreign bin": (
         QUANTILES, lambda rows: [{**rows[0], "bin": "none"}, *rows[1:]], "does not list",
@@ -579,7 +589,7 @@ SLIPS = [
     ("noise: gaussian", "noise: gausian", "noise", "'laplace' or 'gaussian'"),
     ("raw: true", "raw: perhaps", "raw", "true or false"),
     ("raw: true", "row: true", "row", "one of kind, noise, sampling, levels, tables"),
-    ("relative_error: 0.2", "relative_error: 0", "relative_error", "a number above 0 and at most 1"),
+    ("relative_error: 0.4", "relative_error: 0", "relative_error", "a number above 0 and at most 1"),
     ("kind: dp_tables", "kind: dp_table", "kind", "'safe_k_anonymity' or 'dp_tables'"),
     ("kind: dp_tables", "mind: dp_tables", "kind", "a value for kind"),
 ]

@@ -16,7 +16,7 @@ DIGESTS = {
     KEPT / "tables" / "policies" / "clinic.yaml": "7d60b4c3b2c0827a8c0172ccd97b5ed9b745fdcd3f762e1587980eea530df347",
     KEPT / "synthetic" / "policies" / "clinic.yaml": "954ead5e5803557be559f22ec2b177ce11c90d00116d823468bbc18c9ed90136",
     ROOT / "policies" / "census_income.yaml": "b02c219682a3b04d4d80d182885ae20947084fd80449733d7f09bc88f0bd7306",
-    ROOT / "policies" / "census_income_tables.yaml": "c5e7404464cf60f884edd0c9efa6c845c2a36c999f6f38f3b4b88dd7c10d54d2",
+    ROOT / "policies" / "census_income_tables.yaml": "2eb11b16cefe43232a1c82a3922e01787676b56029adfd8c0f431d140aeb24d7",
     ROOT / "policies" / "census_income_synthetic.yaml": (
         "5c9529c815495ef3c4b4130356ecd20a8921ac353f7b02661404ebb690b85b89"
     ),

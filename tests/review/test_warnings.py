@@ -4,14 +4,17 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from crowdgate.accounting.tables_plan import NoiseKind, tables_budget
 from crowdgate.measures import MEASURES, BetterSide
 from crowdgate.review.check import check
 from crowdgate.review.lint.codes import explanation
 from crowdgate.review.lint.warnings import RULES
+from tests.kinds.test_tables_release import tables_workshop
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once, with_gate_on_use
 from tests.workshop import crowdgate
 
@@ -186,6 +189,23 @@ def test_what_a_careful_reader_would_object_to_is_one_warning_where_it_stands(ca
     assert words in warning.words
 
 
+def test_a_sample_before_tables_is_warned_of(tmp_path: Path) -> None:
+    """Without the sample there is no such warning, and the root mean square of each expected error is smaller."""
+    workshop = tables_workshop(tmp_path / "w")
+    assert "CG226" not in {each.code for each in check(workshop.policy).warnings}
+    workshop.edit(workshop.policy, "noise: gaussian", "sampling: {beta: 0.5}")
+    (warning,) = [each for each in check(workshop.policy).warnings if each.code == "CG226"]
+    assert warning.line == line_of(workshop.policy.read_text(encoding="utf-8"), "{beta: 0.5}")
+    assert "a sample of rate 0.5 before the noise makes the errors of all tables larger" in warning.words
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("beta", [Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)])
+def test_noise_on_a_sample_has_larger_errors_at_the_same_guarantee(noise: NoiseKind, beta: Fraction) -> None:
+    alone, sampled = (tables_budget("1", "1e-9", noise, rate).spend for rate in (1, beta))
+    assert (sampled / alone) ** (2 if noise == "laplace" else 1) * beta**2 < 1
+
+
 BUDGETS = {
     "epsilon: 1.9, delta: 1e-8": (
         "epsilon",
@@ -293,7 +313,7 @@ def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
 
 
 def test_every_warning_has_a_case() -> None:
-    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213", "CG215", "CG217"} == {
+    assert {code for _, code, _, _ in CASES.values()} | {"CG210", "CG211", "CG213", "CG215", "CG217", "CG226"} == {
         *RULES
     }  # 211: test_versions.py; 216: test_table_check.py
 

@@ -28,6 +28,7 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "dp_synthetic": lambda root: synthetic_workshop(root, RICH),
     "rows_by_shares": rows_by_shares,
     "tables_by_shares": tables_by_shares,
+    "tables_with_errors": tables_workshop,
 }
 BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 

@@ -544,28 +544,31 @@ def check_table(release: Release, table: Json, dictionary: Labels, found: Findin
     total = None
     for stem in stems:
         head, lines = table_lines(release, stem, found)
-        check_cells(stem, table, dictionary, (head, lines), found)
+        check_cells(stem, table, dictionary, (head, lines), found, with_errors(release))
         if table["kind"] == "quantiles":
             bins = set(dictionary[table["column"], table["level"]])
-            known = all(set(line[-3:]) <= {*bins, ""} for line in lines)
+            first = head.index("bin")
+            known = all(set(line[first : first + 3]) <= {*bins, ""} for line in lines)
             found.need(known, f"{stem}: a bin does not stand in dictionary.csv")
         else:
-            relative = float(Fraction(release.manifest["mechanism"]["relative_error"]))
+            relative, errors = float(Fraction(release.manifest["mechanism"]["relative_error"])), with_errors(release)
             first, consistent = len(table["axes"]), table["kind"] == "count" and stem == table["file"]
             numbers = [line[first:] for line in lines]
             if consistent:
-                held = all(interval_follows(line, release.manifest["mechanism"]) for line in numbers)
+                linear = [(*line[:3], *line[4:]) if errors else line for line in numbers]
+                held = all(interval_follows(line, release.manifest["mechanism"]) for line in linear)
                 found.need(held, f"{stem}: an interval is not that of unbiased, standard_error and value")
-                numbers = [(line[0], *line[2:]) for line in numbers]
+                numbers = [(line[0], *line[2 + errors :]) for line in numbers]
                 total = total_of(numbers)
-            found.need(all(trusted(line[:5], relative) for line in numbers), f"{stem}: trustworthy says otherwise")
+            judge = trusted_interval if errors else trusted
+            found.need(all(judge(line[:5], relative) for line in numbers), f"{stem}: trustworthy says otherwise")
     return total
 
 
 def interval_follows(line: tuple[str, ...], mechanism: Json) -> bool:
     """Return whether lower and upper of a consistent count are those of its unbiased estimate."""
     if not line[0]:
-        return not "".join(line[:-1])
+        return not "".join(line[:5])
     value, unbiased, error, lower, upper = map(float, line[:5])
     width, beta = Fraction(mechanism["width"]), Fraction(mechanism["beta"])
     moved = float(width**2 * (1 - beta) / (2 * beta))
@@ -610,23 +613,47 @@ def alike(cell: str, other: str) -> bool:
 
 
 def check_cells(
-    stem: str, table: Json, dictionary: Labels, content: tuple[list[str], list[tuple[str, ...]]], found: Findings
+    stem: str,
+    table: Json,
+    dictionary: Labels,
+    content: tuple[list[str], list[tuple[str, ...]]],
+    found: Findings,
+    errors: bool,
 ) -> None:
     """Check that every cell of dictionary.csv's values exists exactly once."""
     head, lines = content
     axes = [axis["column"] for axis in table["axes"]]
     values = [dictionary[axis["column"], axis["level"]] for axis in table["axes"]]
-    columns = ["value", "standard_error", "lower", "upper", "trustworthy"]
+    columns = ["value", "error" if errors else "standard_error", "lower", "upper", "trustworthy"]
     if table["kind"] == "count" and stem == table["file"]:
-        columns.insert(1, "unbiased")
+        columns[1:1] = ["unbiased", "standard_error"] if errors else ["unbiased"]
+    columns += ["flag"] if errors else []
     if table["kind"] == "mean" and "numbers" in table:
         columns += ["noisy_sum", "noisy_rows"]
     if table["kind"] == "quantiles":
         axes, values, columns = [*axes, "probability"], [*values, table["at"]], ["bin", "lower", "upper"]
+        columns += ["error", "flag"] if errors else []
     found.need(head == axes + columns, f"{stem}: other columns")
     cells = [line[: len(axes)] for line in lines]
     right = len(cells) == table["cells"] and sorted(cells) == sorted(product(*values))
     found.need(right, f"{stem}: does not hold every cell once")
+
+
+def with_errors(release: Release) -> bool:
+    """Return whether tables state the errors of their values, and flags."""
+    return "errors" in release.manifest["mechanism"]
+
+
+def trusted_interval(line: tuple[str, ...], relative: float) -> bool:
+    """Return whether a number is marked as trustworthy exactly if both limits are near enough; an empty one never
+    is."""
+    value, error, lower, upper, said = line
+    if not (value and lower and upper):
+        return said == "false" and not lower + upper and not (error and not value)
+    farthest, most = max(float(upper) - float(value), float(value) - float(lower)), relative * abs(float(value))
+    if abs(farthest - most) <= 1e-9 * most:
+        return said in ("true", "false")
+    return said == ("true" if farthest < most else "false")
 
 
 def trusted(line: tuple[str, ...], relative: float) -> bool:

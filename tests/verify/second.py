@@ -562,7 +562,8 @@ def _drawn_cells(release: Release, query: Said, noise: Law, found: Sequence[Row]
     relative = Fraction(release.mechanism["relative_error"])
     bounded = beta == 1 or grid is None or not grid["low"] < 0 < grid["high"]
     for row in found:
-        value, error, low, high = (_number(row[each]) for each in ("value", "standard_error", "lower", "upper"))
+        errors = "error" if "errors" in release.mechanism else "standard_error"
+        value, error, low, high = (_number(row[each]) for each in ("value", errors, "lower", "upper"))
         if value is None:
             yield f"{name}: empty cells", bool(release.mechanism["suppress"]) and error is low is high is None
             continue
@@ -582,8 +583,11 @@ def _drawn_cells(release: Release, query: Said, noise: Law, found: Sequence[Row]
         yield f"{name}: standard errors", abs(error - own) <= FLOATS * own
         room = FLOATS * (abs(value) + half)
         yield f"{name}: intervals", abs(value - half - low) <= room and abs(value + half - high) <= room
-        trusted = value != 0 and error <= relative * abs(value)
-        yield f"{name}: trustworthy", _flag(row) == trusted
+        farthest = max(high - value, value - low) if "errors" in release.mechanism else error
+        trusted = value != 0 and farthest <= relative * abs(value)
+        # the farther limit is a difference of doubles
+        close = abs(farthest - relative * abs(value)) <= room
+        yield f"{name}: trustworthy", close or _flag(row) == trusted
 
 
 def _number(cell: Any) -> Fraction | None:
@@ -770,7 +774,7 @@ def _total_error(release: Release) -> Fraction | None:
     """Return the relative standard error of the most exact total above 0."""
     tables = [each for each in release.said["data"]["tables"] if each["kind"] == "count" and not each["axes"]]
     cells = [release.table(each["file"])[0] for each in tables]
-    pairs = [(_number(row["value"]), _number(row["standard_error"])) for row in cells]
+    pairs = [(_number(row["value"]), _number(row["error" if "error" in row else "standard_error"])) for row in cells]
     return min((error / value for value, error in pairs if value and error is not None and value > 0), default=None)
 
 

@@ -38,10 +38,10 @@ def _smallest_trustworthy(published: Cells) -> Measurement | None:
 
 TRUSTED_SHARE = Measure(
     name="trusted_share",
-    summary="tables: share of the published counts, sums and means whose standard error is within the policy's relative"
+    summary="tables: share of the published counts, sums and means whose 95 % interval is within the policy's relative"
     " error",
-    sentence="It takes the share of the published counts, sums and means whose noise is small beside them, as the"
-    f" policy's relative error\nstates. {USEFUL}",
+    sentence="It takes the share of the published counts, sums and means whose 95 % interval is within the policy's"
+    f" relative error\nof them. {USEFUL}",
     reads=MeasureClass.OUTPUT,
     shape=OutputType.CELLS,
     aspect=Aspect.USEFULNESS,
@@ -54,9 +54,8 @@ TRUSTED_SHARE = Measure(
 )
 TOTAL_RELATIVE_ERROR = Measure(
     name="total_relative_error",
-    summary="tables: standard error of the published total, in parts of it; inconclusive when there is no total, or it"
-    " is 0",
-    sentence=f"It takes the standard error that the noise gives the published total, in parts of the total. {USEFUL}",
+    summary="tables: error of the published total, in parts of it; inconclusive when there is no total, or it is 0",
+    sentence=f"It takes the error that the noise gives the published total, in parts of the total. {USEFUL}",
     reads=MeasureClass.OUTPUT,
     shape=OutputType.CELLS,
     aspect=Aspect.USEFULNESS,

@@ -1,6 +1,6 @@
 """Checks of a noise budget: the parts of its queries, and the guarantee that it keeps, alone or jointly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from crowdgate.accounting import part_laws
@@ -35,11 +35,20 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
     if len(known) < len(spends) or min(known) <= 0 or sum(known) > said.spend:
         yield "the queries together spend more than the mechanism, or one of them spends nothing"
     else:
-        queries = [query.query for query in said.queries]
-        split = split_budget(queries, said.spend, said.noise_kind, said.split)
+        split = _due(said, said.spend, known)
         # the weights are roots of numbers of cells in floats, whose last bits vary between machines
         if any(abs(spent - due) > due * NEAR for spent, due in zip(known, split, strict=True)):
             yield "the privacy cost of a query differs from what its share gives it"
+
+
+def _due(said: NoiseFields, spend: Fraction, known: Sequence[Fraction]) -> Sequence[Fraction]:
+    """Return what each query should spend. A division for the least error decides about errors alone, not about the
+    guarantee: there the stated shares are due, and otherwise what a query states."""
+    queries = [query.query for query in said.queries]
+    if said.split != "least-error":
+        return split_budget(queries, spend, said.noise_kind, said.split)
+    pairs = zip(queries, known, strict=True)
+    return [spent if query.share is None else query.share * spend for query, spent in pairs]
 
 
 def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:

@@ -71,9 +71,9 @@ class QueryFields(ManifestFields):
 
 
 class NoiseFields(ManifestFields):
-    """Discrete noise of a budget, `epsilon` or `rho`, on each query. The budget is split equally or for the least
-    variance among queries without a share. `width` is half the width of a count's interval around its unbiased
-    estimate, in standard errors (format 1: 1.96, around the value)."""
+    """Discrete noise of a budget, `epsilon` or `rho`, on each query. The budget is split equally, for the least
+    variance or for the least error after consistency among queries without a share. `width` is half the width of a
+    count's interval around its unbiased estimate, in standard errors (format 1: 1.96, around the value)."""
 
     noise: Literal["discrete laplace", "discrete gaussian"]
     """The distribution of the noise."""
@@ -83,8 +83,8 @@ class NoiseFields(ManifestFields):
     """The total budget of all queries, for Gaussian noise."""
     queries: Annotated[tuple[QueryFields, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
     """The noisy vectors."""
-    split: Literal["equal", "least-variance"]
-    """The division of the budget between queries without a share."""
+    split: Literal["equal", "least-variance", "least-error"]
+    """The division of the budget between queries without a share. That of "least-error" is stated with each query."""
     width: Exact | None = None
     """Half the width of a count's interval around its unbiased estimate, in standard errors."""
 

@@ -132,7 +132,7 @@ def test_a_mean_over_nobody_is_not_stated() -> None:
 
 def test_a_mean_stays_within_its_bounds() -> None:
     mechanism = plan([Mean("hours")])
-    (mean,) = map(cells_of, raw_answers(mechanism, (np.array(5000), np.array(3)), TENTH))
+    (mean,) = map(cells_of, raw_answers(mechanism, (np.array(50_000), np.array(3000)), TENTH))
     assert mean.value == mean.upper == 4
 
 
@@ -183,7 +183,8 @@ def test_the_interval_of_a_count_holds_what_its_estimate_does_not_refute(y: floa
     """All n from 0 on with |y - beta n| at most `width` standard deviations of y, more if y is below 0; and the value,
     wherever it is."""
     rate, width = Fraction(beta), Fraction(11, 5)
-    cells = consistent_cells(np.array([7]), np.array([y]), np.array([variance]), width, rate, TENTH)
+    one = np.array([1.0])
+    cells = consistent_cells(np.array([7]), np.array([y]), np.array([variance]), one, width, rate, TENTH)
     n = np.linspace(0, 2 * float(cells.upper[0]) + 10, 2001)
     kept = np.abs(y - float(rate) * n) <= float(width) * np.sqrt(variance + float(rate * (1 - rate)) * n)
     inside = (cells.lower <= n + 1e-9) & (n - 1e-9 <= cells.upper)

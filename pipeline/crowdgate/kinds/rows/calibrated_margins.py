@@ -41,7 +41,7 @@ def calibrated_margins(
 def _margin(answer: TableAnswer) -> PublishedMargin:
     cells = answer.cells
     names = {name: level.name for name, level in answer.levels.items()}
-    parts = (cells.value, cells.unbiased, cells.error, cells.lower, cells.upper)
+    parts = (cells.value, cells.unbiased, cells.standard_error, cells.lower, cells.upper)
     return PublishedMargin(*(np.asarray(part, dtype=np.float64).reshape(-1) for part in parts), levels=names)
 
 

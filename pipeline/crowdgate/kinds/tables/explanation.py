@@ -22,7 +22,7 @@ def explanation(planned: TablesPlan) -> Explanation:
     work, beta = planned.mechanism.workload, planned.mechanism.beta
     tables = f"{len(work.items)} tables are published, made from {work.cells} numbers. No row of anybody is."
     limit = stated_number(planned.spec.relative_error)
-    trust = f"It counts as trustworthy if its standard error is at most {limit} of it."
+    trust = f"It counts as trustworthy if its 95 % interval is within {limit} of it."
     sampled = f"{SAMPLED.format(beta=stated_number(beta))}, which leaves more epsilon for the noise."
     said = [
         Lead("Tables.", tables),

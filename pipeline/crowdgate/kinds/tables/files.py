@@ -12,7 +12,9 @@ from crowdgate.formats import Format
 from crowdgate.formats.byte_compare import Writer
 from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
+from crowdgate.kinds.tables.flags import FLAG_COLUMNS, FLAGS, FLAGS_FILE, number_flags, quantile_flags
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
+from crowdgate.kinds.tables.one_table import ALL_TABLES, one_table
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, NUMBERS
@@ -40,13 +42,23 @@ def file_names(answers: Sequence[TableAnswer | QuantileAnswer]) -> list[str]:
 
 def files(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapping[str, Writer]:
     """Return a writer for each file, by its name: the tables in each format, the list of them, and the levels of their
-    columns."""
+    columns. Releases that state the errors of values also have one table of all numbers, and the meaning of flags."""
     return {
         **dict(_table_writers(held.said, held.tables, formats)),
         **dict(_table_writers(held.said, held.raw, formats, RAW)),
+        **({} if said.mechanism.errors is None else _files_with_errors(said, held, formats)),
         LISTING: lambda into: write_lines(into, LISTING_COLUMNS, listing(said)),
         DICTIONARY: lambda into: write_dictionary(held.columns, into),
         COARSER: lambda into: write_lines(into, COARSER_COLUMNS, held.coarser),
+    }
+
+
+def _files_with_errors(said: TablesManifest, held: PublishedTables, formats: Formats) -> Mapping[str, Writer]:
+    """Return the writers of the files that earlier releases lack."""
+    together = one_table(said, held)
+    return {
+        **{f"{ALL_TABLES}.{end}": _writer(together, form) for end, form in formats.items()},
+        FLAGS_FILE: lambda into: write_lines(into, FLAG_COLUMNS, FLAGS.items()),
     }
 
 
@@ -91,11 +103,12 @@ def _slug(name: str) -> str:
 def _numbers(answer: TableAnswer, names: Sequence[str]) -> pa.Table:
     cells = answer.cells
     columns = _axes(answer.levels, cells.value.shape)
-    held = {"value": cells.value, "unbiased": cells.unbiased, "standard_error": cells.error,
-            "lower": cells.lower, "upper": cells.upper}  # fmt: skip
-    for name in names[:-1]:
+    held = {"value": cells.value, "unbiased": cells.unbiased, "standard_error": cells.standard_error,
+            "error": cells.error, "lower": cells.lower, "upper": cells.upper}  # fmt: skip
+    for name in names[:-2]:
         columns[name] = pa.array(held[name].ravel(), mask=~np.isfinite(held[name].ravel()))
     columns["trustworthy"] = pa.array(cells.trustworthy.ravel())
+    columns["flag"] = number_flags(cells.value.ravel(), answer.parts, consistent="unbiased" in names)
     for name, values in answer.parts.items():
         columns[name] = pa.array(values.ravel(), mask=np.isnan(values.ravel()))
     return pa.table(columns)
@@ -108,6 +121,8 @@ def _quantiles(answer: QuantileAnswer) -> pa.Table:
     labels = answer.column.labels
     for name, codes in (("bin", answer.bins), ("lower", answer.lower), ("upper", answer.upper)):
         columns[name] = pa.array([labels[code] if code >= 0 else None for code in codes.ravel()], pa.string())
+    columns["error"] = pa.array(answer.errors.ravel(), mask=np.isnan(answer.errors.ravel()))
+    columns["flag"] = quantile_flags(answer.bins.ravel() >= 0)
     return pa.table(columns)
 
 

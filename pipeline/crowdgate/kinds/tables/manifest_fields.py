@@ -16,7 +16,7 @@ from crowdgate.noisy_counts.manifest_fields import NoiseFields
 class TablesMechanism(NoiseFields, MechanismFields):
     """Noise on each query, after sampling at rate `beta` unless 1.
 
-    A number is trustworthy if its standard error is at most `relative_error` of it; with `suppress` others are left
+    A number is trustworthy if its 95 % interval is within `relative_error` of it; with `suppress` others are left
     empty; with `raw` tables are also published as drawn. Each number has noise: there are no `invariants`.
     """
 
@@ -26,11 +26,15 @@ class TablesMechanism(NoiseFields, MechanismFields):
     invariants: Annotated[tuple[Label, ...], Field(max_length=0)]
     """Numbers without noise: always empty."""
     relative_error: Exact
-    """A number is trustworthy if its standard error is at most this part of it."""
+    """A number is trustworthy if its 95 % interval is within this part of it; without `errors`, if its standard error
+    is at most this part of it."""
     suppress: bool
     """True if numbers that are not trustworthy are left empty."""
     raw: bool
     """True if tables are also published as drawn, before consistency."""
+    errors: Literal["of values"] | None = None
+    """"of values": tables state the error of each published value, and a code for each cell. Absent: earlier releases
+    state standard errors of the noise."""
 
     def law(self, at: int) -> Law:
         """Return the distribution of the noise on each cell of query number `at`."""

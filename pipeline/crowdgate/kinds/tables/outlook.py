@@ -123,10 +123,11 @@ def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: Expected
     """Return the expected number of trustworthy cells of a table of counts."""
     relative, rate = float(planned.spec.relative_error), float(planned.mechanism.beta)
     noise = row.error if row.consistent_error is None else row.consistent_error
+    half = Z95 if planned.mechanism.width is None else float(planned.mechanism.width)
 
     def trusted(people: Floats) -> float:
         error = np.hypot(noise, np.sqrt(people * (1 - rate) / rate))
-        return float(lazy_libraries.special.ndtr(people / error - 1 / relative).sum())
+        return float(lazy_libraries.special.ndtr(people / error - half / relative).sum())
 
     return joint.range_of(trusted, lambda _: TRUSTED_SLACK * row.cells, row.cells)
 

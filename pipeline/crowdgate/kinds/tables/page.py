@@ -2,6 +2,7 @@
 
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
+from crowdgate.kinds.tables.flags import FLAGS
 from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
 from crowdgate.kinds.tables.plan import workload_sentence
 from crowdgate.kinds.tables.released_files import PublishedTables
@@ -62,6 +63,7 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "relative": f"{float(mechanism.relative_error):g}",
         "suppress": mechanism.suppress,
         "raw": mechanism.raw,
+        "flags": [{"flag": flag, "meaning": meaning} for flag, meaning in FLAGS.items()],
         "workload": [words],
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
         "means": any(each.kind == "mean" for each in tables),
@@ -71,7 +73,8 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "used": "the numbers",
         "estimated": "over the rows that are described above (Whose rows)",
     }
-    return KindPage(f"kinds/tables/release.{said.format}.md.j2", values, ({"estimated": "for the whole source table"},))
+    form = f"{said.format}" if mechanism.errors is None else f"{said.format}.errors"
+    return KindPage(f"kinds/tables/release.{form}.md.j2", values, ({"estimated": "for the whole source table"},))
 
 
 def _agree(said: TablesManifest, held: PublishedTables) -> bool:

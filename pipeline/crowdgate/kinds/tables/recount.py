@@ -10,9 +10,12 @@ import pyarrow as pa
 
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.arrays import Bools, Floats, Integers
+from crowdgate.kinds.tables.flags import number_flags, quantile_flags
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
+from crowdgate.mechanisms.tables.accuracy import is_trustworthy
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
-from crowdgate.mechanisms.tables.means import means
+from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
+from crowdgate.mechanisms.tables.means import first_order_means, means
 from crowdgate.noisy_counts.manifest_fields import GridFields
 from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.levels import ReleasedDomains
@@ -75,7 +78,7 @@ def _value(grid: GridFields, steps: int) -> float:
 def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
     """Yield values outside their intervals, flags that contradict the stated relative error, and cells with only some
     of their numbers."""
-    value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
+    value, error, lower, upper = _numbers(table, mechanism)
     flags = np.array(table["trustworthy"].to_pylist(), dtype=object)
     if any(flag is None for flag in flags) or any(np.isinf(each).any() for each in (value, error, lower, upper)):
         yield "a cell is neither a number nor empty, or a line lacks its flag `trustworthy`"
@@ -83,20 +86,41 @@ def cell_problems(table: pa.Table, mechanism: TablesMechanism) -> Iterator[str]:
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not (lower[held & known] <= value[held & known]).all() or not (value[held & known] <= upper[held & known]).all():
         yield "a value lies outside its interval"
-    with np.errstate(invalid="ignore"):
-        trusted = (error <= float(mechanism.relative_error) * np.abs(value)) & (value != 0)
-    if not (flags.astype(bool) == trusted).all():
+    if not (flags.astype(bool) == _trusted(mechanism, value, error, lower, upper)).all():
         yield "a flag `trustworthy` does not follow from value and standard error"
     if (known & ~held).any() or (np.isnan(lower) != ~known).any() or (np.isnan(upper) != ~known).any():
         yield "a line has an empty value with a standard error or interval, or an interval without its standard error"
     if mechanism.suppress and (held & ~flags.astype(bool)).any():
         yield "a value is given that is not trustworthy, which this release leaves empty"
+    if mechanism.errors is not None:
+        parts = {name: _floats(table, name) for name in MEAN_PARTS if name in table.column_names}
+        if (
+            table["flag"].to_pylist()
+            != number_flags(value, parts, consistent="unbiased" in table.column_names).to_pylist()
+        ):
+            yield "a code in the column `flag` does not follow from the numbers beside it"
+
+
+def _numbers(table: pa.Table, mechanism: TablesMechanism) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return value, error and limits of each number: the error of the value or, in earlier releases, the standard
+    error of the noise."""
+    error = "standard_error" if mechanism.errors is None else "error"
+    value, errors, lower, upper = (_floats(table, column) for column in ("value", error, "lower", "upper"))
+    return value, errors, lower, upper
+
+
+def _trusted(mechanism: TablesMechanism, value: Floats, error: Floats, lower: Floats, upper: Floats) -> Bools:
+    """Return the numbers that are trustworthy: by their intervals or, in earlier releases, by their standard errors."""
+    if mechanism.errors is not None:
+        return is_trustworthy(value, lower, upper, mechanism.relative_error)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((error <= float(mechanism.relative_error) * np.abs(value)) & (value != 0))
 
 
 def noisy_problems(table: pa.Table, mechanism: TablesMechanism, noise: CellNoise) -> Iterator[str]:
     """Yield the problems of counts and sums: numbers that are no whole multiples of their steps, and standard errors or
     intervals that are not those of the noise."""
-    value, error, lower, upper = (_floats(table, column) for column in ("value", "standard_error", "lower", "upper"))
+    value, error, lower, upper = _numbers(table, mechanism)
     held, known = ~np.isnan(value), ~np.isnan(error)
     if not mechanism.suppress and not held.all():
         yield "a count or sum is empty, and this release states all of them"
@@ -153,10 +177,12 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     grid = mechanism.queries[queries[0]].grid
     assert grid is not None, "the queries of a mean have grids"
     laws = mechanism.law(queries[0]), mechanism.law(queries[1])
-    found = means(grid, steps[0], steps[1], laws, mechanism.beta)
-    pairs = {"value": found.value, "standard_error": found.error, "lower": found.lower, "upper": found.upper}
-    for column, numbers in pairs.items():
-        if _differs(_floats(table, column), numbers, SLACK)[held].any():
+    estimated = first_order_means if mechanism.errors is None else means
+    found = estimated(grid, steps[0], steps[1], laws, mechanism.beta)
+    stated = zip(("value", "error", "lower", "upper"), _numbers(table, mechanism), vars(found).values(), strict=True)
+    for column, own, numbers in stated:
+        # the errors of means cancel where the bounds cut off most of a Normal distribution
+        if _differs(own, numbers, SOLVED if column == "error" else SLACK)[held].any():
             yield f"column {column}: a number does not follow from the noisy sum and number of rows beside it"
 
 
@@ -165,6 +191,15 @@ def _differs(a: Floats, b: Floats, most: float) -> Bools:
     not."""
     with np.errstate(invalid="ignore"):
         return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
+
+
+def count_error_problems(tables: Sequence[tuple[PublishedCounts, Floats]], rate: float) -> Iterator[str]:
+    """Yield a problem unless the errors stated with tables of counts are those computed from their published numbers.
+    Errors are compared in parts of the largest of a table: roots of differences are not exact near 0."""
+    due = count_errors([each for each, _ in tables], rate)
+    for (_, stated), errors in zip(tables, due, strict=True):
+        if (np.abs(stated - errors.reshape(-1)) > SOLVED * (1 + errors.max())).any():
+            yield "an error of a count does not follow from the published counts"
 
 
 def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDomains) -> Iterator[str]:
@@ -182,6 +217,12 @@ def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDom
         return
     low, bin_, high = (np.array([place[label] for label in own]).reshape(-1, len(stated.at)) for own in found)
     empty = bin_ < 0
+    if "flag" in table.column_names:
+        error = _floats(table, "error").reshape(bin_.shape)
+        if (np.isnan(error) != empty).any() or not ((error[~empty] >= 0) & (error[~empty] < len(labels))).all():
+            yield "a quantile has no error, or one of more bins than there are"
+        if table["flag"].to_pylist() != quantile_flags(~empty.reshape(-1)).to_pylist():
+            yield "a code in the column `flag` does not follow from the bin beside it"
     if not ((low <= bin_) & (bin_ <= high)).all() or (empty != (low < 0)).any() or (empty != (high < 0)).any():
         yield "a quantile lies outside its interval"
     order = np.argsort([float(p) for p in stated.at])

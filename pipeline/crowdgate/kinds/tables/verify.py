@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from crowdgate.arrays import Floats
 from crowdgate.candidate import Candidate, PublishedCells
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats import Format
@@ -18,6 +19,7 @@ from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.kinds.tables.recount import (
     CellNoise,
     cell_problems,
+    count_error_problems,
     counts,
     margin_problems,
     mean_problems,
@@ -29,9 +31,20 @@ from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.standard_errors import Spread, consistent_count_tables, count_variances, counts_plan
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_sentences
-from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS, MEAN_PARTS, NUMBERS, QUANTILE_COLUMNS
+from crowdgate.mechanisms.tables.columns import (
+    COUNT_NUMBERS,
+    EARLIER_COUNT_NUMBERS,
+    EARLIER_NUMBERS,
+    EARLIER_QUANTILE_COLUMNS,
+    MEAN_PARTS,
+    NUMBERS,
+    QUANTILE_COLUMNS,
+)
+from crowdgate.mechanisms.tables.consistency import variances_after
+from crowdgate.mechanisms.tables.count_errors import PublishedCounts
 from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
 from crowdgate.noisy_counts.manifest_fields import GridFields, QueryFields
+from crowdgate.noisy_counts.recount import CountCells, CountsPlan
 from crowdgate.publish.dictionary import DICTIONARY, read_dictionary
 from crowdgate.publish.levels import COARSER, ReleasedDomains, domains_of, read_coarser
 
@@ -157,7 +170,26 @@ def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mappin
         if not said.mechanism.suppress and np.isnan(each.value).any():
             yield f"{tables[at].file}: a count is empty, and this release states all counts"
     if published:
-        yield from counts_plan(said, domains).problems(published)
+        plan = counts_plan(said, domains)
+        yield from plan.problems(published)
+        if said.mechanism.errors is not None and all(each.is_finite for each in published.values()):
+            errors = {at: held[tables[at].file]["error"].to_numpy() for at in published}
+            yield from count_error_problems(_with_errors(plan, published, errors), float(said.mechanism.beta))
+
+
+def _with_errors(
+    plan: CountsPlan, published: Mapping[int, CountCells], errors: Mapping[int, Floats]
+) -> list[tuple[PublishedCounts, Floats]]:
+    """Return the published tables of counts, for the counted rows, each with its stated errors."""
+    spread, _ = variances_after(plan.axes, [law.variance for law in plan.laws])
+    out = []
+    for at, each in published.items():
+        shape, rate = spread[at].shape, float(plan.beta)
+        values = np.round(each.value * rate).reshape(shape)
+        unbiased = (each.unbiased * rate).reshape(shape)
+        counts = PublishedCounts(plan.axes[at], plan.laws[at].variance, spread[at], unbiased, values)
+        out.append((counts, errors[at]))
+    return out
 
 
 def output_candidate(said: TablesManifest, held: PublishedTables) -> Candidate:
@@ -168,7 +200,8 @@ def output_candidate(said: TablesManifest, held: PublishedTables) -> Candidate:
 
 
 def _published(said: TableFields, table: pa.Table) -> PublishedCells:
-    value, error = (table[name].to_numpy() for name in ("value", "standard_error"))
+    errors = "error" if "error" in table.column_names else "standard_error"
+    value, error = (table[name].to_numpy() for name in ("value", errors))
     flags = table["trustworthy"].to_numpy()
     return PublishedCells(said.kind, value, error, flags, said.kind == "count" and not said.axes)
 
@@ -201,7 +234,8 @@ def _tables(
     for table in said.data.tables:
         path = folder / f"{table.file}{suffix}.{end}"
         consistent = table.kind == "count" and not suffix and said.format > 1
-        found.append(_read(path, _schema(table, COUNT_NUMBERS if consistent else NUMBERS), form, table.cells))
+        columns = _schema(table, said.mechanism.errors is not None, consistent=consistent)
+        found.append(_read(path, columns, form, table.cells))
         problems = list(_table_problems(found[-1], table, said, domains, None if consistent else after))
         if problems:
             raise VerificationFailed("\n".join(f"{path.name}: {problem}" for problem in problems))
@@ -248,10 +282,14 @@ def _decoded(piece: pa.Table, schema: pa.Schema) -> pa.Table:
     return piece.cast(schema)
 
 
-def _schema(table: TableFields, numbers: Sequence[str]) -> pa.Schema:
+def _schema(table: TableFields, with_errors: bool, *, consistent: bool) -> pa.Schema:
+    """Return the columns of a table's file, in a release that states the errors of values or in an earlier one."""
     axes = [(name, pa.string()) for name in table.levels]
     if table.kind == "quantiles":
-        return pa.schema([*axes, *((name, pa.string()) for name in QUANTILE_COLUMNS)])
-    names = (*numbers, *MEAN_PARTS) if table.kind == "mean" and table.numbers is not None else numbers
-    typed = [(name, pa.bool_() if name == "trustworthy" else pa.float64()) for name in names]
+        names = QUANTILE_COLUMNS if with_errors else EARLIER_QUANTILE_COLUMNS
+        return pa.schema([*axes, *((name, pa.float64() if name == "error" else pa.string()) for name in names)])
+    numbers = (COUNT_NUMBERS, NUMBERS) if with_errors else (EARLIER_COUNT_NUMBERS, EARLIER_NUMBERS)
+    parts = MEAN_PARTS if table.kind == "mean" and table.numbers is not None else ()
+    types = {"trustworthy": pa.bool_(), "flag": pa.string()}
+    typed = [(name, types.get(name, pa.float64())) for name in (*numbers[not consistent], *parts)]
     return pa.schema([*axes, *typed])

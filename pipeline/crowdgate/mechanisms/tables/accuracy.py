@@ -1,4 +1,4 @@
-"""Effect of noise on a published number: standard errors, 95 % intervals, and trustworthy cells.
+"""Effect of noise on a published number: errors, 95 % intervals, and trustworthy cells.
 
 All of these are public: functions of the plan and of the noisy numbers, never of the true ones. Before consistency, and
 without sampling, the coverage of an interval is exactly that of the noise distribution (`coverage`, at least .95, as
@@ -33,9 +33,9 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Published numbers of one table, of one shape: estimates for the full table, standard errors, 95 % intervals, and
-    trustworthy cells at the stated relative error. `unbiased` are linear estimates: those behind consistent counts,
-    elsewhere the values themselves."""
+    """Published numbers of one table, of one shape: estimates for the full table, their errors (root mean square), 95 %
+    intervals, and the cells whose interval is within the stated relative error. `unbiased` are linear estimates, with
+    their standard errors: those behind consistent counts, elsewhere the values themselves."""
 
     value: Floats
     error: Floats
@@ -43,14 +43,12 @@ class Cells:
     upper: Floats
     trustworthy: Bools
     unbiased: Floats
+    standard_error: Floats
 
     def suppressed(self) -> Cells:
         """Return the cells with NaN in place of each number that is not trustworthy."""
-        value, error, lower, upper, unbiased = (
-            np.where(self.trustworthy, part, np.nan)
-            for part in (self.value, self.error, self.lower, self.upper, self.unbiased)
-        )
-        return Cells(value, error, lower, upper, self.trustworthy, unbiased)
+        parts = {name: np.where(self.trustworthy, part, np.nan) for name, part in vars(self).items()}
+        return Cells(**{**parts, "trustworthy": self.trustworthy})
 
 
 @dataclass(frozen=True)
@@ -79,27 +77,28 @@ def exact_cells(noisy: Integers, law: Law, unit: Fraction, beta: Fraction, relat
 
 
 def consistent_cells(
-    values: Integers, estimates: Floats, variances: Floats, width: Fraction, beta: Fraction,
+    values: Integers | Floats, estimates: Floats, variances: Floats, errors: Floats, width: Fraction, beta: Fraction,
     relative: Fraction,
 ) -> Cells:  # fmt: skip
     """Return counts after consistency as cells scaled to the full table. `estimates` are the linear estimates behind
-    the counts, with their variances, for the counted rows (the sample, if any). `width` is half of an interval in
-    standard errors."""
+    the counts, with their variances, for the counted rows (the sample, if any); `errors` are those of the scaled
+    counts. `width` is half of an interval in standard errors."""
     rate = float(beta)
     value, unbiased = values / rate, estimates / rate
-    error = np.sqrt(variances + _sampling_variance(np.maximum(estimates, 0), rate, 1)) / rate
+    standard_error = np.sqrt(variances + _sampling_variance(np.maximum(estimates, 0), rate, 1)) / rate
     moved = float(width**2 * (1 - beta) / (2 * beta))
-    half = np.sqrt(moved * moved + np.square(float(width) * error))
+    half = np.sqrt(moved * moved + np.square(float(width) * standard_error))
     lower = np.minimum(np.maximum(unbiased + moved - half, 0), value)
     upper = np.maximum(unbiased + moved + half, value)
-    return Cells(value, error, lower, upper, _is_trustworthy(value, error, relative), unbiased)
+    trusted = is_trustworthy(value, lower, upper, relative)
+    return Cells(value, errors, lower, upper, trusted, unbiased, standard_error)
 
 
 def estimated_cells(estimates: MeanEstimates, relative: Fraction) -> Cells:
-    """Return means as cells: values, standard errors, intervals, and True for those whose error is at most `relative`
-    of the value."""
-    trusted = _is_trustworthy(estimates.value, estimates.error, relative)
-    return Cells(estimates.value, estimates.error, estimates.lower, estimates.upper, trusted, estimates.value)
+    """Return means as cells: values, errors, intervals, and True for those whose interval is within `relative` of the
+    value."""
+    value, error, lower, upper = estimates.value, estimates.error, estimates.lower, estimates.upper
+    return Cells(value, error, lower, upper, is_trustworthy(value, lower, upper, relative), value, error)
 
 
 def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit: Fraction, beta: Fraction,
@@ -111,7 +110,8 @@ def _cells(values: Floats, variance: float | Floats, width: float | Floats, unit
     value = values * scale
     error = np.sqrt(variance + coins) * scale * np.ones_like(value)
     half = _half(values, width, rate, greatest) * scale
-    return Cells(value, error, value - half, value + half, _is_trustworthy(value, error, relative), value)
+    lower, upper = value - half, value + half
+    return Cells(value, error, lower, upper, is_trustworthy(value, lower, upper, relative), value, error)
 
 
 def _half(values: Floats, width: float | Floats, beta: float, greatest: int | None) -> Floats:
@@ -132,6 +132,9 @@ def _sampling_variance(values: Floats, beta: float, greatest: int | None) -> Flo
     return np.full_like(values, np.inf) if greatest is None else (1 - beta) * greatest * np.abs(values)
 
 
-def _is_trustworthy(value: Floats, error: Floats, relative: Fraction) -> Bools:
+def is_trustworthy(value: Floats, lower: Floats, upper: Floats, relative: Fraction) -> Bools:
+    """Return True for each value that is not 0 and differs from both limits of its 95 % interval by at most `relative`
+    of it; False for an empty (NaN) value."""
     with np.errstate(invalid="ignore"):
-        return np.asarray((error <= float(relative) * np.abs(value)) & (value != 0))
+        farthest = np.maximum(upper - value, value - lower)
+        return np.asarray((farthest <= float(relative) * np.abs(value)) & (value != 0))

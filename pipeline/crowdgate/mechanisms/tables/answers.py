@@ -18,9 +18,11 @@ from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estima
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import consistent_tables
+from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors, count_posteriors
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
-from crowdgate.mechanisms.tables.workload import Item, Mean, Quantiles
+from crowdgate.mechanisms.tables.posterior import Posterior
+from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_errors, quantile_limits
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.dp_tables import DpTables
@@ -51,7 +53,8 @@ class TableAnswer:
 class QuantileAnswer:
     """Bins of `column` (codes of its level; -1: nothing to count) that hold the quantiles, with 95 % limits.
 
-    Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best.
+    Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best. `errors` are
+    root mean square distances from the true bin, in bins (NaN: no bin).
     """
 
     item: Quantiles
@@ -60,6 +63,7 @@ class QuantileAnswer:
     bins: Integers
     lower: Integers
     upper: Integers
+    errors: Floats
 
 
 def raw_answers(
@@ -68,9 +72,9 @@ def raw_answers(
     """Return the published answers of the items, one each, with the numbers as drawn and the exact intervals of their
     noise. Counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
-    return _answers(
-        mechanism, noisy, {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}, cells, relative
-    )
+    values = {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}
+    known = {i: Posterior(v, np.full(v.shape, mechanism.laws[i].variance)) for i, v in values.items()}
+    return _answers(mechanism, noisy, values, cells, known, relative)
 
 
 def consistent_answers(
@@ -82,15 +86,39 @@ def consistent_answers(
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, Array] = dict(enumerate(noisy))
+    known: Mapping[int, Posterior] = {}
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
         found = consistent_tables(axes, [noisy[i] for i in counts], spread)
         tables = whole_tables(axes, found.tables, spread)
-        for i, table, linear, after in zip(counts, tables, found.tables, found.variances, strict=True):
-            values[i] = table
-            cells[i] = consistent_cells(table, linear, after, mechanism.width, mechanism.budget.beta, relative)
-    return _answers(mechanism, noisy, values, cells, relative)
+        values |= dict(zip(counts, tables, strict=True))
+        parts = zip(axes, spread, found.variances, found.tables, tables, strict=True)
+        counted = {i: PublishedCounts(*each) for i, each in zip(counts, parts, strict=True)}
+        cells |= _consistent(mechanism, counted, relative)
+        known = _bins_known(mechanism, counted)
+    return _answers(mechanism, noisy, values, cells, known, relative)
+
+
+def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, Posterior]:
+    """Return the posteriors of all counts by the place of their query, if there are quantiles."""
+    if not any(isinstance(item, Quantiles) for item in mechanism.workload.items):
+        return {}
+    return dict(zip(counts, count_posteriors(list(counts.values())), strict=True))
+
+
+def _consistent(mechanism: DpTables, counts: Mapping[int, PublishedCounts], relative: Fraction) -> dict[int, Cells]:
+    """Return the cells of each published table of counts, by the place of its query. Counts behind quantiles are not
+    published, so no error is computed from them."""
+    work, width, beta = mechanism.workload, mechanism.width, mechanism.budget.beta
+    assert width is not None, "there are counts"
+    pairs = zip(work.items, work.answers, strict=True)
+    published = {own[0]: counts[own[0]] for item, own in pairs if isinstance(item, ContingencyTable)}
+    errors = count_errors(list(published.values()), float(beta))
+    return {
+        at: consistent_cells(each.values, each.estimates, each.after, error, width, beta, relative)
+        for (at, each), error in zip(published.items(), errors, strict=True)
+    }
 
 
 def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) -> Cells:
@@ -103,13 +131,13 @@ def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) ->
 
 def _answers(
     mechanism: DpTables, noisy: Sequence[Integers], values: Mapping[int, Array], cells: Mapping[int, Cells],
-    relative: Fraction,
+    known: Mapping[int, Posterior], relative: Fraction,
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
     out: list[TableAnswer | QuantileAnswer] = []
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
-            out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]]))
+            out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]], known[own[0]]))
         elif isinstance(item, Mean):
             out.append(_mean(mechanism, item, own, noisy, relative))
         else:
@@ -133,18 +161,25 @@ def _mean(
     return TableAnswer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
 
 
-def _quantiles(mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers) -> QuantileAnswer:
-    """Return the bins of the quantiles by the published counts (`values`), and their 95 % limits by the counts as drawn
-    (`noisy`), widened to contain the bins."""
+def _quantiles(
+    mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers, known: Posterior
+) -> QuantileAnswer:
+    """Return the bins of the quantiles by the published counts (`values`), their 95 % limits by the counts as drawn
+    (`noisy`), widened to contain the bins, and their errors by what is `known` of the counts."""
     levels = mechanism.queries[at].levels
     column, axis = levels[item.column], list(levels).index(item.column)
     last = len(column) - (column.labels[-1] == INVALID_LABEL)
-    published = np.moveaxis(np.asarray(values, dtype=np.float64), axis, -1)[..., :last]
+    published, means, variances = (
+        np.moveaxis(np.asarray(each, dtype=np.float64).reshape(values.shape), axis, -1)[..., :last]
+        for each in (values, known.mean, known.variance)
+    )
     drawn = np.moveaxis(noisy, axis, -1)[..., :last]
     found = []
     for p in item.probabilities:
         bins = quantile_bins(published, p)
         low, high = quantile_limits(drawn, p, mechanism.laws[at], mechanism.budget.beta)
-        found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins))))
+        errors = quantile_errors(means, variances, bins, p, mechanism.budget.beta)
+        found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors))
     others = {name: level for name, level in levels.items() if name != item.column}
-    return QuantileAnswer(item, others, column, *(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
+    bins, low, high, errors = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
+    return QuantileAnswer(item, others, column, bins, low, high, errors)

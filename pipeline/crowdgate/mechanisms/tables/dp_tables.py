@@ -21,6 +21,7 @@ from crowdgate.arrays import Integers
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
+from crowdgate.mechanisms.tables.allocation import least_error_budget
 from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.workload import Item, LinearQuery, ResolvedWorkload, resolve
@@ -113,7 +114,7 @@ class DpTables:
 
 def plan_dp_tables(
     items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
-    split: Split = "least-variance", most_cells: int = MOST_NUMBERS,
+    split: Split | Literal["least-error"] = "least-variance", most_cells: int = MOST_NUMBERS,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that keeps `part` of the guarantee, or None and all findings against it. Reads no data.
 
@@ -132,8 +133,10 @@ def plan_dp_tables(
                 None,
             )
         ]
-    queries = [linear.query for linear in resolved.queries]
-    spends = split_budget(queries, budget.spend, noise, split)
+    if split == "least-error":
+        spends = least_error_budget(resolved.queries, budget.spend, noise)
+    else:
+        spends = split_budget([linear.query for linear in resolved.queries], budget.spend, noise, split)
     charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))
     return DpTables(resolved, budget, spends, contract.unit.rows, charged), []
 

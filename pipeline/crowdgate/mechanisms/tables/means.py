@@ -8,13 +8,14 @@ plus 1 + |t|.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 Numbers = Integers | Floats
 _Z95 = 1.959963984540054
 _ROUNDS = 3
+FEW_ROWS = 3
+"""A mean is stated where its noisy number of rows is at least this many standard errors."""
 
 
 class ColumnBounds(Protocol):
@@ -57,10 +60,40 @@ class MeanEstimates:
 
 def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> MeanEstimates:
     """Return offset + unit sum / count, with `sums` noisy sums around the offset and `counts` noisy counts; clamped to
-    the bounds, and NaN where the noisy count is below 1.
+    the bounds. All numbers are NaN where the noisy count is below 1 or below `FEW_ROWS` of its standard errors.
 
-    The standard error is that of the ratio to first order (delta method), valid if the count is many times its standard
-    error. If the noise does not exclude a count of 0, the interval is that of the bounds.
+    The error is the root mean square distance from a mean that is Normal around the ratio, with the ratio's standard
+    error to first order (delta method), and within the bounds.
+    """
+    few = counts < max(1.0, FEW_ROWS * laws[1].variance ** 0.5)
+    found = first_order_means(bounds, sums, np.where(few, 0, counts), laws, beta)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = float(bounds.offset) + float(bounds.unit) * np.asarray(sums, dtype=np.float64) / counts
+    low, high = (float(bounds.offset + bounds.unit * end) for end in (bounds.low, bounds.high))
+    return replace(found, error=_clamped_error(ratio, found.value, found.error, low, high))
+
+
+def _clamped_error(ratio: Floats, value: Floats, error: Floats, low: float, high: float) -> Floats:
+    """Return the root mean square distance of `value` from a Normal number around `ratio` that is cut off at the
+    bounds. A ratio far beyond a bound is taken for one 8 standard errors beyond it."""
+    ndtr = lazy_libraries.special.ndtr
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = np.clip(ratio, low - 8 * error, high + 8 * error)
+        a, b = (low - middle) / error, (high - middle) / error
+        mass = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
+        at_a, at_b = (np.exp(-np.square(z) / 2) / np.sqrt(2 * np.pi) for z in (a, b))
+        mean = middle + error * (at_a - at_b) / mass
+        spread = 1 + (a * at_a - b * at_b) / mass - np.square((at_a - at_b) / mass)
+        return np.asarray(np.sqrt(np.square(value - mean) + np.square(error) * np.maximum(spread, 0)))
+
+
+def first_order_means(
+    bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction
+) -> MeanEstimates:
+    """Return means as releases gave them that do not state the errors of their values: NaN where the noisy count is
+    below 1, with the standard error to first order of the clamped ratio.
+
+    If the noise does not exclude a count of 0, the interval is that of the bounds.
     """
     with np.errstate(invalid="ignore"):
         s, n = np.asarray(sums, dtype=np.float64), np.where(counts >= 1, counts, np.nan)

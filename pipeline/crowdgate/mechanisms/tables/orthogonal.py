@@ -137,10 +137,15 @@ class Orthogonal:
         return np.unique(np.concatenate(ids), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @cached_property
+    def squares(self) -> list[Floats]:
+        """For each table the square of each of its coordinates, flat: the diagonal of T'T, if groups are even."""
+        return [self._outer(at, self._shrinkages) for at in range(len(self.axes))]
+
+    @cached_property
     def least(self) -> Floats:
         """The diagonal of the matrix of the common coordinates for groups that are all as large as the largest. That
         matrix is at most the true one, with equality for even groups."""
-        parts = [weight * self._outer(at, self._shrinkages) for at, weight in enumerate(self.weights)]
+        parts = [weight * squares for weight, squares in zip(self.weights, self.squares, strict=True)]
         return np.bincount(self.ids, np.concatenate(parts)).astype(np.float64)
 
     @cached_property

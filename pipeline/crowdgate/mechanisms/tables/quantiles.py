@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.arrays import Bools, Floats, Integers
+from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
@@ -37,18 +38,44 @@ def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Frac
     except for what averages out over many bins. Sampling adds at most (1 - beta) p (1 - p) (rows) to the variance where
     D is 0, and less than is needed to pass 0 elsewhere.
     """
-    p, counts = float(probability), np.asarray(drawn, dtype=np.float64)
-    below = np.cumsum(counts, axis=-1)
-    total = below[..., -1:]
-    bins = np.arange(1, counts.shape[-1] + 1)
-    reach = law.continuous_half_width()
-    weights = np.sqrt((1 - p) ** 2 * bins + p**2 * (bins[-1] - bins))
-    rows = np.maximum(total, 0) + reach * np.sqrt(bins[-1]) + 1
-    half = np.sqrt(np.square(reach * weights) + _Z95**2 * float(1 - beta) * p * (1 - p) * rows) + 1
-    balance = below - p * total
-    last = bins[-1] - 1
+    p, (balance, total) = float(probability), _balances(drawn, probability)
+    reach, last, bins = law.continuous_half_width(), drawn.shape[-1] - 1, np.arange(1, drawn.shape[-1] + 1)
+    weights = np.sqrt((1 - p) ** 2 * bins + p**2 * (last + 1 - bins))
+    rows = np.maximum(total, 0) + reach * np.sqrt(last + 1) + 1
+    half = np.sqrt(np.square(reach * weights) + _Z95**2 * _coins(probability, beta) * rows) + 1
     after = np.minimum(last + 1 - _first((balance - half < 0)[..., ::-1], missing=last + 1), last)
     return _first(balance + half >= 0), after
+
+
+def quantile_errors(means: Floats, variances: Floats, bins: Integers, probability: Fraction, beta: Fraction) -> Floats:
+    """Return the root mean square distance of the published `bins` from the true bins, in bins; NaN for bin -1. The
+    counts along the last axis are known with these means and variances, independently.
+
+    The true bin is at most j with the probability that the balance of j is at least 0, if that is Normal. Where these
+    probabilities fall, the greatest so far is taken.
+    """
+    p = float(probability)
+    balance, total = _balances(means, probability)
+    of_rest = np.sum(variances, axis=-1, keepdims=True) - np.cumsum(variances, axis=-1)
+    spread = (1 - p) ** 2 * np.cumsum(variances, axis=-1) + p**2 * of_rest
+    spread = spread + _coins(probability, beta) * np.maximum(total, 0)
+    near = np.sqrt(np.maximum(spread, np.finfo(np.float64).tiny))
+    reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / near), axis=-1)
+    reached[..., -1] = 1.0
+    chances = np.diff(reached, axis=-1, prepend=0.0)
+    distance = np.arange(chances.shape[-1]) - bins[..., None]
+    return np.where(bins < 0, np.nan, np.sqrt((chances * np.square(distance)).sum(axis=-1)))
+
+
+def _balances(counts: Integers | Floats, probability: Fraction) -> tuple[Floats, Floats]:
+    """Return the balance of each bin along the last axis, and the total."""
+    below = np.cumsum(np.asarray(counts, dtype=np.float64), axis=-1)
+    return below - float(probability) * below[..., -1:], below[..., -1:]
+
+
+def _coins(probability: Fraction, beta: Fraction) -> float:
+    """Return the variance that sampling adds to a balance near 0, for each row."""
+    return float((1 - beta) * probability * (1 - probability))
 
 
 def _first(marked: Bools, missing: int | None = None) -> Integers:

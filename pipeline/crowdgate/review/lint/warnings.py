@@ -404,6 +404,15 @@ def absent_table_warning(contract: Contract, document: Document, reason: str) ->
     return PolicyWarning("CG217", str(document.path), *place, _absence_words(contract, reason))
 
 
+def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to a sample before noise: it leaves the noise less than epsilon / beta, and numbers are
+    divided by beta."""
+    beta = judged.plan.protection.figures.beta
+    if beta != 1 and OutputType.CELLS in kind_of(judged.plan.bundle).shapes:
+        words = f"a sample of rate {stated_number(beta)} before the noise makes the errors of all tables larger"
+        yield *_policy(judged, "mechanism", "sampling"), f"{words} at the same guarantee. Without it they are smaller"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -428,4 +437,5 @@ RULES: dict[str, Rule] = {
     "CG223": _fewer_columns,
     "CG224": _missing_context,
     "CG225": _unsigned_waivers,
+    "CG226": _sampled_tables,
 }

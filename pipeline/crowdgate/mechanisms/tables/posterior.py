@@ -1,0 +1,109 @@
+"""Posterior means and variances of the true counts of one table, from unbiased estimates with known noise.
+
+The prior is estimated from the table itself: a mixture of 0 and of uniform distributions from 0 to a_1 < a_2 < ...
+(Stephens 2017). Its weights differ between groups of cells whose expected counts, products of the table's published
+margins, are alike. A group of few cells takes its weights mostly from the whole table.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdgate.arrays import Floats, Integers
+from crowdgate.system import lazy_libraries
+
+_LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
+"""Groups of cells: the expected count is about `_RATIO` to the power -4 to 3 times the standard error."""
+_FEW = 5.0
+"""The weight of the whole table's mixture in a group, in cells."""
+_ROUNDS = 50
+_FARTHEST = 30.0
+"""Estimates further below 0, in standard errors, are taken for this far: no release has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Mean and variance of each cell's true count, flat, given what is published."""
+
+    mean: Floats
+    variance: Floats
+
+    def squares(self, values: Integers | Floats) -> Floats:
+        """Return the expected squared distance of each value from the true count, flat."""
+        return np.asarray(np.square(values.reshape(-1) - self.mean) + self.variance)
+
+
+def posterior(estimates: Floats, variance: Floats, values: Integers | Floats) -> Posterior:
+    """Return the posterior of each cell. `estimates` are unbiased with errors of this `variance` (flat, above 0);
+    `values` are the published counts, in the table's shape."""
+    deviation = np.sqrt(variance)
+    u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
+    likelihoods, means, squares = _components(u, deviation, _ends(u, deviation))
+    shares = _shares(likelihoods, _groups(values, deviation))
+    mean = np.einsum("ij,ij->i", shares, means)
+    return Posterior(mean, np.maximum(np.einsum("ij,ij->i", shares, squares) - np.square(mean), 0))
+
+
+def expected_counts(values: Integers | Floats) -> Floats:
+    """Return the products of a table's margins of one attribute each, scaled to its total: the counts that independent
+    attributes would have. For at most one attribute all are the mean."""
+    if values.ndim < 2:
+        return np.full(values.shape, values.mean())
+    total = max(float(values.sum()), 1.0)
+    out = np.full(values.shape, total)
+    for axis in range(values.ndim):
+        others = tuple(other for other in range(values.ndim) if other != axis)
+        out = out * (values.sum(axis=others, keepdims=True) / total)
+    return out
+
+
+def _ends(u: Floats, deviation: Floats) -> Floats:
+    """Return the upper ends of the uniform distributions: from half of a standard error, in steps of sqrt(2), to above
+    all estimates."""
+    first = float(np.median(deviation)) / 2
+    greatest = max(float(u.max()), 0.0) + 4 * float(deviation.max())
+    return np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + max(1, int(np.ceil(2 * np.log2(greatest / first))))))
+
+
+def _components(u: Floats, deviation: Floats, ends: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return for each cell (rows) and component of the prior (columns, 0 first) the likelihood, and the first and
+    second moment of the posterior: those of a normal distribution that is cut off at both ends."""
+    s, at = deviation[:, None], u[:, None]
+    low, high = -at / s, (ends - at) / s
+    ndtr = lazy_libraries.special.ndtr
+    mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    mass = np.maximum(mass, np.finfo(np.float64).tiny)
+    at_low, at_high = (np.exp(-np.square(z) / 2) / np.sqrt(2 * np.pi) for z in (low, high))
+    mean = np.clip(at + s * (at_low - at_high) / mass, 0, ends)
+    square = np.clip(at * at + s * s + s * (at * at_low - (at + ends) * at_high) / mass, 0, ends * ends)
+    nothing = np.zeros_like(at)
+    pairs = ((at_low / s, mass / ends), (nothing, mean), (nothing, square))
+    likelihood, first, second = (np.concatenate(pair, axis=1) for pair in pairs)
+    return likelihood / likelihood.max(axis=1, keepdims=True), first, second
+
+
+def _groups(values: Integers | Floats, deviation: Floats) -> Integers:
+    """Return the group of each cell, by its expected count in standard errors."""
+    ratio = np.maximum(expected_counts(values).reshape(-1) / deviation, _RATIO ** (_LOWEST - 1))
+    steps: Integers = np.floor(np.log(ratio) / np.log(_RATIO)).astype(np.int64)
+    return np.clip(steps, _LOWEST, _HIGHEST) - _LOWEST
+
+
+def _shares(likelihoods: Floats, groups: Integers) -> Floats:
+    """Return the posterior probability of each component for each cell, with the weights of its group: by expectation
+    and maximisation, first for the whole table."""
+    parts = likelihoods.shape[1]
+    weights = np.full(parts, 1 / parts)
+    for _ in range(_ROUNDS):
+        weights = _normal(_normal(likelihoods * weights).sum(axis=0) + 1 / parts)
+    found = np.empty_like(likelihoods)
+    for group in np.unique(groups):
+        own, local = likelihoods[groups == group], weights
+        for _ in range(_ROUNDS):
+            local = _normal(_normal(own * local).sum(axis=0) + _FEW * weights)
+        found[groups == group] = _normal(own * local)
+    return found
+
+
+def _normal(weights: Floats) -> Floats:
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))

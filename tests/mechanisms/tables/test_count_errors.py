@@ -1,0 +1,121 @@
+"""Stated errors of published values against the errors that occur, over many releases of the same people."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+
+from crowdgate.arrays import Floats, Integers
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
+from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
+from crowdgate.mechanisms.tables.posterior import expected_counts, posterior
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
+from crowdgate.mechanisms.tables.workload import Mean, Quantiles
+from tests.benchmarks.coverage import Case, numpy_noise
+from tests.mechanisms.tables.tables import counted, plan
+from tests.mechanisms.tables.test_coverage import ITEMS
+
+DRAWS, SEED = 60, 20301102
+TENTH = Fraction(1, 10)
+WORKLOAD = (*ITEMS, Mean("pay", {"sex": "exact"}), Quantiles("hours", "exact", by={"sex": "exact"}))
+
+
+def case(values: int) -> Case:
+    """Return 3,000 people in the first `values` values of each column: few leave most cells empty."""
+    random = np.random.default_rng(5)
+    columns = [random.integers(0, min(size, values), 3000) for size in (2, 4, 11, 11)]
+    mechanism = plan(WORKLOAD, "0.5", noise="gaussian")
+    return Case(str(values), mechanism, counted(mechanism, np.column_stack(columns).tolist()))
+
+
+@cache
+def squares(values: int) -> Mapping[str, tuple[float, float]]:
+    """Return for each table the mean square of its errors that occur and that are stated, over all releases."""
+    drawn = case(values)
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for name, occurring, stated in errors(drawn):
+        known = np.isfinite(stated)
+        pairs.setdefault(name, []).append(
+            (float(np.square(occurring[known]).mean()), float(np.square(stated[known]).mean()))
+        )
+    means = {name: np.mean(each, axis=0) for name, each in pairs.items()}
+    return {name: (float(each[0]), float(each[1])) for name, each in means.items()}
+
+
+def errors(drawn: Case) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield the name of each table of each release, its errors that occur, and its stated errors."""
+    mechanism, source = drawn.mechanism, numpy_noise(np.random.default_rng(SEED))
+    exact = mechanism.true_answers(drawn.counted)
+    for _ in range(DRAWS):
+        noisy = mechanism.protect(drawn.counted, None, source)
+        answers = consistent_answers(mechanism, noisy, TENTH)
+        for answer, own in zip(answers, mechanism.workload.answers, strict=True):
+            if isinstance(answer, QuantileAnswer):
+                histogram = np.moveaxis(exact[own[0]], list(mechanism.queries[own[0]].levels).index("hours"), -1)
+                true = [quantile_bins(histogram.astype(np.float64), p) for p in answer.item.probabilities]
+                off = (answer.bins - np.stack(true, axis=-1)).astype(np.float64)
+                yield answer.item.name, off.ravel(), answer.errors.ravel()
+            else:
+                yield answer.item.name, (answer.cells.value - truth(drawn, answer, own, exact)).ravel(), stated(answer)
+
+
+def stated(answer: TableAnswer) -> Floats:
+    return answer.cells.error.ravel()
+
+
+def truth(drawn: Case, answer: TableAnswer, own: tuple[int, ...], exact: tuple[Integers, ...]) -> Floats:
+    if not isinstance(answer.item, Mean):
+        return exact[own[0]].astype(np.float64)
+    grid = drawn.mechanism.queries[own[0]].grid
+    assert grid is not None
+    return np.asarray(float(grid.offset) + float(grid.unit) * exact[own[0]] / exact[own[1]])
+
+
+# Seeded; N = 60 releases a case. A table of n independent cells has a ratio of standard error 1 / sqrt(2 * 60 n): for
+# the total .09, for 8 cells .03, for 528 cells below .01. Rule: 10 % and 4 of these to either side; for quantiles, in
+# few and coarse bins, from .7 to 1.8. Standard errors of estimates are 1.5 of them and more.
+@pytest.mark.thorough
+@pytest.mark.statistical
+@pytest.mark.parametrize("values", [3, 11])
+def test_stated_errors_are_those_that_occur(values: int) -> None:
+    mechanism = case(values).mechanism
+    for at, (name, (occurring, of_stated)) in enumerate(squares(values).items()):
+        cells = mechanism.queries[mechanism.workload.answers[at][0]].query.cells
+        chance, ratio = 4 / np.sqrt(2 * DRAWS * cells), np.sqrt(of_stated / max(occurring, 1e-9))
+        low, high = (0.7, 1.8) if name.startswith("quantiles") else (0.9 / (1 + chance), 1.1 * (1 + chance))
+        assert occurring < 0.01 or low <= ratio <= high, (name, ratio)
+
+
+def test_a_count_far_above_its_noise_has_the_error_of_its_noise() -> None:
+    table = PublishedCounts({}, 9.0, np.array(9.0), np.array(5000.3), np.array(5000.0))
+    (error,) = count_errors([table], 1.0)
+    assert error == pytest.approx(np.sqrt(9 + 0.3**2), rel=0.01)
+
+
+def test_an_estimate_far_below_zero_leaves_little_error() -> None:
+    estimates = np.array([-40.0, -9.0, 0.0, 300.0])
+    found = posterior(estimates, np.full(4, 25.0), np.array([0.0, 0.0, 0.0, 300.0]))
+    assert (found.mean >= 0).all()
+    assert found.mean[0] <= found.mean[1] <= found.mean[2] < 5
+    assert found.variance[0] < found.variance[2] < 25
+    assert found.mean[3] == pytest.approx(300, abs=2)
+
+
+def test_an_impossible_estimate_still_has_a_finite_error() -> None:
+    found = posterior(np.array([-1e9, 1e9]), np.array([1.0, 1.0]), np.array([0.0, 1e9]))
+    assert np.isfinite(found.mean).all()
+    assert np.isfinite(found.variance).all()
+
+
+def test_expected_counts_are_products_of_margins() -> None:
+    assert expected_counts(np.array([[6.0, 2.0], [3.0, 1.0]])) == pytest.approx(np.array([[6.0, 2.0], [3.0, 1.0]]))
+    assert expected_counts(np.array([1.0, 3.0])).tolist() == [2.0, 2.0]
+    assert np.isfinite(expected_counts(np.zeros((2, 2)))).all()
+
+
+def test_a_sample_adds_the_variance_of_sampling() -> None:
+    table = PublishedCounts({}, 1e-6, np.array(1e-6), np.array(400.0), np.array(400.0))
+    (error,) = count_errors([table], 0.25)
+    assert error == pytest.approx(np.sqrt(400 * 0.75) / 0.25, rel=1e-3)
