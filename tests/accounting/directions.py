@@ -689,6 +689,7 @@ def _parameter(law: Any) -> Fraction:
 
 
 ELSEWHERE = {
+    "risk.ratio_limits.MarginBoxes.greatest": "tests/risk/test_ratio_limits.py, beside closed forms and true ratios",
     "accounting.bets.mean_p": "tests/accounting/test_bets.py, by enumeration",
     "accounting.binomial.log_masses": "tests/accounting/test_joint_digits.py, in 60 digits",
     "accounting.class_laws.SampledClass.deltas": "tests/accounting/test_joint_digits.py, in 60 digits",

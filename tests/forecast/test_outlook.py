@@ -15,6 +15,7 @@ from crowdgate.kind import prior
 from crowdgate.kind.forecast import Basis
 from crowdgate.kinds.rows import outlook as rows_outlook
 from crowdgate.kinds.rows import splits
+from crowdgate.kinds.rows.expected_retention import ExpectedRetention
 from crowdgate.kinds.rows.outlook import GOOD_SHARE
 from crowdgate.number_text import Value
 from crowdgate.releases.working_copy import DEMO_POLICY, DEMO_TABLES, bundled, init
@@ -109,8 +110,12 @@ def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPa
     assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([2, 2], rel=0.1)
 
 
-def test_the_recommended_split_is_planned_with_the_k_that_it_states(tmp_path: Path) -> None:
-    """A policy with the recommended share and rate has this k and this noise, by the joint cost of all its parts."""
+def test_the_recommended_split_is_planned_with_the_k_that_it_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A policy with the recommended share and rate has this k and this noise, by the joint cost of all its parts. No
+    counts relate the attributes, so that without this patch there is no recommendation."""
+    monkeypatch.setattr(ExpectedRetention, "is_known", True)
     policy = init(tmp_path / "copy", "test") / DEMO_POLICY
     (row,) = outlook(policy).forecast.rows("recommended_margins")
     text = policy.read_text(encoding="utf-8").replace("share: 0.3 ", f"share: {number(row['margins'])} ")

@@ -430,7 +430,7 @@ def test_a_folder_and_a_database_of_another_kind_are_no_ledgers(url: str, tmp_pa
 
 
 def test_a_ledger_of_a_later_format_is_refused(url: str, ledger: Ledger) -> None:
-    edit(ledger, "UPDATE ledger SET format = 4")
+    edit(ledger, "UPDATE ledger SET format = 5")
     with pytest.raises(LedgerRefused, match="of this version"):
         open_ledger(url, None)
 

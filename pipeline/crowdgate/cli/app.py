@@ -104,7 +104,7 @@ COMMANDS = {
     "report": CommandEntry(
         "report", "Pages for a board: a release, published or withheld; a budget; an index over a ledger."
     ),
-    "contract": CommandEntry("contract", "Draft a contract, or show what one makes of its columns."),
+    "contract": CommandEntry("contract", "Draft, show, compare or export a contract."),
     "ledger": CommandEntry("ledger", "Create, show and verify the ledger; raise a budget, stop a population."),
     "backfill": CommandEntry(
         "backfill",

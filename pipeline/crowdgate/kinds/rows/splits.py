@@ -133,7 +133,8 @@ def _rows(safe: SafeK, joint: ExpectedCounts, rising: Iterable[_Margins], beta: 
         kept = ExpectedRetention(joint, k, beta)
         said: Row = {"margins": margins.part.epsilon, "beta": beta, "k": k}
         errors = (None, None) if margins.noise is None else _errors(kept, margins.pairs)
-        yield {**said, **_expected(kept), "margin_error": errors[0], "weighted_error": errors[1]}
+        weighted = errors[1] if kept.is_known else None
+        yield {**said, **_expected(kept), "margin_error": errors[0], "weighted_error": weighted}
 
 
 def _expected(kept: ExpectedRetention) -> Row:
