@@ -13,19 +13,30 @@ Row = Mapping[str, Value]
 
 
 def trade_offs(safe: SafeK, rows: Sequence[Row], kept: ExpectedRetention | None) -> Iterator[Picture]:
-    """Yield pictures of the least k and, if enough is known of the attributes, of the expected share of retained rows.
-    `rows` are those of the listing of trade-offs."""
+    """Yield pictures of the least k and, if enough is known of the attributes, of the expected share of retained
+    rows, or of its lower limit. `rows` are those of the listing of trade-offs."""
     x, chosen = "sampling rate beta", float(safe.beta)
     lines = tuple(Series(name, points, "joined") for name, points in _lines(rows, lambda k, _: float(k)))
     own = Series("this policy", (PicturePoint(chosen, float(safe.k)),), "chosen")
     yield Picture("least k", "The least k at this delta, by epsilon", x, "k", (*lines, own), value_scale="log")
-    if kept is None:
-        return
-    shares = _lines(rows, lambda k, beta: ExpectedRetention(kept.joint, k, beta).expected)
+    if kept is not None and (kept.is_known or kept.share.low > 0):
+        yield _kept_share(rows, kept, x, chosen)
+
+
+def _kept_share(rows: Sequence[Row], kept: ExpectedRetention, x: str, chosen: float) -> Picture:
+    """Return the picture of the expected retention, or of its lower limit where no counts relate the attributes."""
+    known = kept.is_known
+    shares = _lines(rows, lambda k, beta: _share(ExpectedRetention(kept.joint, k, beta)))
     lines = tuple(Series(name, points, "joined") for name, points in shares)
-    own = Series("this policy", (PicturePoint(chosen, kept.share.value, *_share_range(kept)),), "chosen")
-    title, note = "Expected share of the sampled rows that stay, by epsilon", str(kept.joint.basis)
-    yield Picture("kept share", title, x, "share of the sampled rows", (*lines, own), note=note, format=SHARE)
+    limits = _share_range(kept) if known else ()
+    own = Series("this policy", (PicturePoint(chosen, _share(kept), *limits),), "chosen")
+    which = "Expected share" if known else "Least share"
+    title, note = f"{which} of the sampled rows that stay, by epsilon", str(kept.joint.basis)
+    return Picture("kept share", title, x, "share of the sampled rows", (*lines, own), note=note, format=SHARE)
+
+
+def _share(kept: ExpectedRetention) -> float:
+    return kept.expected if kept.is_known else kept.share.low
 
 
 def _lines(rows: Sequence[Row], of: Callable[[int, Fraction], float]) -> Iterator[tuple[str, tuple[PicturePoint, ...]]]:
