@@ -161,7 +161,7 @@ def covered(case: Case, drawn: Iterable[Release], ends: Intervals = published) -
             if (exact == 0).any():
                 each.empty.append(float(held[exact == 0].mean()))
             each.largest.append(float(held.reshape(-1)[exact.argmax()]))
-            each.off.append(float((cells.value.sum() - exact.sum()) / tables[0].error.max()))
+            each.off.append(float((cells.value.sum() - exact.sum()) / tables[0].standard_error.max()))
     return found
 
 

@@ -143,7 +143,7 @@ CASES = {
     ),
     "a waiver that nobody signs": (
         [("released_rows, at_least: 80000",
-          "released_rows, at_least: 80000, waiver: {reason: why, approved_by: Ada, expires: 2030-06-30}")],
+          "released_rows, at_least: 80000, waiver: {reason: why, approved_by: Ada, expires: 2027-06-30}")],
         "CG225", "approved_by: Ada",
         "the waiver of released_rows at least 80000 names Ada, and nobody has to sign it: state `approval`",
     ),

@@ -441,19 +441,19 @@ FILES: dict[str, tuple[str, Forge, str]] = {
     "a value": ("gaussian", cells(RAW, value=lambda value: value + 1), "count-raw: intervals"),
     "half a step": ("gaussian", cells(RAW, value=lambda value: value + 0.5), "count-raw: whole steps"),
     "a standard error": (
-        "gaussian", cells(RAW, standard_error=lambda error: error * (1 - 1e-9)), "count-raw: standard errors",
+        "gaussian", cells(RAW, error=lambda error: error * (1 - 1e-9)), "count-raw: standard errors",
     ),
     "a standard error on a sample": (
-        "gaussian on a sample", cells(RAW, standard_error=lambda error: error * (1 - 1e-9)),
+        "gaussian on a sample", cells(RAW, error=lambda error: error * (1 - 1e-9)),
         "count-raw: standard errors",
     ),
     "an interval": ("laplace", cells(RAW, upper=lambda upper: upper - 1e-6), "count-raw: intervals"),
     "a flag": ("laplace", cells(RAW, trustworthy=lambda flag: not flag), "count-raw: trustworthy"),
     "an error missing": (
-        "laplace", cells(RAW, standard_error=lambda _: None), "count-raw: an error is missing",
+        "laplace", cells(RAW, error=lambda _: None), "count-raw: an error is missing",
     ),
     "a sum": (
-        "gaussian", cells("5-sum-of-age-by-ward-exact", standard_error=lambda error: error * 0.99),
+        "gaussian", cells("5-sum-of-age-by-ward-exact", error=lambda error: error * 0.99),
         "sum: standard errors",
     ),
     "an error of the noise": (

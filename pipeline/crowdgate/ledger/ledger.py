@@ -341,15 +341,24 @@ class Ledger:
         with self._state() as held:
             return held.accesses.is_informed(population, policy_digest)
 
-    def accesses(self, population: str) -> list[tuple[JournalLine, frozenset[str]]]:
+    def accesses(self, population: str, known: Sequence[PublicKey] = ()) -> list[tuple[JournalLine, frozenset[str]]]:
         """Return each line of the journal that records an access to confidential figures of a population, with the ids
-        of the keys that signed it.
+        of the keys that signed it, among the trusted ones and those `known` to the caller.
         """
         with self._reading() as database:
             charged = contents.entries(self._matching_replay(database, whole=True).held)
             subjects = {population, *(each.release_id for each in charged if each.population == population)}
             seen = [line for line in access_lines(lines(database)) if line.subject in subjects]
-            return [(line, signers(database, line.number)) for line in seen]
+            keys = (*self.trusted, *known)
+            return [(line, signers(database, self.id, line, keys)) for line in seen]
+
+    def chargers(self, release_id: str, known: Sequence[PublicKey] = ()) -> frozenset[str]:
+        """Return the ids of the keys that signed the charge of a release, or that sign here if it is not charged."""
+        own = frozenset() if self.signer is None else frozenset([self.signer.public.id])
+        with self._reading() as database:
+            charged = [last_of(database, event, release_id) for event in (RESERVED, RESTORED)]
+            lines_ = [each for each in charged if each is not None]
+            return own.union(*(signers(database, self.id, each, (*self.trusted, *known)) for each in lines_))
 
     def attest(self) -> None:
         """Follow the journal and compare every row with it: the first time all of it, then only what is new.

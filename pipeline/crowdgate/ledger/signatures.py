@@ -26,9 +26,9 @@ def is_signed_by(database: Database, ledger_id: str, line: JournalLine, trusted:
     return any(id in keys and keys[id].verify(_bytes(text), said) for id, text in own)
 
 
-def signers(database: Database, number: int) -> frozenset[str]:
-    """Return the ids of the keys with a stored signature of the journal line with this number."""
-    return frozenset(key for (key,) in database.rows(f"SELECT key FROM {SIGNATURES} WHERE number = ?", number))
+def signers(database: Database, ledger_id: str, line: JournalLine, known: Sequence[PublicKey]) -> frozenset[str]:
+    """Return the ids of those of the `known` keys that signed a journal line."""
+    return frozenset(key.id for key in known if is_signed_by(database, ledger_id, line, [key]))
 
 
 def is_signed(database: Database, number: int) -> bool:

@@ -499,6 +499,11 @@ class Manifest(ManifestFields):
         return self
 
     @property
+    def charged_epsilon(self) -> Fraction:
+        """Epsilon that the release, or the series it belongs to, is charged."""
+        return self.guarantee.epsilon if self.facts.series is None else self.facts.series.epsilon
+
+    @property
     def use_text(self) -> str:
         """Uses that the data allow, in sentences; empty unless a kind states them."""
         return ""

@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from crowdgate.kind.run import Approval
 from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.values import Spend, State
 from crowdgate.limits import LARGEST_ENVELOPE
+from crowdgate.number_text import exact_text
 from crowdgate.settings import revoked_keys
 from crowdgate.signing.keys import public_keys_of
 from crowdgate.signing.statement import ApprovalStatement, verify_statement
@@ -108,6 +108,8 @@ def approvable(plan: Plan, ledger: Ledger, release_id: str) -> Approvable:
         if entry is None or entry.state is not State.COMMITTED or entry.manifest_digest is None:
             state = "has not run" if entry is None else f"is {entry.state}"
             raise LedgerRefused(f"{release_id} {state}: it is approved after `crowdgate release` has staged it")
+        if entry.policy_digest != bundle.digest:
+            raise LedgerRefused(f"{release_id} was charged with other policy files, so it can't be approved with these")
         digest = entry.manifest_digest
     return Approvable(release_id, digest, bundle.digest, bundle.contract.population, approved_cost(plan))
 
@@ -187,9 +189,8 @@ class ApprovalJudge:
                 if (self.rule.before == "charge")
                 else "it approves another manifest than that of the staged release"
             )
-        if (stated.population, Fraction(stated.epsilon), Fraction(stated.delta)) != (
-            wanted.population, wanted.spend.epsilon, wanted.spend.delta,
-        ):  # fmt: skip
+        cost = exact_text(wanted.spend.epsilon), exact_text(wanted.spend.delta)
+        if (stated.population, stated.epsilon, stated.delta) != (wanted.population, *cost):
             yield "it approves another privacy cost"
         if stated.ledger.id != self.ledger.id or not self.ledger.holds(stated.ledger.line, stated.ledger.digest):
             yield f"it was signed beside another ledger than {self.ledger.id}, or beside a line that this one lacks"
@@ -208,17 +209,16 @@ class ApprovalJudge:
             yield f"it was signed on {day} and expired on {last.isoformat()}"
 
     def _objections(self, key_id: str, author: str) -> Iterator[str]:
-        signer = self.ledger.signer
+        keys = [key for each in self.rule.by for key in public_keys_of(each.pem, each.name)]
         if key_id in self.revoked:
             yield "this key is revoked (revoked_keys in crowdgate.toml)"
-        if self.rule.not_requester and signer is not None and signer.public.id == key_id:
+        if self.rule.not_requester and key_id in self.ledger.chargers(self.wanted.release_id, keys):
             yield "the key that charges the release can't approve it (not_requester)"
-        accesses = self.ledger.accesses(self.wanted.population)
-        own = [(line, keys) for line, keys in accesses if line.subject == self.wanted.release_id]
-        if any(key_id in keys for _, keys in accesses) or author in (line.detail_values.get("by") for line, _ in own):
+        accesses = self.ledger.accesses(self.wanted.population, keys)
+        if any(key_id in signed or author == line.detail_values.get("by") for line, signed in accesses):
             yield "the approver has seen confidential figures of this population, so another one must approve"
-        elif not all(keys for _, keys in own):
-            yield "an access to this release's private record lacks its signature, so who saw it is unknown"
+        elif not all(signed for _, signed in accesses):
+            yield "no trusted key signed an access to confidential figures of this population: who saw them is unknown"
 
 
 def ledger_day(ledger: Ledger) -> str:

@@ -282,7 +282,7 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run = reserved.run
     waiting = waiting_release(run.plan, run.ledger, run.id)
     if waiting is not None:
-        return replace(waiting, verdicts=ready.verdicts)
+        return waiting
     publisher.publish(ready.staged, run.destination)
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)

@@ -32,10 +32,10 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         raise crashed_refusal(ledger, entry, "make the release with another slot (--as-of)")
     destination = plan.bundle.root / entry.destination
     root = destination.parents[entry.release_id.count("/")]
+    waiting = waiting_release(plan, ledger, entry.release_id) if entry.state is State.COMMITTED else None
+    if waiting is not None:
+        return waiting
     if not publisher.is_complete(destination, entry.manifest_digest):
-        waiting = waiting_release(plan, ledger, entry.release_id) if entry.state is State.COMMITTED else None
-        if waiting is not None:
-            return waiting
         if entry.state is State.PUBLISHED:
             raise LedgerRefused(
                 f"{entry.release_id} was published before, and its files are lost or changed. Use a new slot", "lost"

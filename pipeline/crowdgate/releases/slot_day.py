@@ -21,13 +21,12 @@ def slot_of(policy: ReleasePolicy, request: Request) -> str:
     calendar = policy.spec.calendar
     if calendar is None:
         return parse_slot(request.slot)
-    if request.at is not None:
-        return calendar.slot_at(request.at)
-    found = calendar.problem(parse_slot(request.slot))
+    slot = parse_slot(request.slot) if request.at is None else calendar.slot_at(request.at)
+    found = calendar.problem(slot)
     if found is not None:
         expected = f"the first day of a {calendar.every} that has begun"
         raise ConfigurationError(Problem("command line", None, "--as-of", found[0], expected, found[1]))
-    return request.slot
+    return slot
 
 
 def waiver_day(slot: str, charged: JournalLine) -> str:

@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.kind.run import Result
+from crowdgate.ledger.access_log import APPROVED
 from crowdgate.planning.approvals import approvals_before, record_approvals
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
 
-WAITING = "{why} Its files are staged, and the privacy cost stays charged. After that run this command again."
+WAITING = "{why}. Its files are staged, and the privacy cost stays charged. After that run this command again."
 
 
 def waiting_release(plan: Plan, ledger: Ledger, release_id: str) -> Result | None:
     """Return the result of a committed release that lacks an approval before its publication; None if it has all that
     it needs, which the journal then says.
     """
+    rule = plan.bundle.policy.spec.approval
+    recorded = sum(subject == release_id for subject, _ in ledger.recorded(APPROVED))
+    if rule is not None and rule.before == "publication" and recorded >= rule.at_least:
+        return None  # the run that published it was killed before the ledger knew
     try:
         found = approvals_before("publication", plan, ledger, release_id)
     except LedgerRefused as refused:

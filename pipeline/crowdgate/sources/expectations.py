@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-from crowdgate.sources.weighted_metrics import METRICS, WeightedCells
+from crowdgate.sources.weighted_metrics import METRICS, CountedCells
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate.system.import_filters import imports_filtered
 
@@ -78,11 +78,11 @@ def expectation_results(tables: Sequence[Mapping[str, Any]], asked: Sequence[Map
     return [_result(engine, each["type"], each["kwargs"], counted[each["table"]]) for each in asked]
 
 
-def _weighted_cells(table: Mapping[str, Any]) -> WeightedCells:
-    return WeightedCells([tuple(cell) for cell in table["cells"]], table["counts"])
+def _weighted_cells(table: Mapping[str, Any]) -> CountedCells:
+    return CountedCells([tuple(cell) for cell in table["cells"]], table["counts"])
 
 
-def _result(engine: Any, kind: str, kwargs: Mapping[str, Any], cells: WeightedCells) -> bool | None:
+def _result(engine: Any, kind: str, kwargs: Mapping[str, Any], cells: CountedCells) -> bool | None:
     """Return the verdict of one expectation: it names the metrics that it needs, and judges their values."""
     from great_expectations.expectations.registry import get_expectation_impl
 
@@ -95,7 +95,7 @@ def _result(engine: Any, kind: str, kwargs: Mapping[str, Any], cells: WeightedCe
         return None
 
 
-def _metric(stated: Any, cells: WeightedCells) -> Any:
+def _metric(stated: Any, cells: CountedCells) -> Any:
     return METRICS[stated.metric_name](cells, {**stated.metric_domain_kwargs, **stated.metric_value_kwargs})
 
 

@@ -15,7 +15,7 @@ Kwargs = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class WeightedCells:
+class CountedCells:
     """The distinct cells of one or two columns, each with the number of rows that have it."""
 
     cells: Sequence[tuple[Any, ...]]
@@ -60,41 +60,41 @@ def _between(kwargs: Kwargs) -> Callable[[Any], bool]:
     return holds
 
 
-def _sum(of: WeightedCells) -> int | float:
+def _sum(of: CountedCells) -> int | float:
     if all(isinstance(value, int) for value, _ in of.values):
         return sum(int(value) * count for value, count in of.values)
     return math.fsum(value * count for value, count in of.values)
 
 
-def _mean(of: WeightedCells) -> float:
+def _mean(of: CountedCells) -> float:
     return _sum(of) / of.valid if of.valid else math.nan
 
 
-def _deviation(of: WeightedCells) -> float:
+def _deviation(of: CountedCells) -> float:
     mean = _mean(of)
     squares = math.fsum(count * (value - mean) ** 2 for value, count in of.values)
     return math.sqrt(squares / (of.valid - 1)) if of.valid > 1 else math.nan
 
 
-def _median(of: WeightedCells) -> float:
+def _median(of: CountedCells) -> float:
     return (of.at((of.valid - 1) // 2) + of.at(of.valid // 2)) / 2 if of.valid else math.nan
 
 
-def _quantiles(of: WeightedCells, kwargs: Kwargs) -> list[Any]:
+def _quantiles(of: CountedCells, kwargs: Kwargs) -> list[Any]:
     """Return the nearest value to each quantile, of two as near the one at an even place, as numpy's `nearest` does."""
     return [of.at(round(share * 100 / 100 * (of.valid - 1))) if of.valid else math.nan for share in kwargs["quantiles"]]
 
 
-def _modes(of: WeightedCells) -> list[Any]:
+def _modes(of: CountedCells) -> list[Any]:
     most = max((count for _, count in of.values), default=0)
     return [value for value, count in of.values if count == most]
 
 
-def _not_in_set(of: WeightedCells, kwargs: Kwargs) -> list[Any]:
+def _not_in_set(of: CountedCells, kwargs: Kwargs) -> list[Any]:
     return [value for value, _ in of.values if value not in kwargs["value_set"]]
 
 
-def _missing(of: WeightedCells, kwargs: Kwargs) -> list[Any]:
+def _missing(of: CountedCells, kwargs: Kwargs) -> list[Any]:
     held = {value for value, _ in of.values}
     return [value for value in dict.fromkeys(kwargs["value_set"]) if value not in held]
 
@@ -107,14 +107,14 @@ _IGNORED: dict[str, Callable[[Sequence[bool]], bool]] = {
 """Which pairs are ignored, by their cells that are missing."""
 
 
-def _pairs(of: WeightedCells, kwargs: Kwargs) -> list[tuple[tuple[Any, Any], int]]:
+def _pairs(of: CountedCells, kwargs: Kwargs) -> list[tuple[tuple[Any, Any], int]]:
     """Return the pairs of values that are not to be ignored, each with its count."""
     skip = _IGNORED[kwargs.get("ignore_row_if") or "both_values_are_missing"]
     pairs = zip(of.cells, of.counts, strict=True)
     return [((cell[0], cell[1]), count) for cell, count in pairs if not skip([each is None for each in cell])]
 
 
-def _failing_pairs(of: WeightedCells, kwargs: Kwargs, holds: Callable[[Any, Any], bool]) -> int:
+def _failing_pairs(of: CountedCells, kwargs: Kwargs, holds: Callable[[Any, Any], bool]) -> int:
     return sum(count for pair, count in _pairs(of, kwargs) if not holds(*pair))
 
 
@@ -131,11 +131,11 @@ def _greater(or_equal: bool | None) -> Callable[[Any, Any], bool]:
     return holds
 
 
-def _filtered(of: WeightedCells, kwargs: Kwargs) -> int:
+def _filtered(of: CountedCells, kwargs: Kwargs) -> int:
     return sum(count for _, count in _pairs(of, kwargs))
 
 
-METRICS: dict[str, Callable[[WeightedCells, Kwargs], Any]] = {
+METRICS: dict[str, Callable[[CountedCells, Kwargs], Any]] = {
     "table.row_count": lambda of, _: of.rows,
     "column_values.nonnull.unexpected_count": lambda of, _: of.rows - of.valid,
     "column_values.in_set.unexpected_count": lambda of, kw: of.failing(set(kw["value_set"]).__contains__),

@@ -98,7 +98,7 @@ def _approval_problems(said: Manifest, plan: Plan) -> Iterator[str]:
         if listed.get(each.key) != each.name:
             yield f"{each.name!a} approved the release, whom the policy does not list with this key"
     each_one = rule is not None and rule.of == "each" and rule.before == "charge"
-    cheap = rule is not None and rule.over is not None and said.guarantee.epsilon <= rule.over
+    cheap = rule is not None and rule.over is not None and said.charged_epsilon <= rule.over
     if rule is not None and each_one and not cheap and len({each.key for each in stated}) < rule.at_least:
         yield f"the policy asks for {rule.at_least} approvals before the charge, and the release states {len(stated)}"
 

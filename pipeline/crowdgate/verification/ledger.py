@@ -1,14 +1,20 @@
 """Comparison of a release with the ledger."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion
 from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger, State
-from crowdgate.ledger.transitions import RESTORED
+from crowdgate.ledger.transitions import READING, RESTORED
 from crowdgate.manifest import GateFields, Manifest
+
+if TYPE_CHECKING:
+    from crowdgate.kind.plan import Plan
 
 
 def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str]:
@@ -49,18 +55,29 @@ def ledger_problems(said: Manifest, digest: str, ledger: Ledger) -> Iterator[str
             f"{', '.join(expired)}: the manifest says waived, but the waiver had expired when the ledger "
             "charged the release"
         )
-    yield from _approval_problems(said, ledger, place.number)
+    yield from _approval_problems(said, ledger)
     if (said.ledger.id, said.ledger.line, said.ledger.digest) != (ledger.id, place.number, place.digest):
         yield "manifest.json: it names another ledger or journal line than the one that charged this release"
 
 
-def _approval_problems(said: Manifest, ledger: Ledger, until: int) -> Iterator[str]:
-    """Yield each approval of a manifest that the journal does not hold before its line `until`, the charge."""
-    own = (line for line in ledger.journal()[: until - 1] if line.event == APPROVED)
-    known = {line.commitment for line in own if line.subject == said.release.id}
-    stated = {each.sha256: each.name for each in said.facts.approvals or ()}
-    for name in (stated[digest] for digest in stated.keys() - known):
-        yield f"manifest.json: the ledger knows no approval by {name!a} before the release was charged"
+def _approval_problems(said: Manifest, ledger: Ledger) -> Iterator[str]:
+    """Yield each approval of a manifest that the journal does not hold before the data were read."""
+    own = [line for line in ledger.journal() if line.subject == said.release.id]
+    read = next((at for at, line in enumerate(own) if line.event == READING), len(own))
+    known = {line.commitment for line in own[:read] if line.event == APPROVED}
+    for each in said.facts.approvals or ():
+        if each.sha256 not in known:
+            yield f"manifest.json: the ledger knows no approval by {each.name!a} before the data were read"
+
+
+def missing_approvals(said: Manifest, plan: Plan, ledger: Ledger) -> Iterator[str]:
+    """Yield a problem if a policy asks for approvals of every release, and the ledger holds fewer of this one."""
+    rule = plan.bundle.policy.spec.approval
+    if rule is None or rule.of != "each" or (rule.over is not None and said.charged_epsilon <= rule.over):
+        return
+    held = sum(subject == said.release.id for subject, _ in ledger.recorded(APPROVED))
+    if held < rule.at_least:
+        yield f"the policy asks for {rule.at_least} approvals before the {rule.before}, and the ledger holds {held}"
 
 
 def _series_problems(said: Manifest, ledger: Ledger, entry: Entry) -> Iterator[str]:

@@ -298,9 +298,11 @@ def _pages(of: Verification) -> Iterator[str]:
 
 def _ledger(of: Verification) -> Iterator[str]:
     if of.ledger is not None:
-        from crowdgate.verification.ledger import audit_problems, ledger_problems
+        from crowdgate.verification.ledger import audit_problems, ledger_problems, missing_approvals
 
         yield from ledger_problems(of.manifest, hashlib.sha256(of.sealed).hexdigest(), of.ledger)
+        if of.policy is not None:
+            yield from missing_approvals(of.manifest, of.policy, of.ledger)
         for name, each in of.attachments.items():
             if each.recorded is not None and name in of.sizes:
                 yield from audit_problems(of.manifest, name, each.recorded, of.ledger)
