@@ -8,7 +8,7 @@ import pytest
 from crowdgate.anonymity.kl.unique_share import CONTRADICTORY, LARGER, published_limits, unique_share_range
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
-from crowdgate.risk.kl_bounds import Limits
+from crowdgate.risk.kl_bounds import FigureLimits
 from crowdgate.risk.kl_sums import CellSums, SumGrid, rows_interval
 from crowdgate.risk.singletons import expected
 from tests.kl_repository.shelves import entry, said
@@ -30,7 +30,7 @@ def test_bounds_of_a_release_hold_for_a_group_that_is_drawn_from_its_law(people:
         name: {"value": each, "low": each, "high": each} for name, each in (("kl", kl), ("collision", collision))
     }
     found = unique_share_range(entry({**said("release"), **figures}), people)
-    assert isinstance(found, Limits)
+    assert isinstance(found, FigureLimits)
     assert found.low <= expected(law, people) / people <= found.high
 
 

@@ -13,7 +13,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.risk.drawn_groups import expected_singletons
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
-from crowdgate.risk.kl_bounds import CurvePoint, Limits, PublishedLimits, unique_share_bounds
+from crowdgate.risk.kl_bounds import CurvePoint, FigureLimits, PublishedLimits, unique_share_bounds
 from tests.examples import examples
 
 RATES = (Fraction(1), Fraction(1, 10), Fraction(1, 1000))
@@ -24,10 +24,10 @@ def figures_of(counts: list[int], bins: int, curve: bool) -> PublishedLimits:
     sizes, n = np.array(counts, dtype=float), sum(counts)
     law = Bins.from_counts(sizes, bins - len(counts))
     shares = [float(np.sum(sizes * (1 - float(rate)) ** (sizes - 1)) / n) for rate in RATES]
-    points = tuple(CurvePoint(rate, Limits(each, each)) for rate, each in zip(RATES, shares, strict=True))
+    points = tuple(CurvePoint(rate, FigureLimits(each, each)) for rate, each in zip(RATES, shares, strict=True))
     kl, collision = kl_to_uniform(law), collision_excess(law)
-    exact = Limits(kl, kl), Limits(collision, collision)
-    return PublishedLimits(bins, Limits(n, n), *exact, points if curve else ())
+    exact = FigureLimits(kl, kl), FigureLimits(collision, collision)
+    return PublishedLimits(bins, FigureLimits(n, n), *exact, points if curve else ())
 
 
 def truth(counts: list[int], people: int) -> float:
@@ -72,7 +72,9 @@ def test_a_curve_narrows_the_bounds() -> None:
 def test_what_is_unknown_has_no_bounds() -> None:
     figures = figures_of([5, 5], 4, curve=True)
     assert unique_share_bounds(figures, 11) is None
-    impossible = PublishedLimits(4, figures.rows, figures.kl, figures.collision, (CurvePoint(RATES[0], Limits(1, 1)),))
+    impossible = PublishedLimits(
+        4, figures.rows, figures.kl, figures.collision, (CurvePoint(RATES[0], FigureLimits(1, 1)),)
+    )
     assert unique_share_bounds(impossible, 5) is None
 
 

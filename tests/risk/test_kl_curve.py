@@ -21,7 +21,7 @@ from crowdgate.risk.bins import Bins
 from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.risk.drawn_groups import expected_singletons
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
-from crowdgate.risk.kl_bounds import CurvePoint, Limits, PublishedLimits, unique_share_bounds
+from crowdgate.risk.kl_bounds import CurvePoint, FigureLimits, PublishedLimits, unique_share_bounds
 from crowdgate.risk.kl_curve import RATES, SUMS_ALPHA, SUMS_SHARE, CurveGrid, curve_of_cells, noisy_curve
 from crowdgate.risk.kl_sums import Interval, SumGrid, noisy_figures, noisy_sums
 
@@ -108,8 +108,8 @@ def entries(table: Integers, seed: int, draws: int) -> Iterator[PublishedLimits]
     for _ in range(draws):
         found = noisy_figures(grid, BINS, noisy_sums(grid, exact, of_sums, noise), of_sums, SUMS_ALPHA)
         points = noisy_curve(curve, counts, BINS, found.rows, EPSILON - of_sums, noise)
-        rows, kl, collision = (Limits(each.low, each.high) for each in (found.rows, found.kl, found.collision))
-        shares = tuple(CurvePoint(each.rate, Limits(each.share.low, each.share.high)) for each in points)
+        rows, kl, collision = (FigureLimits(each.low, each.high) for each in (found.rows, found.kl, found.collision))
+        shares = tuple(CurvePoint(each.rate, FigureLimits(each.share.low, each.share.high)) for each in points)
         yield PublishedLimits(BINS, rows, kl, collision, shares)
 
 

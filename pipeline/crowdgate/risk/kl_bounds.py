@@ -41,7 +41,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Limits:
+class FigureLimits:
     """Limits between which a figure lies."""
 
     low: float
@@ -53,7 +53,7 @@ class CurvePoint:
     """Limits of the share of people who are unique if everybody else takes part with probability `rate`."""
 
     rate: Fraction
-    share: Limits
+    share: FigureLimits
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class PublishedLimits:
     its curve."""
 
     bins: int
-    rows: Limits
-    kl: Limits
-    collision: Limits
+    rows: FigureLimits
+    kl: FigureLimits
+    collision: FigureLimits
     curve: tuple[CurvePoint, ...] = ()
 
 
-def unique_share_bounds(figures: PublishedLimits, people: int) -> Limits | None:
+def unique_share_bounds(figures: PublishedLimits, people: int) -> FigureLimits | None:
     """Return bounds on the expected share of unique people, in a group of `people` that is drawn without replacement,
     over all tables that fit these limits.
 
@@ -83,14 +83,14 @@ def unique_share_bounds(figures: PublishedLimits, people: int) -> Limits | None:
     if low is None or high is None:
         return None
     least, greatest = low - SHARE - ROUNDING, SHARE + ROUNDING - high
-    return Limits(min(max(least, 0.0), 1.0), min(max(greatest, 0.0), 1.0))
+    return FigureLimits(min(max(least, 0.0), 1.0), min(max(greatest, 0.0), 1.0))
 
 
-def _mean_size(figures: PublishedLimits) -> Limits:
+def _mean_size(figures: PublishedLimits) -> FigureLimits:
     """Return the limits of E c."""
     collision, rows, bins = figures.collision, figures.rows, figures.bins
     low, high = (1 + 2 * collision.low) / bins * rows.low, (1 + 2 * collision.high) / bins * rows.high
-    return Limits(low * (1 - ROUNDING), high * (1 + ROUNDING))
+    return FigureLimits(low * (1 - ROUNDING), high * (1 + ROUNDING))
 
 
 def _nodes(figures: PublishedLimits) -> Floats:

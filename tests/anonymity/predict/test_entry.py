@@ -163,7 +163,7 @@ def test_what_is_outside_the_range_is_not_told_and_the_reason_is(holder: Path) -
 
 
 def test_the_range_is_that_of_all_tables_with_these_distances(holder: Path) -> None:
-    """The expansions say less than 3.98 for 5 people of 315 in 20 bins; 4.09 is true."""
+    """The expansions say 3.86 for 5 people of 315 in 20 bins; 4.09 is true."""
     table = ClassSizes.of(np.array([15] * 19 + [30]))
     bins = Bins.from_counts([15.0] * 19 + [30.0])
     found = foretold(holder, of_one(20, kl_to_uniform(bins), collision_excess(bins), rows=315), "5")

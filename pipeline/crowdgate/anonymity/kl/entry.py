@@ -132,7 +132,7 @@ class RowLimits(SignedModel):
     high: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
 
 
-class PointFields(SignedModel):
+class CurvePointFields(SignedModel):
     """The expected share of unique people among those who take part, if everybody does with probability `rate`."""
 
     rate: Exact
@@ -147,7 +147,7 @@ class CurveFields(SignedModel):
     """
 
     rows: RowLimits
-    points: Annotated[tuple[PointFields, ...], Field(min_length=1, max_length=20, strict=False)]
+    points: Annotated[tuple[CurvePointFields, ...], Field(min_length=1, max_length=20, strict=False)]
 
 
 class PublicTable(SignedModel):

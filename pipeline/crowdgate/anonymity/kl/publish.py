@@ -13,10 +13,10 @@ from crowdgate.anonymity.kl import charged_run, repository_folder
 from crowdgate.anonymity.kl.entry import (
     Basis,
     CurveFields,
+    CurvePointFields,
     FigureInterval,
     KlEntry,
     PeopleFields,
-    PointFields,
     PopulationFields,
     RowLimits,
     SourceFields,
@@ -204,7 +204,7 @@ def _entry_template(asked: PublicationRequest, subject: EntrySubject) -> Callabl
 def _curve_fields(rows: Interval, points: Sequence[UniqueSharePoint]) -> CurveFields | None:
     if not points:
         return None
-    shares = tuple(PointFields(rate=each.rate, share=_figure_interval(each.share)) for each in points)
+    shares = tuple(CurvePointFields(rate=each.rate, share=_figure_interval(each.share)) for each in points)
     return CurveFields(rows=RowLimits(low=floor(rows.low), high=ceil(rows.high)), points=shares)
 
 

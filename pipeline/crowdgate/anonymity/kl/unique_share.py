@@ -7,14 +7,14 @@ of one in VIRTUAL times its rows (or bins), and a group is drawn from the law.
 
 from crowdgate.anonymity.kl.entry import ChargedNoise, FigureInterval, KlEntry
 from crowdgate.noise import laplace_quantile
-from crowdgate.risk.kl_bounds import CurvePoint, Limits, PublishedLimits, unique_share_bounds
+from crowdgate.risk.kl_bounds import CurvePoint, FigureLimits, PublishedLimits, unique_share_bounds
 from crowdgate.risk.kl_sums import ALPHA, PARTS
 
 VIRTUAL = 10**6
 LARGER, CONTRADICTORY = "the group may be larger than the table", "no table fits the limits of this entry"
 
 
-def unique_share_range(entry: KlEntry, people: int) -> Limits | str:
+def unique_share_range(entry: KlEntry, people: int) -> FigureLimits | str:
     """Return the bounds on the expected share of unique people in a group of `people` that is drawn from an entry's
     people, or the reason why they are unknown.
 
@@ -34,19 +34,19 @@ def published_limits(entry: KlEntry) -> PublishedLimits:
     return PublishedLimits(entry.bins, _row_limits(entry), _limits(entry.kl), _limits(entry.collision), curve)
 
 
-def _limits(figure: FigureInterval) -> Limits:
-    return Limits(figure.low, figure.high)
+def _limits(figure: FigureInterval) -> FigureLimits:
+    return FigureLimits(figure.low, figure.high)
 
 
-def _row_limits(entry: KlEntry) -> Limits:
+def _row_limits(entry: KlEntry) -> FigureLimits:
     if entry.curve is not None:
-        return Limits(entry.curve.rows.low, entry.curve.rows.high)
+        return FigureLimits(entry.curve.rows.low, entry.curve.rows.high)
     rows, basis = entry.people.rows, entry.basis
     if basis.kind == "release":
         many = float(VIRTUAL * max(rows, entry.bins))
-        return Limits(many, many)
+        return FigureLimits(many, many)
     reach = _reach(entry, basis) if isinstance(basis, ChargedNoise) else 0
-    return Limits(max(rows - reach, 1), rows + reach)
+    return FigureLimits(max(rows - reach, 1), rows + reach)
 
 
 def _reach(entry: KlEntry, basis: ChargedNoise) -> int:
