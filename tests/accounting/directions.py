@@ -813,6 +813,8 @@ ESTIMATES = {
     "risk.correlated": "tests/risk/test_widths.py",
     "risk.degrees": "tests/risk/test_kl.py",
     "risk.group_size": "tests/risk/test_group_size.py",
+    "risk.kl_bounds": "tests/risk/test_kl_bounds.py",
+    "risk.kl_curve": "tests/risk/test_kl_curve.py",
     "risk.groups": "tests/risk/test_occupancy.py",
     "risk.joint": "tests/risk/test_joint.py",
     "risk.kl": "tests/risk/test_kl.py",

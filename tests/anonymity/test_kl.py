@@ -19,6 +19,7 @@ from crowdgate.anonymity.kl.reading import STAGING, Repository, read_repository
 from crowdgate.ledger.ledger import Ledger, Spend, State, open_ledger
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.publish import trial_publication
+from crowdgate.risk.kl_curve import RATES
 from crowdgate.signing import keys
 from crowdgate.signing.keys import public_keys
 from tests.releases.killing import publish_and_kill, publish_until
@@ -91,6 +92,38 @@ def test_a_charged_entry_costs_its_epsilon_and_tells_three_noisy_sums(clinic: Wo
     wide = 1.5 * (entry.kl.high - entry.kl.low)
     assert entry.kl.low - wide <= 0.2877 <= entry.kl.high + wide
     assert ledger(clinic).entry("kl/clinic/2030-01-01").state is State.PUBLISHED  # type: ignore[union-attr]
+
+
+def test_a_curve_is_paid_by_the_same_epsilon_and_bounds_the_unique_people(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ages of 10 years and wards: 2,400 people in 30 of 40 cells, 80 in each, so that 8.94 of 10 are unique."""
+    assert publish(clinic, "--epsilon", "4", "--curve") == 0
+    assert spent(clinic) == Spend(Fraction(4), Fraction(0))
+    (found,) = repository(clinic).entries
+    assert found.entry.curve is not None
+    assert [each.rate for each in found.entry.curve.points] == list(RATES)
+    assert found.entry.curve.rows.low <= found.entry.people.rows <= found.entry.curve.rows.high
+    assert publish(clinic, "--epsilon", "4") == 5  # the same slot, without a curve
+    capsys.readouterr()
+    assert query(clinic, "--json") == 0
+    rows = printed(capsys)["unique"]
+    assert [row["people"] for row in rows] == [10, 100, 1000]
+    assert all(0 <= row["low"] <= row["high"] <= row["people"] for row in rows)
+    assert rows[0]["high"] < 9.5  # without distances and curve it would be 10
+    assert query(clinic) == 0
+    assert "expected unique people, over all tables that fit an entry" in capsys.readouterr().out
+
+
+def test_a_public_table_has_an_exact_curve_and_a_release_has_none(
+    public: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert publish(public, "--public", "--curve") == 0
+    (found,) = repository(public).entries
+    assert found.entry.curve is not None
+    assert [each.share.value for each in found.entry.curve.points][:2] == [0, pytest.approx(0.9**79)]
+    assert publish(public, "--from", "releases/x", "--curve") == 2
+    assert "--curve: a curve of a release, whose counts are those of a model" in capsys.readouterr().err
 
 
 def test_a_budget_of_other_privacy_units_pays_for_nothing(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

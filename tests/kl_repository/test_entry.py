@@ -1,6 +1,7 @@
 """Entries: round-trip, and refusal of changed and of impossible ones."""
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterator
 from copy import deepcopy
@@ -19,6 +20,7 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_sums import CellSums, Interval, SumGrid, consistent, noisy_figures, rows_interval
+from crowdgate.signing.canonical import canonical
 from crowdgate.signing.dsse import seal
 from tests.examples import examples
 from tests.kl_repository.shelves import BASES, TODAY, entries, entry, said
@@ -238,3 +240,65 @@ def test_whatever_is_drawn_of_enough_people_can_be_published(
     people = {"rows": int(found.rows.value), "rowsEach": 1, "known": "charged"}
     stated = public(bins, 0, 0, 1) | {"basis": BASES["charged"][1], "people": people}
     assert entry(stated | {"kl": ends(found.kl), "collision": ends(found.collision)})
+
+
+CURVE = {
+    "rows": {"low": 4900, "high": 5100},
+    "points": [
+        {"rate": "1", "share": {"value": 0.01, "low": 0.0, "high": 0.02}},
+        {"rate": "0.1", "share": {"value": 0.1, "low": 0.09, "high": 0.11}},
+    ],
+}
+BEFORE_CURVES = {
+    "public": "8032dea669e90dfed4cd6fb95e0f88bcf8ebff7942974bb64b5a92ff6bc154fe",
+    "release": "91d7d604dc473f7f5bf6aa97487ff8a23fdfd042275523f51696def288193ff6",
+    "charged": "d4a81dfbf81082d26f844352143b9122d310fd792f0da98798b8603190f658f7",
+}
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_an_entry_without_a_curve_has_the_bytes_that_it_always_had(basis: str) -> None:
+    assert hashlib.sha256(canonical(entry(said(basis)))).hexdigest() == BEFORE_CURVES[basis]
+
+
+def test_a_curve_is_read_back_and_an_empty_one_is_no_entry() -> None:
+    with_curve = as_signed({**said(), "curve": CURVE})
+    found = read(with_curve)[0]
+    assert [each.rate for each in found.curve.points] == [1, Fraction(1, 10)]
+    assert signed_entry(found, KEY) == with_curve
+    with pytest.raises(VerificationFailed):
+        read(as_signed({**said(), "curve": None}))
+
+
+PUBLIC_CURVE = {
+    "rows": {"low": 5000, "high": 5000},
+    "points": [
+        {"rate": "1", "share": dict.fromkeys(POINT, 0.02)},
+        {"rate": "0.1", "share": dict.fromkeys(POINT, 0.1)},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("basis", "at", "new", "why"),
+    [
+        ("charged", ("points", 0, "rate"), "0.01", "from the largest on"),
+        ("charged", ("points", 0, "rate"), "1.5", "at most 1"),
+        ("charged", ("points", 0, "share", "high"), 1.01, "shares of at most 1"),
+        ("charged", ("points", 0, "share", "low"), 0.5, "ends in order"),
+        ("charged", ("rows", "low"), 5200, "ends in order"),
+        ("charged", ("points",), [], "too_short"),
+        ("release", ("rows", "low"), 4900, "no curve"),
+        ("public", ("rows", "low"), 4900, "exact"),
+        ("public", ("points", 0, "share"), dict.fromkeys(POINT, 0.2), "fall as the rate rises"),
+        ("public", ("points", 0, "share", "low"), 0.01, "exact"),
+    ],
+)
+def test_a_curve_that_no_table_has_is_refused(basis: str, at: tuple[Any, ...], new: Any, why: str) -> None:
+    curve = PUBLIC_CURVE if basis == "public" else CURVE
+    with pytest.raises(VerificationFailed, match=why):
+        read(as_signed({**said(basis), "curve": changed(curve, at, new)}))
+
+
+def test_the_curve_of_a_public_table_is_read() -> None:
+    assert read(as_signed({**said("public"), "curve": PUBLIC_CURVE}))

@@ -78,7 +78,7 @@ def test_without_a_pilot_and_without_counts_the_answer_is_unknown_in_one_line(
     told = capsys.readouterr().out.splitlines()
     assert told[0].startswith("rehearsed: unknown rehearsal-clinic/1/")
     assert told[1].startswith("no public counts of age: gates that read rows are unknown (give --from")
-    assert not [line for line in told if "released_rows" in line]
+    assert [line for line in told if "released_rows" in line] == ["  unknown      released_rows at least 900"]
     assert crowdgate("init", workshop.root, *NEW, "--template", "public-use") == 0
     assert "Forecasts are unknown: no public counts relate" in capsys.readouterr().out
 

@@ -16,7 +16,7 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.releases.rehearsal import rehearse as rehearsing
 from crowdgate.releases.rehearsal.private_copy import NOBODYS
 from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, rehearse
-from crowdgate.releases.rehearsal.simulated_rows import EVENLY, MARGINS, simulate_rows
+from crowdgate.releases.rehearsal.simulated_rows import EVENLY, MARGINS, SimulatedTable, simulate_rows
 from crowdgate.settings import KEY_VARIABLE, LEDGER_VARIABLE
 from crowdgate.signing import keys
 from crowdgate.verification.release import verify
@@ -94,6 +94,53 @@ def test_every_gate_is_told_of_and_a_withheld_rehearsal_says_so(
     assert found["cpu_seconds"] > 0 < found["mebibytes"]
 
 
+AGES = "value,count\n" + "".join(f"{age},1\n" for age in (*range(99), "99+"))
+
+
+def with_margins_of_ages(clinic: Workshop) -> None:
+    """State public margins of ages, so that each released column has counts, and none relate them."""
+    (clinic.contract.parent / "age.csv").write_text(AGES, encoding="utf-8")
+    ward = "{property: margins, value: ward.csv}"
+    text = clinic.contract.read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if ward in line)
+    start = text.index("      - name: age\n")
+    at = text.index("customProperties:\n", start) + len("customProperties:\n")
+    clinic.contract.write_text(f"{text[:at]}{line.replace('ward.csv', 'age.csv')}\n{text[at:]}", encoding="utf-8")
+
+
+def test_gates_on_rows_are_unknown_if_no_counts_relate_the_released_columns(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_margins_of_ages(clinic)
+    clinic.edit(clinic.policy, "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 900}")
+    assert crowdgate("rehearse", clinic.policy, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["outcome"], found["without_counts"], found["unrelated"]) == ("rehearsed: unknown", [], True)
+    assert {each["class"] for each in found["verdicts"]} == {"static"}
+    assert "released_rows at least 900" in found["unknown_gates"]
+    assert len(found["verdicts"]) + len(found["unknown_gates"]) == 6
+    assert crowdgate("rehearse", clinic.policy) == 0
+    told = capsys.readouterr().out
+    assert "no public counts relate all released columns: gates that read rows are unknown (give --from" in told
+    assert "  unknown      released_rows at least 900\n" in told
+
+
+def test_gates_that_only_advise_leave_the_outcome_known(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    with_margins_of_ages(clinic)
+    text = clinic.policy.read_text(encoding="utf-8")
+    start, end = text.index("  gates:"), text.index("  publish:")
+    gates = """\
+  gates:
+    - {measure: guarantee_epsilon, at_most: 9}
+    - {measure: released_rows, at_least: 999, severity: advise}
+"""
+    clinic.policy.write_text(text[:start] + gates + text[end:], encoding="utf-8")
+    assert crowdgate("rehearse", clinic.policy, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["outcome"] == "rehearsed: published"
+    assert found["unknown_gates"] == ["released_rows at least 999"]
+
+
 def test_a_folder_that_is_there_and_too_many_people_are_refused(
     clinic: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,12 +214,12 @@ def test_an_inherited_sample_holds_a_part_of_the_people(clinic: Workshop) -> Non
     assert rehearse(RehearsalRequest(clinic.policy)).people == 1000
 
 
-def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
-    """All old people are in the north: independent draws would put 4 in 9 of them elsewhere."""
+def rows_of_a_release(clinic: Workshop, tables: str) -> SimulatedTable:
+    """Return simulated rows from a release of these tables of people who are all in the north if they are old."""
     clinic.edit(clinic.budget, "epsilon: 6", "epsilon: 60")
     text = clinic.policy.read_text(encoding="utf-8")
     start, end = text.index("  mechanism:"), text.index("  publish:")
-    of_tables = text[:start] + TABLES + text[end:]
+    of_tables = text[:start] + TABLES.replace("{all: 2}", tables) + text[end:]
     clinic.policy.write_text(of_tables.replace("epsilon: 2, delta: 0.01", "epsilon: 20, delta: 0"), encoding="utf-8")
     clinic.write(
         {"patient": str(at), "age": 70 if at % 2 else 20, "ward": "north" if at % 2 else "south", "note": ""}
@@ -182,11 +229,23 @@ def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
     clinic.policy.write_text(text, encoding="utf-8")
     plan = plan_policy(clinic.policy)
     prior = rehearsing._prior(plan, 1000, clinic.release_dir("2030-01-01"))
-    made = simulate_rows(plan.bundle.contract, prior, 1000, 0)
+    return simulate_rows(plan.bundle.contract, prior, 1000, 0)
+
+
+def test_counts_of_a_release_are_drawn_together(clinic: Workshop) -> None:
+    """Independent draws would put 4 in 9 old people elsewhere."""
+    made = rows_of_a_release(clinic, "{all: 2}")
     rows = list(zip(made.table["age"].to_pylist(), made.table["ward"].to_pylist(), strict=True))
     old = [ward for age, ward in rows if int(age.removesuffix("+")) >= 50]
     assert old.count("north") > 0.95 * len(old) > 300
     assert "together with" in made.drawn_from["age"]
+    assert frozenset({"age", "ward"}) in made.related
+
+
+def test_counts_that_relate_no_columns_are_not_called_joint(clinic: Workshop) -> None:
+    made = rows_of_a_release(clinic, "{all: 1}")
+    assert {*made.related} >= {frozenset({"age"}), frozenset({"ward"})}
+    assert made.drawn_from["ward"] == "the counts, by itself"
 
 
 def test_a_rehearsal_that_crashes_says_why_and_that_nothing_was_charged(

@@ -52,6 +52,9 @@ def publish(
         str | None,
         typer.Option("--epsilon", metavar="E", help="From the confidential table, through noise of this cost."),
     ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Add the shares of unique people in groups of four sizes.")
+    ] = False,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="SLOT", help="YYYY-MM-DD or YYYY-MM-DDTHHMMZ.")
     ] = None,
@@ -66,7 +69,20 @@ def publish(
     Exit 3 where a confidential population is too small, by its noisy count.
     """
     asked = PublicationRequest(
-        contract, of, to, words, coverage, error, slot(as_of), where or (), public, release, epsilon, ledger, key or ()
+        contract,
+        of,
+        to,
+        words,
+        coverage,
+        error,
+        slot(as_of),
+        where or (),
+        public,
+        release,
+        epsilon,
+        ledger,
+        key or (),
+        curve,
     )
     found = publish_entry(asked, today(), announce=announce)
     if found.digest is None:
@@ -99,6 +115,8 @@ def query(
         _show("less specific", found.found.less)
         if found.found.outcome != "none":
             typer.echo(MEANING)
+        if found.found.exact:
+            print_listing(found.unique_people())
         for one, other in found.found.conflicts:
             typer.echo(f"conflict: {one.digest[:12]} and {other.digest[:12]} can't both hold; ask their holders")
         typer.echo(f"outcome: {found.found.outcome}")

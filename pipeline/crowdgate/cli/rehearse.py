@@ -11,7 +11,10 @@ from crowdgate.cli.paths import path_option
 from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, RehearsalResult
 from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
-PILOT = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
+UNKNOWN = (
+    "gates that read rows are unknown (give --from a release of tables, or make a pilot release:"
+    " crowdgate init --policy --template pilot)"
+)
 
 
 def rehearse(
@@ -38,27 +41,23 @@ def rehearse(
         raise typer.Exit(WITHHELD)
 
 
-UNRELATED = (
-    "unknown: how columns that are drawn separately are related, and so how gates on rows end for the real table."
-    " A public table or a pilot release tells it (--from)"
-)
-
-
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.outcome} {found.result.release_id}")
     if found.unknown:
-        typer.echo(f"no public counts of {', '.join(found.unknown)}: gates that read rows are unknown ({PILOT})")
+        typer.echo(f"no public counts of {', '.join(found.unknown)}: {UNKNOWN}")
+    elif found.unrelated:
+        typer.echo(f"no public counts relate all released columns: {UNKNOWN}")
     typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
     typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)
         typer.echo(f"  {columns}: drawn from {words}")
-    if found.unrelated:
-        typer.echo(UNRELATED)
-    if found.result.use and not found.unknown:
+    if found.result.use and found.representative:
         typer.echo(found.result.use)
     print_verdicts(found.verdicts, every=True)
+    for gate in found.unknown_gates:
+        typer.echo(f"  {'unknown':<12} {gate}")
     typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")
     if found.result.path is not None:
         typer.echo(str(found.result.path))

@@ -161,24 +161,24 @@ def noisy_sums(grid: SumGrid, sums: CellSums, epsilon: Fraction, noise: CountNoi
     )
 
 
-def rows_interval(grid: SumGrid, noisy: CellSums, epsilon: Fraction) -> Interval:
-    """Return the noisy number of rows with its limits, each at one-sided level .05/3, between 0 and the bound."""
-    reach = laplace_quantile(grid.sensitivities.rows, epsilon / PARTS, ALPHA / PARTS)
+def rows_interval(grid: SumGrid, noisy: CellSums, epsilon: Fraction, alpha: float = ALPHA) -> Interval:
+    """Return the noisy number of rows with its limits, each at one-sided level alpha/3, between 0 and the bound."""
+    reach = laplace_quantile(grid.sensitivities.rows, epsilon / PARTS, alpha / PARTS)
     value, low, high = (min(max(noisy.rows + by, 0), grid.rows) for by in (0, -reach, reach))
     return Interval(value, low, high)
 
 
-def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction) -> NoisyFigures:
-    """Return the figures of a table of `cells` cells from its noisy sums, with joint one-sided 95 % limits: the upper
-    ones of KL and of the collision quantity, and the lower ones.
+def noisy_figures(grid: SumGrid, cells: int, noisy: CellSums, epsilon: Fraction, alpha: float = ALPHA) -> NoisyFigures:
+    """Return the figures of a table of `cells` cells from its noisy sums, with joint one-sided limits at level
+    alpha: the upper ones of KL and of the collision quantity, and the lower ones.
 
     The limits are valid if the bound on rows is. Raises ValueError for noisy sums that do not exclude an empty table.
     """
-    rows = rows_interval(grid, noisy, epsilon)
+    rows = rows_interval(grid, noisy, epsilon, alpha)
     if rows.low < 1:
         raise ValueError("the lower confidence limit of the number of rows must be at least 1")
     occupied = min(cells, rows.high)  # each of them was rounded down by less than a step
-    logs, squares = _sum_limits(grid, noisy, epsilon, occupied)
+    logs, squares = _sum_limits(grid, noisy, epsilon, occupied, alpha)
     kl, collision = consistent(cells, _kl_interval(cells, rows, logs), _collision_interval(cells, rows, squares))
     if rows.low < rows.high and kl.low < kl.high and collision.low < collision.high:
         return NoisyFigures(rows, kl, collision)
@@ -192,10 +192,12 @@ def _limits_of_any_table(cells: int, rows: Interval, kl: float, collision: float
     return consistent(cells, first, Interval(collision, _least_collision_of(cells, rows), greatest_collision(cells)))
 
 
-def _sum_limits(grid: SumGrid, noisy: CellSums, epsilon: Fraction, occupied: float) -> tuple[Interval, Interval]:
+def _sum_limits(
+    grid: SumGrid, noisy: CellSums, epsilon: Fraction, occupied: float, alpha: float
+) -> tuple[Interval, Interval]:
     """Return A = sum c ln c in nats and B = sum c^2, over cells of c rows, each with its limits."""
     step, each = grid.sensitivities, epsilon / PARTS
-    of_logs, of_squares = (laplace_quantile(size, each, ALPHA / PARTS) for size in (step.logs, step.squares))
+    of_logs, of_squares = (laplace_quantile(size, each, alpha / PARTS) for size in (step.logs, step.squares))
     logs = Interval(*((noisy.logs + by) / grid.log_steps for by in (0, -of_logs, of_logs + occupied)))
     steps = float(grid.square_steps)
     return logs, Interval(*((noisy.squares + by) / steps for by in (0, -of_squares, of_squares + occupied)))

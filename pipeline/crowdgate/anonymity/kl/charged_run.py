@@ -1,7 +1,8 @@
 """KL and collision quantity of a confidential table, with noise that is paid from the population's budget.
 
 Such a run has the steps of a release: reserve, read, draw, commit, publish. Once reading has begun it is charged,
-however it ends. Three noisy sums and quantities derived from them are published. Whether anything is published depends
+however it ends. Three noisy sums and quantities derived from them are published, and on request noisy points of a
+curve. Whether anything is published depends
 on the noisy number of rows, not on the exact one.
 """
 
@@ -29,7 +30,8 @@ from crowdgate.noise import CountNoise
 from crowdgate.number_text import exact_text
 from crowdgate.planning.crash_guard import guarded_step
 from crowdgate.planning.crashed_run import crashed_refusal
-from crowdgate.risk.kl_sums import NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
+from crowdgate.risk.kl_curve import SUMS_ALPHA, SUMS_SHARE, CurveGrid, UniqueSharePoint, noisy_curve
+from crowdgate.risk.kl_sums import ALPHA, Interval, NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
 from crowdgate.sampling import SecretKey
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import LedgerPlace
@@ -37,8 +39,9 @@ from crowdgate.sources import Source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.system.regular_files import read_plain
 
-WriteEntry = Callable[[NoisyFigures, int, ChargedNoise], bytes]
-"""Function of (figures, greatest number of rows a person may have, basis) that returns the signed entry."""
+WriteEntry = Callable[[NoisyFigures, Sequence[UniqueSharePoint], int, ChargedNoise], bytes]
+"""Function of (figures, points of the curve, greatest number of rows a person may have, basis) that returns the signed
+entry."""
 WITHHELD = (
     f"The noisy number of rows leaves room for fewer than {LEAST_POPULATION} people: of so few nothing is published, "
     "and the privacy cost stays charged."
@@ -59,6 +62,7 @@ class ChargedRun:
     folder: Path
     home: Path
     day: date
+    curve: bool = False
 
     @property
     def staged(self) -> Path:
@@ -90,13 +94,16 @@ def check_charge(subject: EntrySubject, budget: Budget) -> None:
         raise ConfigurationError(problems)
 
 
-def request_digest(subject: EntrySubject, epsilon: Fraction, files: Sequence[Path], words: str) -> str:
+def request_digest(
+    subject: EntrySubject, epsilon: Fraction, files: Sequence[Path], words: str, curve: bool = False
+) -> str:
     """Return the request's digest for the ledger: the SHA-256 of the question and of the files that decide it."""
     said = {
         "vocabulary": subject.vocabulary().model_dump(mode="json"),
         "restrictions": [each.model_dump(mode="json") for each in subject.restrictions()],
         "epsilon": exact_text(epsilon),
         "said": words,
+        **({"curve": True} if curve else {}),
         "files": [
             sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in sorted(path.resolve() for path in files)
         ],
@@ -126,20 +133,33 @@ def conclude(
     constant message, and the run stays charged.
     """
     run.ledger.begin_reading(run.id, charge.number)
+    of_sums, alpha = (run.epsilon * SUMS_SHARE, SUMS_ALPHA) if run.curve else (run.epsilon, ALPHA)
 
     def work() -> str | None:
         task = CountingTask(run.subject.contract, run.subject.counted.names, {"cells": run.subject.counted})
         counts = restricted_counts(histograms(count_table(run.source, task, serial()), task, key)["cells"], run.subject)
         values, cells = np.unique(counts, return_counts=True)
-        sums = grid.sums(zip(values.tolist(), cells.tolist(), strict=True))
-        noisy = noisy_sums(grid, sums, run.epsilon, noise)
-        if rows_interval(grid, noisy, run.epsilon).low < LEAST_POPULATION * grid.rows_each:
+        counted = list(zip(values.tolist(), cells.tolist(), strict=True))
+        sums = grid.sums(counted)
+        noisy = noisy_sums(grid, sums, of_sums, noise)
+        if rows_interval(grid, noisy, of_sums, alpha).low < LEAST_POPULATION * grid.rows_each:
             run.ledger.commit(run.id, State.WITHHELD, None, None, _record_outcome(run, "withheld"), charge.number)
             return None
-        figures = noisy_figures(grid, run.subject.view.cells, noisy, run.epsilon)
-        return _commit_entry(run, charge, write(figures, grid.rows_each, _charged_basis(run, charge)))
+        figures = noisy_figures(grid, run.subject.view.cells, noisy, of_sums, alpha)
+        points = _draw_curve(run, grid, counted, figures.rows, noise)
+        return _commit_entry(run, charge, write(figures, points, grid.rows_each, _charged_basis(run, charge)))
 
     return guarded_step(run.ledger, charge, "draw", work)
+
+
+def _draw_curve(
+    run: ChargedRun, grid: SumGrid, counted: Sequence[tuple[int, int]], rows: Interval, noise: CountNoise
+) -> tuple[UniqueSharePoint, ...]:
+    """Return the noisy points of the curve on request, which the rest of the run's epsilon pays."""
+    if not run.curve:
+        return ()
+    rest = run.epsilon * (1 - SUMS_SHARE)
+    return noisy_curve(CurveGrid(grid.rows, grid.rows_each), counted, run.subject.view.cells, rows, rest, noise)
 
 
 def _charged_basis(run: ChargedRun, charge: Reservation) -> ChargedNoise:

@@ -18,6 +18,7 @@ of rows is noisy, or a bound, and a release's figures are those of a model.
 import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import pairwise
 from math import isfinite, log, prod
 from shlex import quote
 from typing import Annotated, ClassVar, Literal
@@ -124,6 +125,31 @@ class FigureInterval(SignedModel):
     high: Figure
 
 
+class RowLimits(SignedModel):
+    """Limits of the number of rows: equal for a counted table, confidence limits with charged noise."""
+
+    low: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
+    high: Annotated[int, Field(ge=1, le=MOST_PEOPLE * MOST_ROWS_EACH)]
+
+
+class CurvePointFields(SignedModel):
+    """The expected share of unique people among those who take part, if everybody does with probability `rate`."""
+
+    rate: Exact
+    share: FigureInterval
+
+
+class CurveFields(SignedModel):
+    """Points of the curve of the share of unique people by group size, from the largest rate to the smallest.
+
+    With charged noise the limits of the rows, KL, the collision quantity and all points hold jointly, with probability
+    95 % over all draws (`risk.kl_curve`).
+    """
+
+    rows: RowLimits
+    points: Annotated[tuple[CurvePointFields, ...], Field(min_length=1, max_length=20, strict=False)]
+
+
 class PublicTable(SignedModel):
     """A public table: the digest of its file, or of the list of its files' digests."""
 
@@ -164,6 +190,7 @@ class KlEntry(DatedStatement):
     collision: FigureInterval
     bins: Bins
     basis: Basis
+    curve: Annotated[CurveFields | None, Field(exclude_if=lambda curve: curve is None)] = None
 
     @model_validator(mode="after")
     def _possible(self) -> "KlEntry":
@@ -195,6 +222,8 @@ def _faults(entry: KlEntry) -> Iterator[str]:
         if _exceeds(kl, most) or _exceeds(least, kl):
             yield f"kl.{name} must be from {least:.6g} to {most:.6g}, with that collision.{name} in so many bins"
     yield from _basis_faults(entry)
+    if entry.curve is not None:
+        yield from _curve_faults(entry, entry.curve)
 
 
 def _basis_faults(entry: KlEntry) -> Iterator[str]:
@@ -210,6 +239,23 @@ def _basis_faults(entry: KlEntry) -> Iterator[str]:
         yield "confidential figures cost an epsilon above 0"
     if entry.basis.kind == "charged" and entry.people.rows < LEAST_POPULATION * entry.people.rows_each:
         yield f"confidential figures are of a population of at least {LEAST_POPULATION} people"
+
+
+def _curve_faults(entry: KlEntry, curve: CurveFields) -> Iterator[str]:
+    """Yield each reason why a curve is impossible. Noise may contradict itself, exact shares fall as the rate rises."""
+    rates, shares, exact = [each.rate for each in curve.points], [each.share for each in curve.points], entry.basis.kind
+    if exact == "release":
+        yield "an entry of a release has no curve"
+    if sorted({*rates}, reverse=True) != rates or not all(0 < rate <= 1 for rate in rates):
+        yield "the rates of a curve are above 0 and at most 1, each once, from the largest on"
+    if not all(each.low <= each.value <= each.high <= 1 for each in shares) or curve.rows.low > curve.rows.high:
+        yield "a curve must have its ends in order, and shares of at most 1"
+    if exact == "public" and (
+        {curve.rows.low, curve.rows.high} != {entry.people.rows}
+        or any(each.low < each.high for each in shares)
+        or any(_exceeds(one.value, other.value) for one, other in pairwise(shares))
+    ):
+        yield "the curve of a public table is exact, and its shares fall as the rate rises"
 
 
 def _row_faults(entry: KlEntry) -> Iterator[str]:
@@ -232,7 +278,9 @@ def publish_call_text(entry: KlEntry) -> str:
     where = "".join(f" --where {quote(f'{each.name}={each.value}')}" for each in entry.population.restrictions)
     slot = basis.release.rpartition("/")[2] if basis.kind == "charged" else entry.date
     on = {"public": "--public", "release": "--from", "charged": "--epsilon"}[basis.kind]
-    return f"with all its options: contract {entry.vocabulary.contract}, --of {quote(of)}{where} {on} --as-of {slot}"
+    curve = "" if entry.curve is None else " --curve"
+    options = f"--of {quote(of)}{where} {on}{curve} --as-of {slot}"
+    return f"with all its options: contract {entry.vocabulary.contract}, {options}"
 
 
 def signed_entry(entry: KlEntry, key: SigningKey) -> bytes:

@@ -1,6 +1,7 @@
 """KL and collision quantity of public data: a public table, or a release's noisy joint counts."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
@@ -26,6 +27,7 @@ from crowdgate.public_counts.figures import other_population, read_prior
 from crowdgate.publish.publisher import file_digest
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
+from crowdgate.risk.kl_curve import UniqueSharePoint, curve_of_cells
 from crowdgate.risk.kl_sums import Interval, consistent
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
@@ -40,11 +42,15 @@ class TableFigures:
     kl: Interval
     collision: Interval
     basis: PublicTable | PublishedRelease
+    curve: tuple[UniqueSharePoint, ...] = ()
 
 
-def figures_of_table(subject: EntrySubject) -> TableFigures:
-    """Return the exact figures of the contract's own table. Raises ConfigurationError unless the contract states that
-    the table is public, and for a table without matching rows; FileFault where it can't be read."""
+def figures_of_table(subject: EntrySubject, curve: bool = False) -> TableFigures:
+    """Return the exact figures of the contract's own table, with its curve on request.
+
+    Raises ConfigurationError unless the contract states that the table is public, and for a table without matching
+    rows; FileFault where it can't be read.
+    """
     contract = subject.contract
     why = why_private(contract, KNOWN)
     if why is not None:
@@ -64,7 +70,8 @@ def figures_of_table(subject: EntrySubject) -> TableFigures:
     bins = Bins.from_counts(counts.astype(np.float64), subject.view.cells - len(counts))
     kl, collision = kl_to_uniform(bins), collision_excess(bins)
     exact = consistent(subject.view.cells, Interval(kl, kl, kl), Interval(collision, collision, collision))
-    return TableFigures(int(counts.sum()), *exact, PublicTable(kind="public", digest=digest))
+    points = curve_of_cells(Counter(counts.tolist()).items()) if curve else ()
+    return TableFigures(int(counts.sum()), *exact, PublicTable(kind="public", digest=digest), points)
 
 
 def restricted_counts(histogram: Histogram, subject: EntrySubject) -> Integers:

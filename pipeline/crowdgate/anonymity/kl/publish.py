@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
+from math import ceil, floor
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,10 +12,13 @@ from pydantic import ValidationError
 from crowdgate.anonymity.kl import charged_run, repository_folder
 from crowdgate.anonymity.kl.entry import (
     Basis,
+    CurveFields,
+    CurvePointFields,
     FigureInterval,
     KlEntry,
     PeopleFields,
     PopulationFields,
+    RowLimits,
     SourceFields,
     digest_of,
     signed_entry,
@@ -30,6 +34,7 @@ from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.values import exact_number
 from crowdgate.publish.trial_publication import probe
+from crowdgate.risk.kl_curve import UniqueSharePoint
 from crowdgate.risk.kl_sums import Interval, NoisyFigures
 from crowdgate.settings import configured_key
 from crowdgate.signing.keys import PublicKey, SigningKey, public_keys
@@ -45,6 +50,7 @@ class PublicationRequest:
 
     `words` describe the population, `coverage` and `error` are the holder's statements about the data, `slot` is the
     day (and minute) of the entry, `keys` are files of public keys of the repository's other holders.
+    `curve` adds points of the curve of unique people by group size.
     """
 
     contract: Path
@@ -60,6 +66,7 @@ class PublicationRequest:
     epsilon: str | None = None
     ledger: str | None = None
     keys: Sequence[Path] = field(default_factory=tuple)
+    curve: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,13 +114,14 @@ def publish(
         budget = budget_of_contract(asked.contract, ready.subject.contract)[0]
         told = figures_of_release(ready.subject, asked.contract, asked.release, budget.spec.people)
     else:
-        told = figures_of_table(ready.subject)
+        told = figures_of_table(ready.subject, asked.curve)
     people = PeopleFields(
         rows=told.rows,
         rows_each=ready.subject.contract.unit.rows,
         known="counted" if asked.release is None else "bound",
     )
-    entry = ready.template(people, told.kl, told.collision, told.basis)
+    curve = _curve_fields(Interval(told.rows, told.rows, told.rows), told.curve)
+    entry = ready.template(people, told.kl, told.collision, told.basis, curve)
     envelope = signed_entry(entry, ready.key)
     there = repository_folder.is_stored(ready.folder, digest_of(envelope))
     digest = repository_folder.add_entry(ready.folder, envelope, ready.day, ready.key, ready.trusted, today)
@@ -140,6 +148,9 @@ def _prepare(asked: PublicationRequest, today: date) -> _PreparedPublication:
         raise _option_error(
             "--public, --from, --epsilon", found, f"{expected}; figures of confidential data cost epsilon"
         )
+    if asked.curve and asked.release is not None:
+        found = "a curve of a release, whose counts are those of a model"
+        raise _option_error("--curve", found, "--public or --epsilon E, or no --curve")
     if date.fromisoformat(asked.slot[:10]) > today:
         raise _option_error("--as-of", f"{asked.slot} is in the future", f"at most {today.isoformat()}")
     subject = read_entry_subject(asked.contract, asked.attributes, asked.where)
@@ -181,11 +192,20 @@ def _entry_template(asked: PublicationRequest, subject: EntrySubject) -> Callabl
         first = error.errors(include_url=False, include_input=False)[0]
         raise _option_error("--words", "not usable", str(first["msg"]).removeprefix("Value error, ")) from None
 
-    def entry(people: PeopleFields, kl: Interval, collision: Interval, basis: Basis) -> KlEntry:
+    def entry(
+        people: PeopleFields, kl: Interval, collision: Interval, basis: Basis, curve: CurveFields | None
+    ) -> KlEntry:
         figures = {"kl": _figure_interval(kl), "collision": _figure_interval(collision)}
-        return KlEntry.model_validate({**said, **figures, "people": people, "basis": basis})
+        return KlEntry.model_validate({**said, **figures, "people": people, "basis": basis, "curve": curve})
 
     return entry
+
+
+def _curve_fields(rows: Interval, points: Sequence[UniqueSharePoint]) -> CurveFields | None:
+    if not points:
+        return None
+    shares = tuple(CurvePointFields(rate=each.rate, share=_figure_interval(each.share)) for each in points)
+    return CurveFields(rows=RowLimits(low=floor(rows.low), high=ceil(rows.high)), points=shares)
 
 
 def _figure_interval(interval: Interval) -> FigureInterval:
@@ -211,9 +231,10 @@ def _publish_charged(
         return _publication_result(charged_run.resume_run(run, before, ready.key, ready.trusted, ready.today))
     made: list[KlEntry] = []
 
-    def write(figures: NoisyFigures, rows_each: int, basis: Basis) -> bytes:
+    def write(figures: NoisyFigures, points: Sequence[UniqueSharePoint], rows_each: int, basis: Basis) -> bytes:
         people = PeopleFields(rows=int(figures.rows.value), rows_each=rows_each, known="charged")
-        made.append(ready.template(people, figures.kl, figures.collision, basis))
+        curve = _curve_fields(figures.rows, points)
+        made.append(ready.template(people, figures.kl, figures.collision, basis, curve))
         return signed_entry(made[0], ready.key)
 
     repository_folder.check_folder(ready.folder, ready.trusted, ready.today)
@@ -238,11 +259,11 @@ def _charged_run(ready: _PreparedPublication, epsilon: Fraction) -> charged_run.
     ledger.admit([ready.folder])
     ledger.check(subject.contract.id, budget)
     words = "\n".join((asked.words, asked.coverage, asked.error))
-    digest = charged_run.request_digest(subject, epsilon, (*subject.contract.files, document.path), words)
+    digest = charged_run.request_digest(subject, epsilon, (*subject.contract.files, document.path), words, asked.curve)
     name = f"kl/{subject.contract.id}/{asked.slot}"
     source = open_source(subject.contract, subject.counted.names)
     return charged_run.ChargedRun(
-        subject, epsilon, budget, ledger, name, digest, source, ready.folder, ready.home, ready.day
+        subject, epsilon, budget, ledger, name, digest, source, ready.folder, ready.home, ready.day, asked.curve
     )
 
 

@@ -11,14 +11,24 @@ from crowdgate.anonymity.kl.entry import Basis, FigureInterval, KlEntry, PublicT
 from crowdgate.anonymity.kl.matching import MatchingEntries, RepositoryQuestion, match_entries
 from crowdgate.anonymity.kl.reading import Repository, SignedEntry, read_repository
 from crowdgate.anonymity.kl.subject import split_options
+from crowdgate.anonymity.kl.unique_share import unique_share_range
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, Problem, expected_names, nearest
 from crowdgate.hierarchy import EXACT
-from crowdgate.number_text import Rounding, Value, decimal, exact_text
+from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.number_text import BOUND, LEAST, PEOPLE, Rounding, Value, decimal, exact_text
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.files import contracts
 from crowdgate.signing.keys import public_keys
 
+GROUP_SIZES = (10, 100, 1000)
+"""Sizes of groups for which an answer bounds the number of unique people."""
+UNIQUE_COLUMNS = (
+    ListingColumn("entry", "entry"),
+    ListingColumn("people", "people", PEOPLE),
+    ListingColumn("low", "from", LEAST, "unknown"),
+    ListingColumn("high", "to", BOUND, "unknown"),
+)
 Values = Mapping[tuple[str, str], int]
 """Number of values of a level, by attribute and level."""
 
@@ -44,7 +54,14 @@ class QueryAnswer:
             "more_specific": [entry_json(each) for each in found.more],
             "less_specific": [entry_json(each) for each in found.less],
             "conflicts": [[one.digest, other.digest] for one, other in found.conflicts],
+            "unique": [dict(row) for row in self.unique_people().rows],
         }
+
+    def unique_people(self) -> Listing:
+        """Return the bounds on the expected number of unique people in groups, over all tables that fit each exact
+        entry."""
+        rows = tuple(_unique_row(each, people) for each in self.found.exact for people in GROUP_SIZES)
+        return Listing("unique", "expected unique people, over all tables that fit an entry", UNIQUE_COLUMNS, rows)
 
 
 def query(
@@ -76,6 +93,12 @@ def query(
     only = dict(_restriction(own, entries, each) for each in where)
     question = RepositoryQuestion(contract, asked, population, only)
     return QueryAnswer(question, match_entries(question, repository.entries))
+
+
+def _unique_row(each: SignedEntry, people: int) -> Mapping[str, Value]:
+    share = unique_share_range(each.entry, people)
+    low, high = (None, None) if isinstance(share, str) else (people * share.low, people * share.high)
+    return {"entry": each.digest[:12], "people": people, "low": low, "high": high}
 
 
 def _values_of_contract(contract: Contract) -> Values:

@@ -2,8 +2,8 @@
 without other figures of the population.
 
 An expansion around the uniform distribution is used where `risk.approximations` allows it, up to the upper end of the
-entry's interval; otherwise the reason is given instead. A figure from one distance is linear or monotone in it, so that
-its range follows from the interval's ends.
+entry's interval; otherwise the reason is given instead. The expected number of unique people has bounds over all tables
+that fit the entry (`anonymity.kl.unique_share`), also where no expansion is allowed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from math import floor, sqrt
 from pathlib import Path
 
 from crowdgate.anonymity.kl.entry import FigureInterval, KlEntry, digest_of, read_entry
+from crowdgate.anonymity.kl.unique_share import unique_share_range
 from crowdgate.anonymity.predict.figures import Row
 from crowdgate.anonymity.predict.group import BIAS, drawn_sizes, levels_phrase, people_phrase, unique_people_picture
 from crowdgate.anonymity.predict.subject import groups_of, option_problem
@@ -21,7 +22,7 @@ from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
 from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kind.picture import Picture
 from crowdgate.limits import LARGEST_ENTRY, MOST_PEOPLE
-from crowdgate.number_text import PEOPLE, PROBABILITY, SHARE, format_value, rounded, whole
+from crowdgate.number_text import BOUND, LEAST, PEOPLE, PROBABILITY, SHARE, format_value, rounded, whole
 from crowdgate.report.report import Report, short_report
 from crowdgate.risk import approximations
 from crowdgate.risk.approximations.validity import GROUP_SHARE_ERROR as TOGETHER_OFF
@@ -39,11 +40,12 @@ SMALL_GROUP_SIZES = (2, 3)
 FORMULAS = (
     "Unique people: (5.4) of Koot 2012. Their standard deviation: section 5.3.2. Shares in groups: (5.6). The"
     " probability that all are unique: exp(-(1/2 + kappa) k^2/N) with the uniform law's factor exact; kappa is once"
-    " KL and once the collision quantity, which agree to the second order. From and to follow from the limits in the"
-    " entry."
+    " KL and once the collision quantity, which agree to the second order. From and to: the least and greatest expected"
+    " number of unique people over all tables that fit the entry's KL, collision quantity, rows and, where it has one,"
+    " its curve. An expansion outside of them is replaced by the nearer one."
 )
 EXPANSION_ERRORS = (
-    "Errors of the approximation, in addition to these limits: the share of unique people is off by at most"
+    "Errors of the approximation: the share of unique people is off by at most"
     f" {ALONE_OFF.kl} by KL, if no bins are far more probable than others. By the collision quantity, it is off by at"
     f" most {ALONE_OFF.collisions}. Each share in groups of {SMALL_GROUP_SIZES[0]} and {SMALL_GROUP_SIZES[-1]} is off"
     f" by at most {TOGETHER_OFF}. The square of the standard deviation is off by {VARIANCE_ERROR} for each person."
@@ -77,8 +79,8 @@ SINGLETON_COLUMNS = (
     ListingColumn("people", "people", PEOPLE),
     ListingColumn("by", "by"),
     ListingColumn("singletons", "unique", PEOPLE, UNKNOWN),
-    ListingColumn("low", "from", PEOPLE, UNKNOWN),
-    ListingColumn("high", "to", PEOPLE, UNKNOWN),
+    ListingColumn("low", "from", LEAST, UNKNOWN),
+    ListingColumn("high", "to", BOUND, UNKNOWN),
     ListingColumn("spread", "standard deviation", PEOPLE, UNKNOWN),
     ListingColumn("all_alone", "all are", PROBABILITY, UNKNOWN),
     ListingColumn("share_alone", "share unique", SHARE, UNKNOWN),
@@ -102,8 +104,8 @@ LEAST_BINS = 20
 """Least number of bins for a limit theorem for many bins."""
 
 Formula = Callable[[float], float]
-FigureOrReason = tuple[float, float, float] | str
-"""A figure as (value, least, greatest), or the reason why it is unknown."""
+FigureOrReason = float | str
+"""A figure, or the reason why it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def predict_entry(path: Path, trust: TrustedKeys, people: str | None) -> Report:
     """
     digest, entry = _read_entry(path, trust)
     sizes = groups_of(people, _population_size(entry))
-    found = [each for size in sizes for each in _distance_rows(entry, size)]
+    found = [each for size in sizes for each in _bounded_rows(entry, size)]
     rows, refused = [row for row, _ in found], [why for _, whys in found for why in whys]
     levels = {each.name: each.level for each in entry.vocabulary.attributes}
     own = [row for row in rows if row["people"] == sizes[0]]
@@ -162,14 +164,35 @@ def _distance_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]
     """Yield, for each distance from uniform (KL, collision quantity), the row of its predicted figures and a row for
     each figure that is unknown."""
     if entry.bins == 1 or people == 1 or entry.kl.high == entry.collision.high == 0:
-        yield _figure_row(
-            EXACT, people, {name: (each, each, each) for name, each in _uniform_figures(entry.bins, people).items()}
-        )
+        yield _figure_row(EXACT, people, _uniform_figures(entry.bins, people))
         return
     for by, ends in ((KL, entry.kl), (COLLISION, entry.collision)):
         yield _figure_row(
             by, people, {name: _figure_or_reason(each, ends) for name, each in _formulas(entry.bins, people).items()}
         )
+
+
+def _bounded_rows(entry: KlEntry, people: int) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the rows of `_distance_rows` with the bounds on unique people over all tables that fit the entry. An
+    expansion outside of these bounds is replaced by the nearer one."""
+    found = list(_distance_rows(entry, people))
+    if found[0][0]["by"] == EXACT:
+        yield from found
+        return
+    share = unique_share_range(entry, people)
+    for row, refused in found:
+        if isinstance(share, str):
+            yield row, [*refused, {"people": people, "by": row["by"], "figure": "from, to", "why": share}]
+        else:
+            yield _within(row, people * share.low, people * share.high), refused
+
+
+def _within(row: Row, low: float, high: float) -> Row:
+    value = row["singletons"]
+    if not isinstance(value, float):
+        return {**row, "low": low, "high": high}
+    value = min(max(value, low), high)
+    return {**row, "singletons": value, "share_alone": value / float(str(row["people"])), "low": low, "high": high}
 
 
 def _uniform_figures(bins: int, people: int) -> Mapping[str, float]:
@@ -207,22 +230,23 @@ def _formulas(bins: int, people: int) -> Mapping[str, Formula]:
 
 
 def _figure_or_reason(formula: Formula, ends: FigureInterval) -> FigureOrReason:
-    """Return a figure for the entry's distance, with its range over the interval of that distance, or the reason why it
-    is unknown. The upper end is tried first, since approximations are valid for small distances."""
+    """Return a figure for the entry's distance, or the reason why it is unknown. The upper end is tried first, since
+    approximations are valid for small distances."""
     try:
-        high, value, low = (formula(kappa) for kappa in (ends.high, ends.value, ends.low))
+        formula(ends.high)
+        return formula(ends.value)
     except ValueError as error:
         return str(error).partition(": ")[2]
-    return value, min(low, high), max(low, high)
 
 
 def _figure_row(by: str, people: int, said: Mapping[str, FigureOrReason]) -> tuple[Row, list[Row]]:
     known = {name: each for name, each in said.items() if not isinstance(each, str)}
-    value, low, high = known.get("singletons", (None, None, None))
+    value = known.get("singletons")
+    exact = value if by == EXACT else None
     share = None if value is None else value / people
     row: Row = {
-        "people": people, "by": by, **{name: known[name][0] if name in known else None for name in said},
-        "low": low, "high": high, "share_alone": share,
+        "people": people, "by": by, **{name: known.get(name) for name in said},
+        "low": exact, "high": exact, "share_alone": share,
     }  # fmt: skip
     whys = ((NAMES[name], why) for name, why in said.items() if isinstance(why, str))
     return row, [{"people": people, "by": by, "figure": figure, "why": why} for figure, why in whys]
@@ -235,15 +259,22 @@ def _listings(rows: Sequence[Row], refused: Sequence[Row]) -> Iterator[Listing]:
 
 
 def _sentence(rows: Sequence[Row], asked: str) -> str:
-    few = [_range_text(row) for row in rows if row["singletons"] is not None]
-    said = f"{' or '.join(few)} are expected to be unique by their answers" if few else UNIQUENESS_UNKNOWN
+    few = [_value_text(row) for row in rows if row["singletons"] is not None]
+    few = [*few[:-1], f"{few[-1]}{_range_text(rows[0])}"] if few else [_range_text(rows[0]).strip(" ()")]
+    said = f"{' or '.join(few)} are expected to be unique by their answers" if any(few) else UNIQUENESS_UNKNOWN
     return f"Of {people_phrase(rows[0]['people'])} asked for {asked}, {said}."
 
 
 def _range_text(row: Row) -> str:
-    value, low, high = (format_value(row[key], PEOPLE) for key in ("singletons", "low", "high"))
-    ends = "" if row["low"] in (None, row["high"]) else f" ({low} to {high})"
-    return f"{value}{ends}" if row["by"] == EXACT else f"{value}{ends} by {row['by']}"
+    if row["low"] in (None, row["high"]):
+        return ""
+    low, high = (format_value(row[key], style) for key, style in (("low", LEAST), ("high", BOUND)))
+    return f" ({low} to {high} over all tables that fit)"
+
+
+def _value_text(row: Row) -> str:
+    value = format_value(row["singletons"], PEOPLE)
+    return value if row["by"] == EXACT else f"{value} by {row['by']}"
 
 
 def _notes(entry: KlEntry, rows: Sequence[Row], refused: bool) -> Iterator[str]:

@@ -55,7 +55,9 @@ class RehearsalResult:
     """The result of a simulated run.
 
     `drawn_from` names the source of each column's values; `unknown` are released columns without any public counts;
-    `seconds` and `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of the process.
+    `unrelated` is True if no public counts relate all released columns, so that simulated rows have other combinations
+    of values than the people; `seconds` and `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of
+    the process.
     """
 
     result: Result
@@ -63,31 +65,40 @@ class RehearsalResult:
     people: int
     drawn_from: Mapping[str, str]
     unknown: tuple[str, ...]
+    unrelated: bool
     seconds: float
     cpu_seconds: float
     mebibytes: float
 
     @property
+    def representative(self) -> bool:
+        """True if public counts decide the simulated rows, so that verdicts on them say something about a release."""
+        return not self.unknown and not self.unrelated
+
+    @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts that say something about a release: without counts of a column only those that no row
-        decides."""
-        every = self.result.verdicts
-        return tuple(each for each in every if not self.unknown or each.reads is MeasureClass.STATIC)
+        """The verdicts that say something about a release: those of gates that read no rows, and on representative rows
+        all others."""
+        return tuple(each for each in self.result.verdicts if self._is_known(each))
+
+    @property
+    def unknown_gates(self) -> tuple[str, ...]:
+        """The gates whose verdicts are unknown for the real table."""
+        return tuple(each.gate for each in self._unknown_verdicts)
 
     @property
     def outcome(self) -> str:
-        """The outcome of such a release; `unknown` if rows decide it, and a column has no public counts."""
-        stopped = any(each.withholds for each in self.verdicts)
-        return "unknown" if self.unknown and not stopped else self.result.outcome
+        """The outcome of such a release; `unknown` if a gate with an unknown verdict may decide it."""
+        if any(each.withholds for each in self.verdicts):
+            return "withheld"
+        return "unknown" if any(each.blocks for each in self._unknown_verdicts) else self.result.outcome
 
     @property
-    def unrelated(self) -> bool:
-        """True if some columns were drawn independently of others: then what depends on their relation is unknown, and
-        verdicts on simulated rows are no forecast."""
-        from crowdgate.releases.rehearsal.simulated_rows import TOGETHER
+    def _unknown_verdicts(self) -> list[Verdict]:
+        return [each for each in self.result.verdicts if not self._is_known(each)]
 
-        alone = sum(not words.startswith(TOGETHER) for words in self.drawn_from.values())
-        return alone > 0 and len(self.drawn_from) > 1
+    def _is_known(self, verdict: Verdict) -> bool:
+        return self.representative or verdict.reads is MeasureClass.STATIC
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -97,6 +108,7 @@ class RehearsalResult:
             **self.result.to_json(),
             "outcome": f"rehearsed: {self.outcome}",
             "without_counts": list(self.unknown),
+            "unknown_gates": list(self.unknown_gates),
             "verdicts": [manifest.verdict_json(found) for found in self.verdicts],
             "people": self.people,
             "drawn_from": dict(self.drawn_from),
@@ -153,8 +165,10 @@ def _run(plan: Plan, request: Request, people: int, made: SimulatedTable) -> Reh
     spent = perf_counter() - before, _cpu() - cpu
     assert request.to is not None, "it is always given"
     columns = PriorSubject.of_plan(plan).levels
-    unknown = tuple(name for name, level in columns.items() if len(level) > 1 and made.drawn_from[name] == EVENLY)
-    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, *spent, _most_memory())
+    released = {name for name, level in columns.items() if len(level) > 1}
+    unknown = tuple(name for name in columns if name in released and made.drawn_from[name] == EVENLY)
+    unrelated = len(released) > 1 and not any(released <= group for group in made.related)
+    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, unrelated, *spent, _most_memory())
 
 
 def _write(made: SimulatedTable, path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.kind.forecast import Basis
 from crowdgate.limits import MOST_CELLS_FITTED
 
 if TYPE_CHECKING:
@@ -23,17 +24,18 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
     from crowdgate.kind.prior import Prior
 
-TOGETHER = "the counts, together with"
 MARGINS = "public margins, by itself"
 EVENLY = "every value as often: nothing is known"
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedTable:
-    """A table of simulated rows, and in words the source of each column's values."""
+    """A table of simulated rows, in words the source of each column's values, and the sets of columns that were drawn
+    by counts which relate them; any other column is a set of its own."""
 
     table: pa.Table
     drawn_from: Mapping[str, str]
+    related: tuple[frozenset[str], ...]
 
 
 def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> SimulatedTable:
@@ -48,15 +50,23 @@ def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> S
     persons = _persons(contract, people, random)
     columns: dict[str, object] = {}
     said: dict[str, str] = {}
+    related: list[frozenset[str]] = []
     for group in _groups(contract, prior):
         weights = _weights(group, contract, prior)
         cells = np.unravel_index(random.choice(weights.size, len(persons), p=weights.reshape(-1)), weights.shape)
         for (name, level), codes in zip(group.items(), cells, strict=True):
             columns[name] = _texts(contract.by_name[name], level, np.asarray(codes), random)
-            said[name] = _origin_text(name, group, prior)
+        related += [frozenset(group)] if _is_related(group, prior) else [frozenset({name}) for name in group]
+        said |= {name: _origin_text(name, level, related[-1], prior) for name, level in group.items()}
     if contract.unit.person is not None:
         columns[contract.unit.person] = pa.array([f"nobody-{at}" for at in persons.tolist()])
-    return SimulatedTable(pa.table(columns), said)
+    return SimulatedTable(pa.table(columns), said, tuple(related))
+
+
+def _is_related(group: Mapping[str, Level], prior: Prior) -> bool:
+    """Return True if public counts relate all attributes of a group."""
+    joint = prior.joint(group)
+    return joint is not None and joint.basis not in (Basis.MARGINS, Basis.PARTLY)
 
 
 def _persons(contract: Contract, people: int, random: np.random.Generator) -> Codes:
@@ -134,10 +144,13 @@ def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.G
     return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(list(domain.labels)))
 
 
-def _origin_text(name: str, group: Mapping[str, Level], prior: Prior) -> str:
-    others = [other for other in group if other != name]
+def _origin_text(name: str, level: Level, related: frozenset[str], prior: Prior) -> str:
+    others = sorted(related - {name}) if name in related else []
     if prior.is_counted(name):
-        counts = f"{TOGETHER} {', '.join(others)}" if others else "the counts, by itself"
-        level, exact = group[name], prior.levels(name)[0]
-        return counts if len(level) == len(exact) else f"{counts}, at {level.name!r}: every value in it as often"
+        counts = f"the counts, together with {', '.join(others)}" if others else "the counts, by itself"
+        return (
+            counts
+            if len(level) == len(prior.levels(name)[0])
+            else f"{counts}, at {level.name!r}: every value in it as often"
+        )
     return EVENLY if prior.attributes[name].margins is None else MARGINS
