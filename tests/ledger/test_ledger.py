@@ -22,6 +22,7 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Spend, State, create, open_ledger
+from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
 from tests.examples import examples
 
@@ -430,7 +431,7 @@ def test_a_folder_and_a_database_of_another_kind_are_no_ledgers(url: str, tmp_pa
 
 
 def test_a_ledger_of_a_later_format_is_refused(url: str, ledger: Ledger) -> None:
-    edit(ledger, "UPDATE ledger SET format = 4")
+    edit(ledger, f"UPDATE ledger SET format = {FORMAT + 1}")
     with pytest.raises(LedgerRefused, match="of this version"):
         open_ledger(url, None)
 
