@@ -256,8 +256,9 @@ def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
     remove_claim(run)
-    plain = f"{_WITHHELD} {_SPENT}{_register_text(run)}{_low_budget_text(run)}"
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain)
+    low = _low_budget_text(run)
+    plain = f"{_WITHHELD} {_SPENT}{_register_text(run)} {low}".rstrip()
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, low=low)
 
 
 def _register_text(run: Run) -> str:
@@ -268,8 +269,7 @@ def _low_budget_text(run: Run) -> str:
     """Return the warning that the budget is low after an ended release; empty if it is not, or if the ledger can't be
     read just now, as that must not fail the release."""
     with suppress(CrowdgateError):
-        low = low_budget(run.plan, run.ledger)
-        return "" if low is None else f" {low}"
+        return low_budget(run.plan, run.ledger) or ""
     return ""
 
 
@@ -297,5 +297,7 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
-    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip() + _low_budget_text(run)
-    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain, use=ready.use)
+    said = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
+    low, guarantee = _low_budget_text(run), run.plan.guarantee
+    plain = f"{said} {low}".rstrip()
+    return Result("published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, low=low)
