@@ -138,7 +138,9 @@ def _state(end: End) -> State[None]:
 
 def _published_message(end: Result) -> str:
     slot = end.release_id.rpartition("/")[2]
-    return f"already published on {slot}: {end.path}" if end.repeated else f"{end.release_id} was published"
+    if end.repeated:
+        return f"already published on {slot}: {end.path}"
+    return f"{end.release_id} was published{f'. {end.low}' if end.low else ''}"
 
 
 def _withheld_message(end: Result) -> str:
@@ -146,7 +148,7 @@ def _withheld_message(end: Result) -> str:
     if end.repeated:
         return end.plain
     gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
-    return f"Withheld: {'; '.join(gates)}."
+    return f"Withheld: {'; '.join(gates)}. {end.low}".rstrip()
 
 
 def _artifact(result: Result) -> None:

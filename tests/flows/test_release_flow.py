@@ -22,7 +22,8 @@ from prefect.utilities.collections import visit_collection
 from crowdgate.cli import release as command
 from crowdgate.errors import EnvironmentFault
 from crowdgate.kind import randomness
-from crowdgate.kind.run import Request
+from crowdgate.kind.run import Request, Result
+from crowdgate.planning.plan import plan_policy
 from crowdgate.publish.file_names import STAGING
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
@@ -170,6 +171,15 @@ def _injected() -> SecretKey:
 
 
 @pytest.mark.thorough
+def test_the_messages_of_ended_flows_end_with_the_warning_of_a_low_budget(workshop: Workshop) -> None:
+    ended = "clinic/1/2030-01-01", None, plan_policy(workshop.policy).guarantee, ()
+    low = "Budget low: it pays for 1 further such release."
+    said = flow_file._published_message(Result("published", *ended))
+    assert flow_file._published_message(Result("published", *ended, low=low)) == f"{said}. {low}"
+    said = flow_file._withheld_message(Result("withheld", *ended))
+    assert flow_file._withheld_message(Result("withheld", *ended, low=low)) == f"{said} {low}"
+
+
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
     request = Request(workshop.policy, SLOT)
     first = flow_file.run_release(request)

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import pytest
 from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import contents
 from crowdgate.ledger.journal import chain_line
-from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
+from crowdgate.ledger.ledger import ChargeRequest, Ledger, State, create, open_ledger
 from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.signatures import is_signed_by
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
-from tests.ledger.books import ONE, append, asked, cells, edit
+from tests.ledger.books import BUDGET, ONE, append, asked, cells, edit
 
 
 @pytest.fixture
@@ -51,6 +52,17 @@ def other(column: str, value: object) -> object:
     return value + 100 if isinstance(value, int) else "x" if value is None else f"{value}0"
 
 
+def test_tables_are_compared_in_the_same_order_whatever_letters_the_names_have(url: str) -> None:
+    """Python and SQLite must order them alike, also above the 65,536 first code points."""
+    made = open_ledger(url, create(url, "test"))
+    names = ("zoo", "Zoo", "\u00e4rzte", "\uff5e", "\U0001f600", "zo")
+    for at, name in enumerate(names):
+        made.reserve(ChargeRequest(f"a/{at}/1", "d", f"of-{name}", replace(BUDGET, population=name), ONE))
+    again = open_ledger(url, None)
+    again.verify()
+    assert {each.population for each in again.budgets()} == {*names}
+
+
 @pytest.mark.thorough
 def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str, ledger: Ledger) -> None:
     """Covers a ledger that is opened anew, and one that has compared everything before."""
@@ -61,6 +73,8 @@ def test_every_cell_that_was_changed_is_noticed_before_the_next_charge(url: str,
         edit(path, f"UPDATE {table} SET {column} = ? WHERE rowid = ?", other(column, value), rowid)
         with pytest.raises(LedgerRefused):
             open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
+        with pytest.raises(LedgerRefused):
+            open_ledger(url, None).entries()
         shutil.copy(whole, path)
     open_ledger(url, None).reserve(asked("a/1/2030-01-03"))
 

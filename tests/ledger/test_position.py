@@ -28,6 +28,7 @@ from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.schema import ENTRIES
 from crowdgate.ledger.sqlite import SqliteStore
 from crowdgate.ledger.store import Database
+from crowdgate.planning.outside_findings import _attested
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from tests.examples import examples
@@ -378,6 +379,49 @@ def test_a_restored_state_is_the_one_that_was_saved_and_goes_on_as_it_would(
             for digest in DIGESTS:
                 told = is_informed(ledger.journal(), population, digest)
                 assert restored.held.accesses.is_informed(population, digest) is told
+
+
+def test_rows_that_an_earlier_version_stored_one_by_one_are_read_and_never_replayed(
+    signers: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, early = Desk.create(tmp_path / "one", signers["own"]), ("a/1/1", "p", "old")
+    write(desk.open(), [("reserve", *early), ("read", *early), ("reserve", "b/2/2", "q", "new")])
+    found = []
+    for old in (False, True):
+        if old:
+            monkeypatch.setattr(JournalState, "saved", saved_by_rows)
+        desk.attest()
+        kept = read_position(desk.folder / "ledger.db", desk.open().id, [signers["own"].public])
+        assert kept is not None
+        assert (kept.replay() is None) == old
+        found.append({name: [*map(tuple, rows)] for name, rows in kept.rows().items()})
+        assert replace(kept, state=kept.state[:-1]).rows() == {}
+        kept.path.unlink()
+    assert found[0] == found[1]
+    assert len(found[0][ENTRIES]) == 2
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_an_older_copy_finds_the_charges_that_a_position_of_any_version_holds(
+    old: bool, signers: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, copy = Desk.create(tmp_path / "one", signers["own"]), tmp_path / "older.db"
+    write(desk.open(), [("reserve", "a/1/1", "p", "old")])
+    shutil.copy(desk.folder / "ledger.db", copy)
+    if old:
+        monkeypatch.setattr(JournalState, "saved", saved_by_rows)
+    write(desk.open(), [("reserve", "b/2/2", "q", "new")])
+    desk.attest()
+    shutil.copy(copy, desk.folder / "ledger.db")
+    ledger = desk.open()
+    ledger.ignore_position()
+    found = {each.release_id: each.spend for each in _attested(ledger)}
+    assert found == dict.fromkeys(("a/1/1", "b/2/2"), Spend(Fraction(1, 3), Fraction("1e-9")))
+
+
+def saved_by_rows(held: JournalState) -> dict[str, Any]:
+    """Return the part of a state that an earlier version stored row by row."""
+    return {"rows": {name: list(rows.values()) for name, rows in held.rows.items()}}
 
 
 def _follow(replay: JournalReplay, database: Database, until: int) -> None:

@@ -66,6 +66,26 @@ def test_commands_state_the_series_before_and_after_its_first_release(
     assert "pays for a series of 3 releases" in capsys.readouterr().out
 
 
+def test_the_ledger_and_the_budget_page_name_the_payer_of_each_later_slot(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (2, 1):
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+    capsys.readouterr()
+    payer = "clinic/1/2030-01-02"
+    assert crowdgate("ledger", "show") == 0
+    shown = capsys.readouterr().out.splitlines()
+    of_slot = [line for line in shown if "clinic/1/2030-01-01" in line]
+    of_payer = [line for line in shown if payer in line and line not in of_slot]
+    assert len(of_slot) == len(of_payer) == 2
+    assert all(f"(paid by {payer}" in line for line in of_slot)
+    assert all("(pays for a series of 3 releases" in line for line in of_payer)
+    assert crowdgate("report", "budget", "clinic-patients", "--ledger", series.ledger, "--json") == 0
+    page = capsys.readouterr().out
+    assert page.count(f"paid by {payer}") == 1
+    assert page.count("pays for a series of 3 releases") == 1
+
+
 def test_a_series_may_cost_less_than_the_stated_total_of_one_release(series: Workshop) -> None:
     """A policy that states epsilons for its parts leaves much of its total unused."""
     series.edit(series.policy, "epsilon: 2, delta", "epsilon: 9, delta")

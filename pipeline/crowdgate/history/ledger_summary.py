@@ -3,7 +3,7 @@
 Each item names its line of the journal, with time and author.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -14,7 +14,8 @@ from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.ledger import Entry, Ledger
-from crowdgate.ledger.schema import ENTRIES, FILTERS, POPULATIONS, TOTALS
+from crowdgate.ledger.schema import ENTRIES, FILTERS, POPULATIONS, SERIES, TOTALS
+from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID, WITHDRAWN
 from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
@@ -30,12 +31,13 @@ CHARGES = {RESERVED: "charged", VOID: "given back", RESTORED: "restored"}
 
 def ledger_summary(ledger: Ledger) -> dict[str, Any]:
     """Return the summary of a ledger as JSON: all that `ledger show` prints."""
-    journal = ledger.journal()
+    journal, entries = ledger.journal(), ledger.entries()
+    names = {entry.number: entry.release_id for entry in entries}
     return {
         "ledger": ledger.id,
         "budgets": [{**each, "frozen": ledger.frozen(each["population"])} for each in budgets_json(ledger)],
-        "releases": [_release(entry, ledger) for entry in ledger.entries()],
-        "burn_down": [_charge(line) for line in journal if line.event in CHARGES and _has_total(line)],
+        "releases": [_release(entry, ledger) for entry in entries],
+        "burn_down": [_charge(line, names) for line in journal if line.event in CHARGES and _has_total(line)],
         "changes": [_change(line) for line in journal if line.event in REASONED],
         "withdrawn": [
             {**_line_origin(line), "release_id": line.subject, "reason": line.detail_values["reason"]}
@@ -67,8 +69,8 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
             _burn_down_line(each, budget) for each in listing["burn_down"] if each["population"] == budget["population"]
         )
     for entry in listing["releases"]:
-        paid = f" ({_series_text(entry['series'], entry['release_id'])})" if "series" in entry else ""
-        yield f"  {entry['state']:<10} {entry['release_id']} epsilon {entry['epsilon']}, delta {entry['delta']}{paid}"
+        cost = f"epsilon {entry['epsilon']}, delta {entry['delta']}{_in_brackets(series_text(entry))}"
+        yield f"  {entry['state']:<10} {entry['release_id']} {cost}"
     for each in listing["changes"]:
         what = f" to epsilon {each['epsilon']}, delta {each['delta']}" if "epsilon" in each else ""
         yield f"  {each['population']} {each['change']}{what}: {each['reason']} ({_written_by(each)})"
@@ -86,10 +88,20 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
         yield f"  anonymity sets of the confidential table of {look['population']} ({_written_by(look)})"
 
 
-def _series_text(series: dict[str, Any], release_id: str) -> str:
-    if series["paid_by"] == release_id:
+def series_text(entry: dict[str, Any]) -> str:
+    """Return who pays for a charge of a series, as text, of one entry of `releases` or `burn_down`; empty for a charge
+    of no series.
+    """
+    series = entry.get("series")
+    if series is None:
+        return ""
+    if series["paid_by"] == entry["release_id"]:
         return f"pays for a series of {series['releases']} releases"
     return f"paid by {series['paid_by']}"
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
@@ -97,7 +109,8 @@ def _burn_down_line(each: dict[str, Any], budget: dict[str, Any]) -> str:
     left = f"epsilon {rounded(cap - spent, 6)} of {rounded(cap, 6)}"
     if "used" in each:
         left = f"{floor(100 * max(Fraction(0), 1 - Fraction(each['used'])))} %"
-    return f"    {left} left after {each['release_id']} was {each['change']} ({_written_by(each)})"
+    said = [text for text in (series_text(each), _written_by(each)) if text]
+    return f"    {left} left after {each['release_id']} was {each['change']} ({', '.join(said)})"
 
 
 def _written_by(each: dict[str, Any]) -> str:
@@ -119,8 +132,10 @@ def _has_total(line: JournalLine) -> bool:
     return any(name == TOTALS for name, _ in line.rows())
 
 
-def _charge(line: JournalLine) -> dict[str, Any]:
+def _charge(line: JournalLine, names: Mapping[int, str]) -> dict[str, Any]:
+    """Return a journal line that charged or gave back a release; `names` holds the release of each charge."""
     spent, charged = line.row(TOTALS), line.row(ENTRIES)
+    slot = next((SeriesSlot(**row) for name, row in line.rows() if name == SERIES), None)
     return {
         **_line_origin(line),
         "population": spent["population"],
@@ -129,6 +144,7 @@ def _charge(line: JournalLine) -> dict[str, Any]:
         "cost": {name: exact_text(Fraction(charged[name])) for name in ("epsilon", "delta")},
         "spent": {name: exact_text(Fraction(spent[name])) for name in ("epsilon", "delta")},
         **({"used": exact_text(used)} if (used := used_part(line)) is not None else {}),
+        **({} if slot is None else _series(slot, names[slot.payer])),
     }
 
 
@@ -149,7 +165,6 @@ def _change(line: JournalLine) -> dict[str, Any]:
 
 def _release(entry: Entry, ledger: Ledger) -> dict[str, Any]:
     slot = ledger.slot(entry)
-    series = {} if slot is None else {"series": {"paid_by": ledger.paying(entry).release_id, "releases": slot.releases}}
     return {
         "release_id": entry.release_id,
         "state": str(entry.state),
@@ -158,5 +173,9 @@ def _release(entry: Entry, ledger: Ledger) -> dict[str, Any]:
         "delta": exact_text(entry.spend.delta),
         "policy_digest": entry.policy_digest,
         "manifest_digest": entry.manifest_digest,
-        **series,
+        **({} if slot is None else _series(slot, ledger.paying(entry).release_id)),
     }
+
+
+def _series(slot: SeriesSlot, payer: str) -> dict[str, Any]:
+    return {"series": {"paid_by": payer, "releases": slot.releases}}

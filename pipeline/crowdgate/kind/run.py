@@ -56,8 +56,9 @@ class Request:
 @dataclass(frozen=True)
 class Result:
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
-    `repeated`: an earlier run had this outcome. A release that was held ended before it was charged; one that waits is
-    charged and staged, and is published after its approval."""
+    `low` warns that little is left of the budget after it; it is empty if enough is. `repeated`: an earlier run had
+    this outcome. A release that was held ended before it was charged; one that waits is charged and staged, and is
+    published after its approval."""
 
     __repr__ = short_repr
 
@@ -69,6 +70,7 @@ class Result:
     plain: str = ""
     repeated: bool = False
     use: str = ""
+    low: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""

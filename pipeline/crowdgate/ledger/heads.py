@@ -16,7 +16,7 @@ from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.ledger.filters import MOST_ORDERS, OrderedCost, parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import JournalState
-from crowdgate.ledger.schema import ENTRIES, FILTERS, FREEZES, TOTALS
+from crowdgate.ledger.schema import COLUMNS, ENTRIES, FILTERS, FREEZES, TOTALS
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import Spend, State, amount
 from crowdgate.limits import LARGEST_ENVELOPE
@@ -28,6 +28,7 @@ from crowdgate.system.atomic_file import replace_file
 from crowdgate.system.regular_files import read_plain
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-head+json"
+_STATE = COLUMNS[ENTRIES].index("state")
 SUPERSEDED = "line-superseded"
 """Event: a restoration replaced a line, whose number is the subject and whose digest is the commitment."""
 Place = tuple[int, str]
@@ -137,8 +138,8 @@ def _filter_total(held: JournalState, population: str) -> FilterTotal | None:
 
 def _open_charges(held: JournalState) -> Iterator[OpenCharge]:
     for cells in held.rows[ENTRIES].values():
-        row = ChargeRow(*cells)
-        if row.state == State.RESERVED:
+        if cells[_STATE] == State.RESERVED:
+            row = ChargeRow(*cells)
             yield OpenCharge(release=row.release_id, population=row.population, epsilon=row.epsilon, delta=row.delta)
 
 

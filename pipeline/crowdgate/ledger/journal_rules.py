@@ -56,7 +56,7 @@ Cells = tuple[Any, ...]
 Rows = Sequence[tuple[str, Cells]]
 AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
 """The position of the key among the columns of each table."""
-_STATE, _SAMPLE, _POPULATION = (COLUMNS[ENTRIES].index(name) for name in ("state", "sample", "population"))
+_POPULATION = COLUMNS[ENTRIES].index("population")
 _VOID = State.VOID.value
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
 
@@ -101,7 +101,7 @@ class JournalState:
         """Return the state of a ledger from a JSON object that `saved` made. Raises KeyError, ValueError or TypeError
         for any other object.
         """
-        state = cls(rows={name: {row[AT[name]]: tuple(row) for row in saved["rows"][name]} for name in COLUMNS})
+        state = cls(rows={name: _restored_rows(name, saved["columns"][name]) for name in COLUMNS})
         ((_, state._format),) = state.rows[LEDGERS].values()
         for event, noted in saved["recorded"].items():
             state.recorded[event] = [(subject, commitment) for subject, commitment in noted]
@@ -118,7 +118,7 @@ class JournalState:
         """
         after = [release_id for release_id, (_, _, after) in self.accesses.charges.items() if after]
         return {
-            "rows": {name: list(rows.values()) for name, rows in self.rows.items()},
+            "columns": {name: list(zip(*rows.values(), strict=True)) for name, rows in self.rows.items()},
             "recorded": self.recorded,
             "viewed": sorted(self.accesses.viewed),
             "policies": [[*key, after] for key, after in self.accesses.policies.items()],
@@ -246,17 +246,16 @@ class JournalState:
         self._note_charge(new)
 
     def _restore_charges(self, after_access: frozenset[str]) -> None:
-        for row in self.rows[ENTRIES].values():
-            number, name, digest, population = row[:4]
+        for number, name, digest, population, _, _, state, _, _, _, _, sample, _, _ in self.rows[ENTRIES].values():
             self.last = number
             self.accesses.charges[name] = (population, digest, name in after_access)
             charged = self._digests[name.rpartition("/")[0]][digest]
-            if row[_STATE] == _VOID:
+            if state == _VOID:
                 continue
             charged.add(name)
             self.charged[name] = number
-            if row[_SAMPLE] is not None:
-                self.samples[population, row[_SAMPLE]] = name
+            if sample is not None:
+                self.samples[population, sample] = name
 
     def _restored(self, subject: str, rows: Rows, at: str | None) -> None:
         """Apply a line of `ledger restore`: a charge that the copy lacked, even above the budget, or an outcome of one
@@ -336,6 +335,11 @@ class JournalState:
         counted = self.rows[DIVERGENCES].get(charge.number)
         before = self.rows[FILTERS].get(charge.population)
         return [] if counted is None or before is None else filter_rules.rows_given_back(before, counted[1])
+
+
+def _restored_rows(name: str, columns: Sequence[Sequence[Any]]) -> dict[Hashable, Cells]:
+    """Return the rows of a table by key, from its columns: these make each row in one step."""
+    return dict(zip(columns[AT[name]], zip(*columns, strict=True), strict=True)) if columns else {}
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -71,7 +71,7 @@ class AttestedPosition:
 
     path: Path
     stated: PositionStatement
-    state: bytes
+    state: memoryview
 
     def is_line_of(self, database: Database) -> bool:
         """Return whether the journal in `database` has the line of this position, with the same digest."""
@@ -81,14 +81,28 @@ class AttestedPosition:
     @cached_property
     def has_state(self) -> bool:
         """True if the stored state has the signed SHA-256 and was made by the replay rules of this program."""
-        return self.stated.rules == _rules_digest() and self.stated.state == hashlib.sha256(self.state).hexdigest()
+        return self.stated.rules == _rules_digest() and self._is_signed()
+
+    def _is_signed(self) -> bool:
+        return self.stated.state == hashlib.sha256(self.state).hexdigest()
+
+    def rows(self) -> dict[str, list[Sequence[Any]]]:
+        """Return the rows of each table in the stored state, which another version of this program may have written:
+        earlier ones stored rows, not columns. The result is empty if the state lacks the signed SHA-256.
+        """
+        if not self._is_signed():
+            return {}
+        saved = json.loads(str(self.state, "utf-8"))
+        if "rows" in saved:
+            return dict(saved["rows"])
+        return {name: list(zip(*columns, strict=True)) for name, columns in saved["columns"].items()}
 
     def replay(self) -> JournalReplay | None:
         """Return a journal replay that continues after the line of this position; None without a valid state."""
         if not self.has_state:
             return None
         try:
-            held = JournalState.restored(json.loads(self.state))
+            held = JournalState.restored(json.loads(str(self.state, "utf-8")))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError):
             return None
         return JournalReplay(self.stated.number, self.stated.digest, held)
@@ -110,13 +124,14 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
     """
     path = position_file(ledger_file, ledger_id)
     try:
-        head, end, state = read_plain(path, LARGEST_POSITION).partition(_END)
-        opened = open_envelope(head + end, trusted)
+        data = read_plain(path, LARGEST_POSITION)
+        end = data.index(_END) + len(_END)
+        opened = open_envelope(data[:end], trusted)
         stated = parse_canonical(opened.payload, PositionStatement)
     except (OSError, ValueError, CrowdgateError):
         return None
     own = opened.payload_type == PAYLOAD_TYPE and stated.ledger == ledger_id
-    return AttestedPosition(path, stated, state) if own else None
+    return AttestedPosition(path, stated, memoryview(data)[end:]) if own else None
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:

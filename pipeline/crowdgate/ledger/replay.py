@@ -5,9 +5,11 @@ meantime. New lines are replayed before they are written, so no line is written 
 """
 
 from collections.abc import Hashable, Iterable
+from itertools import starmap, zip_longest
+from operator import eq, itemgetter
 
 from crowdgate.ledger.journal import digest_of, line_at, parse_detail, rows_after
-from crowdgate.ledger.journal_rules import AT, JournalState
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.schema import ENTRIES, KEYS, select, tables
 from crowdgate.ledger.store import Database
 
@@ -66,8 +68,12 @@ class JournalReplay:
             raise JournalMismatch(f"its rows of {', '.join(sorted(wrong))} differ from its journal")
 
     def _agrees(self, database: Database, table: str) -> bool:
-        at, rows = AT[table], self.held.rows[table]
-        return {row[at]: row for row in database.rows(select(table))} == rows
+        """Return whether the rows of a table are those of the state. Both are in the order of the key: in SQLite, too,
+        texts have the order of their code points. So no second set of rows is held in memory.
+        """
+        expected = map(itemgetter(1), sorted(self.held.rows[table].items(), key=itemgetter(0)))
+        found = database.rows(select(table, f"ORDER BY {KEYS[table]}"))
+        return all(starmap(eq, zip_longest(found, expected)))
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
         """Compare the row of `table` with this key, or its absence, with the journal's state. Raises

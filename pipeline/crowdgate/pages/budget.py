@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.history.ledger_summary import ledger_summary, used_part
+from crowdgate.history.ledger_summary import ledger_summary, series_text, used_part
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.schema import FILTERS, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
-from crowdgate.planning.budgets import budget_left_text
+from crowdgate.planning.budgets import budget_left_text, low_budget_text
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
@@ -62,14 +62,16 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     changes, releases = _own(summary["changes"], budget), _own(summary["releases"], budget)
     ids = {each["release_id"] for each in releases}
     amounts = ((of, *_short(budget[of])) for of in ("registered", "spent", "left") if of in budget)
-    lines = [f"{budget_left_text(budget)}.", *([FROZEN] if budget["frozen"] else []), _life_text(budget)]
+    warnings = (low_budget_text(budget), FROZEN if budget["frozen"] else None)
+    lines = [f"{budget_left_text(budget)}.", *filter(None, warnings), _life_text(budget)]
     yield Section("", lines, pictures=lambda: _burn_downs(steps))
     yield table_section("Amounts", ("", *AMOUNTS), amounts)
     if "divergences" in budget:
         yield table_section("Renyi divergences", ("", "cap", "spent"), _divergence_rows(budget))
     yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
-    rows = ((each["release_id"], each["state"], *_short(each)) for each in releases)
-    yield table_section("Releases", ("release", "ended", *AMOUNTS), rows)
+    paid = ("series",) if any(map(series_text, releases)) else ()
+    rows = ((each["release_id"], each["state"], *_short(each), *(series_text(each) for _ in paid)) for each in releases)
+    yield table_section("Releases", ("release", "ended", *AMOUNTS, *paid), rows)
     looks = (
         f"{each['release_id']} ({_where(each)})" for each in summary["records_opened"] if each["release_id"] in ids
     )

@@ -22,6 +22,7 @@ from crowdgate.ledger.values import ZERO, Budget, Spend, State
 from crowdgate.manifest import INFORMED
 from crowdgate.number_text import Rounding, decimal, exact_text
 from crowdgate.planning.budget_values import budget_of
+from crowdgate.planning.low_budget import low_by_part, low_by_releases
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.paid_series import PaidSeries, charged_next, paid_series, series_text
 from crowdgate.policy.policy import version_of
@@ -78,6 +79,18 @@ class BudgetLeft:
         stopped = self.stops
         return f"{stopped.gate}: {stopped.reason}" if stopped else f"Budget left: {self.amounts_text()}"
 
+    @property
+    def low(self) -> str | None:
+        """The warning that the budget is low, in a sentence; None if it is not, or if a paid series needs none of it.
+
+        A table that is a sample serves one release, however much is left, so the number of releases says nothing.
+        """
+        if self.series is not None and self.series.payer is not None:
+            return None
+        counted = self.series is None and self.sample is None
+        few = low_by_releases(self.releases) if counted or not self.releases else None
+        return few or low_by_part(_part_left(self.spent, self.cap, self.used))
+
     def words(self) -> list[str]:
         """Return the budget left, and the gates that would stop further releases, in sentences."""
         alone = "" if self.read else f" ({self.unread}; this assumes that nothing was spent)"
@@ -87,7 +100,7 @@ class BudgetLeft:
             said.append(f"Its gates would withhold {which} of these: {self.stops.gate}: {self.stops.reason}.")
         elif self.releases > self.passing:
             said.append(f"Its gates would pass the first {self.passing} of these.")
-        return said
+        return [*said, *([] if self.low is None else [self.low])]
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -139,6 +152,15 @@ class BudgetLeft:
         enough = f"enough for {self.releases} such release{'' if self.releases == 1 else 's'}"
         once = f": the table is the sample {self.sample}, which may be released once" if self.sample else ""
         return f"{part}epsilon {epsilon}, delta {delta}{unit}, {enough}{once}"
+
+
+def _part_left(spent: Spend, cap: Spend, used: Fraction | None) -> Fraction:
+    """Return the part of a budget that is left: of its filter, or the lesser one of epsilon and delta."""
+    if used is not None:
+        return 1 - used
+    left = spent.left_of(cap)
+    pairs = ((left.epsilon, cap.epsilon), (left.delta, cap.delta))
+    return min((each / of for each, of in pairs if of), default=Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -281,17 +303,27 @@ def releases_left(plan: Plan, budget: Budget, ledger: Ledger | None = None) -> i
     return standing.releases(plan)
 
 
+def low_budget(plan: Plan, ledger: Ledger) -> str | None:
+    """Return the warning that the budget left of a policy is low, or None. Asks the ledger only for sums, and judges no
+    gate."""
+    budget = ledger.budget(plan.bundle.contract.population)
+    return None if budget is None else _ungated(plan, _Standing.of(ledger, budget)).low
+
+
 def _left(plan: Plan, standing: _Standing, day: str, *, unread: str | None = None, used: bool = False) -> BudgetLeft:
-    budget, spent = standing.budget, standing.spent
-    series = paid_series(plan, standing.ledger)
-    once = charged_next(plan, series)
+    left = _ungated(plan, standing, used)
+    once, most = charged_next(plan, left.series), min(left.releases, MOST_RELEASES)
+    passing, stops = _passing(plan, standing.budget, standing.spent, once, most, day)
+    return replace(left, unread=unread, passing=passing, stops=stops)
+
+
+def _ungated(plan: Plan, standing: _Standing, used: bool = False) -> BudgetLeft:
+    """Return the budget left as if no gate stopped a release; `used` says that the table's sample was released."""
+    budget, sample = standing.budget, plan.bundle.contract.sample
     releases = _of_table(plan, standing.releases(plan), used)
-    passing, stops = _passing(plan, budget, spent, once, min(releases, MOST_RELEASES), day)
-    sample = plan.bundle.contract.sample
-    name = None if sample is None else sample.name
     return BudgetLeft(
-        spent, budget.cap, unread, releases, passing, stops, budget.people, name, standing.used, budget.lifetime,
-        series,
+        standing.spent, budget.cap, None, releases, releases, None, budget.people,
+        None if sample is None else sample.name, standing.used, budget.lifetime, paid_series(plan, standing.ledger),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.ledger import Budget, Ledger, Spend
 from crowdgate.number_text import exact_text
+from crowdgate.planning.low_budget import low_by_part
 
 
 def budgets_json(ledger: Ledger) -> list[dict[str, Any]]:
@@ -56,15 +57,25 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
     """
     if "used" in entry:
         return _counted_text(entry)
+    numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in ("epsilon", "delta"))
+    return f"{entry['population']} has {floor(100 * _part_left(entry))} % of its lifetime budget left: {numbers}"
+
+
+def low_budget_text(entry: Mapping[str, Any]) -> str | None:
+    """Return the warning that little is left of the budget of one entry of `budgets_json`; None if enough is."""
+    return low_by_part(_part_left(entry))
+
+
+def _part_left(entry: Mapping[str, Any]) -> Fraction:
+    """Return the part of a budget that is left, 0 to 1: of its filter, or the lesser one of epsilon and delta."""
+    if "used" in entry:
+        return max(Fraction(0), 1 - Fraction(entry["used"]))
     caps, left = ({name: Fraction(entry[of][name]) for name in ("epsilon", "delta")} for of in ("registered", "left"))
-    share = min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
-    numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in caps)
-    return f"{entry['population']} has {floor(100 * share)} % of its lifetime budget left: {numbers}"
+    return min((left[name] / cap for name, cap in caps.items() if cap), default=Fraction(0))
 
 
 def _counted_text(entry: Mapping[str, Any]) -> str:
     """Return what is left of a budget in Renyi divergences: all releases together keep the registered amounts."""
-    share = max(Fraction(0), 1 - Fraction(entry["used"]))
     numbers = ", ".join(f"{name} {entry['registered'][name]}" for name in ("epsilon", "delta"))
     old = entry.get("closed")
     beside = (
@@ -72,8 +83,8 @@ def _counted_text(entry: Mapping[str, Any]) -> str:
         if old
         else ""
     )
-    left = f"{entry['population']} has {floor(100 * share)} % of its lifetime budget left, in Renyi divergences"
-    return f"{left}; all releases together keep {numbers}{beside}"
+    part = f"{floor(100 * _part_left(entry))} % of its lifetime budget left, in Renyi divergences"
+    return f"{entry['population']} has {part}; all releases together keep {numbers}{beside}"
 
 
 def convert_budget(ledger: Ledger, population: str, epsilon: str | None, delta: str | None, reason: str) -> None:

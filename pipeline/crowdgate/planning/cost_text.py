@@ -32,6 +32,8 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
     yield "Budget left", f"{left.amounts_text()}{assumed}"
     if left.stops is not None and left.passing:
         yield "Budget left", f"{left.stops.gate} withholds all such releases but the first {left.passing}"
+    if left.low is not None:
+        yield "Budget left", left.low
     yield "Singling out", _singling_out_text(plan, left)
 
 

@@ -20,7 +20,7 @@ from crowdgate.errors import CrowdgateError, LedgerRefused
 from crowdgate.ledger.contents import charges
 from crowdgate.ledger.filters import OrderedCost, largest_counted, parse_lifetime, parse_vector
 from crowdgate.ledger.heads import HeadStatement, Place
-from crowdgate.ledger.position import position_file, read_position
+from crowdgate.ledger.position import read_position
 from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, KEYS, LEDGERS, POPULATIONS, select
 from crowdgate.ledger.store import Store
@@ -161,12 +161,10 @@ def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
     position = read_position(ledger.path, ledger.id, ledger.trusted)
     if position is None or ledger.holds(position.stated.number, position.stated.digest):
         return
-    if hashlib.sha256(position.state).hexdigest() == position.stated.state:
-        rows = json.loads(position.state)["rows"]
-        counted = _counted(rows[DIVERGENCES], rows[FILTERS])
-        yield from _charges(
-            rows[ENTRIES], f"the attested position {position_file(ledger.path, ledger.id).name}", counted
-        )
+    rows = position.rows()
+    if rows:
+        counted = _counted(rows.get(DIVERGENCES, ()), rows.get(FILTERS, ()))
+        yield from _charges(rows[ENTRIES], f"the attested position {position.path.name}", counted)
 
 
 def _open_charges(heads: Sequence[HeadStatement]) -> Iterator[FoundCharge]:

@@ -8,18 +8,20 @@ one id never draws or publishes twice.
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.audit.evidence import evidence
 from crowdgate.candidate import Candidate
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.gate import is_withheld, verdict
 from crowdgate.kind.randomness import KeyedRandomness, Randomness
 from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, Request, ReservedRun, Result, Run
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.planning.approvals import approvals_before, record_approvals, without_approval
+from crowdgate.planning.budget_left import low_budget
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crash_guard import after_reading
@@ -254,13 +256,21 @@ def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
     remove_claim(run)
-    return Result(
-        "withheld", run.id, None, run.plan.guarantee, judged.verdicts, f"{_WITHHELD} {_SPENT}{_register_text(run)}"
-    )
+    low = _low_budget_text(run)
+    plain = f"{_WITHHELD} {_SPENT}{_register_text(run)} {low}".rstrip()
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, low=low)
 
 
 def _register_text(run: Run) -> str:
     return "" if run.register is None else f" {run.register.words}"
+
+
+def _low_budget_text(run: Run) -> str:
+    """Return the warning that the budget is low after an ended release; empty if it is not, or if the ledger can't be
+    read just now, as that must not fail the release."""
+    with suppress(CrowdgateError):
+        return low_budget(run.plan, run.ledger) or ""
+    return ""
 
 
 @after_reading
@@ -287,5 +297,7 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
-    plain = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
-    return Result("published", run.id, run.destination, run.plan.guarantee, ready.verdicts, plain, use=ready.use)
+    said = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
+    low, guarantee = _low_budget_text(run), run.plan.guarantee
+    plain = f"{said} {low}".rstrip()
+    return Result("published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, low=low)
