@@ -111,7 +111,7 @@ REFUSALS = [
     (CHEST, "{name: a, prefix: 1}, {name: a, prefix: 1}", "a second level called 'a'", "a different name"),
     ("{name: letter, prefix: 1}", "{name: a, prefix: 1}, {name: b, prefix: "
         "2}", "splits the group 'A*****'", "merges whole groups of 'a'"),
-    ("{name: month, part: month}", "{name: month, part: week}", "a mapping", "day, month, quarter, year"),
+    ("{name: month, part: month}", "{name: month, part: week}", "'week'", "day, month, quarter, year"),
     ("{name: 10 years, width: 10}", "{name: 10 years, width: 7}", "multiple of its step", "data_contracts/README.md"),
     ("column: half", "column: halb", "no column 'halb'", "half"),
     (CHEST, "{name: chest, tree: x}", "'x'", "a mapping"),

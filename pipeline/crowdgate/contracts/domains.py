@@ -311,11 +311,19 @@ def _labels_in_tree(
         expected = (
             f"a value of the level {name!r}, as the other names here are" if of_level else "a value of the domain"
         )
-        at.refuse(f"the name {quoted_value(member)}", expected, nearest(member, list(dict.fromkeys(values))[:1000]))
+        near = nearest(member, list(dict.fromkeys(values))[:1000])
+        _member(at, member).refuse(f"the name {quoted_value(member)}", expected, near, Code.UNKNOWN_NAME)
     if unknown:
         return None
     groups = {group: [label for m in inside if (label := meant[m])] for group, inside in tree.items()}
     return levels_of.by_tree(values, groups)
+
+
+def _member(at: Place, member: str) -> Place:
+    """Return the place of the first mention of a name in a tree."""
+    group, inside = next((group, inside) for group, inside in at.value.items() if member in inside)
+    found: Place = at / group / inside.index(member)
+    return found.called(*at.names)
 
 
 def _without_prefixes(at: Place, tree: dict[str, list[str]], finer: Sequence[str]) -> dict[str, list[str]]:

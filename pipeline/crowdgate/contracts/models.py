@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from crowdgate.contracts.contract import Role
-from crowdgate.documents.synonyms import meant_word, plain_number
+from crowdgate.documents.synonyms import meant_word, plain_day, plain_number
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, Problem, expected_words, nearest
@@ -85,6 +85,12 @@ class Place:
             told = replace(told, corrected=None)
         self.problems.append(told)
 
+    @property
+    def is_faulty(self) -> bool:
+        """True if something inside this place has a problem, from which others may follow."""
+        inside = ".".join(self.names) + "."
+        return any(problem.where.startswith(inside) for problem in self.problems)
+
 
 def quoted_value(value: object) -> str:
     """Return a value as text that a message may quote: short, on one line."""
@@ -132,13 +138,17 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         case "missing":
             at.refuse("nothing", f"the key {slip['loc'][-1]}", None, Code.MISSING_KEY)
         case "extra_forbidden":
+            if around.text("values") is not None and at.value == "":
+                line = at.document.text.as_list((*around.location, "values"))
+                at.refuse("a list without brackets", "values: [a, b]", None, Code.VALUE, line)
+                return
             known = _keys_at(slip["loc"], around)
             meant = meant_word(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
             expected = str(slip["ctx"]["error"])
             meant, line = meant_word(str(at.value), expected_words(expected)), None
-            plain = plain_number(at.value) if "number" in expected and isinstance(at.value, str) else None
+            plain = _plain_value(at.value, expected)
             if meant is None and plain is not None:
                 meant, line = plain, at.document.text.replaced(at.location, plain)
             at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, line)
@@ -151,6 +161,13 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
             at.refuse(quoted_value(at.value), expected, meant_word(str(at.value), expected_words(expected)), Code.VALUE)
+
+
+def _plain_value(value: object, expected: str) -> str | None:
+    """Return the number or day that a text certainly means, where one is expected; else None."""
+    if not isinstance(value, str):
+        return None
+    return plain_number(value) if "number" in expected else plain_day(value) if "day" in expected else None
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
@@ -348,7 +365,11 @@ class LevelModel(_Strict):
     """Groups of values, each with a name."""
     prefix: Positive | None = None
     """The number of first characters that are retained."""
-    part: Annotated[str | None, WithJsonSchema({"type": "string", "enum": list(DATE_PARTS)})] = None
+    part: Annotated[
+        str | None,
+        PlainValidator(_reader_of({part: part for part in DATE_PARTS}.get, "one of " + ", ".join(DATE_PARTS))),
+        WithJsonSchema({"type": "string", "enum": list(DATE_PARTS)}),
+    ] = None
     """A part of a day."""
     file: Text | None = None
     """A CSV file with the group of each value."""
@@ -363,8 +384,6 @@ class LevelModel(_Strict):
             raise ValueError("`origin` only together with `width`")
         if self.column is not None and self.file is None:
             raise ValueError("`column` only together with `file`")
-        if self.part is not None and self.part not in DATE_PARTS:
-            raise ValueError("part: one of " + ", ".join(DATE_PARTS))
         return self
 
 

@@ -79,10 +79,23 @@ def read_contract(path: Path, servers: Mapping[str, ServerRule]) -> Contract:
     if contract is None or root.problems or left:
         own, decided = str(path), {(each.line, each.column) for each in left}
         others = [each for each in root.problems if each.file != own or (each.line, each.column) not in decided]
-        problems = dict.fromkeys([*left, *others])
+        problems = _once([*left, *others])
         told = sorted(problems, key=lambda problem: (problem.file != own, problem.line or 0))
         raise BrokenContract(told, contract)
     return contract
+
+
+def _once(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems without those that the standard and Crowdgate both have with a value: the one that can be
+    corrected stays.
+    """
+    best: dict[object, Problem] = {}
+    for each in problems:
+        same = (each.file, each.line, each.column, each.where, each.found, each.code if each.column is None else None)
+        key = same if each.code is Code.VALUE else each
+        if best.setdefault(key, each).corrected is None and each.corrected is not None:
+            best[key] = each
+    return list(best.values())
 
 
 def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None:
@@ -169,7 +182,8 @@ def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | Non
 
 
 def _attributes(table: Place, unit: PrivacyUnit | None, shared: Place | None) -> tuple[dict[str, Attribute], Rules]:
-    person = None if unit is None else unit.person
+    named = {place.text("name") for place in (table / "properties").items()}
+    is_known = unit is not None and unit.person in (None, *named)
     attributes: dict[str, Attribute] = {}
     rules: Rules = []
     for place in (table / "properties").items():
@@ -180,6 +194,7 @@ def _attributes(table: Place, unit: PrivacyUnit | None, shared: Place | None) ->
         if name in attributes:
             at.refuse("a second property (column) of this name", "each property once", None, Code.TWICE)
             continue
+        person = unit.person if unit is not None and is_known else name  # any column, while it is not known
         attributes[name] = _attribute(at, name, person, shared, rules)
     if not attributes:
         table.refuse("no properties", "a property for each column")
@@ -197,17 +212,23 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
             nearest(unit.person, list(attributes)),
             Code.UNKNOWN_NAME,
         )
-    elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER:
+    elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER and not _is_doubtful(unit.person, at.problems):
         at.refuse(
             f"the person column {quoted_value(unit.person)} has another privacyRole",
             f"privacyRole {Role.DIRECT_IDENTIFIER} for the person column",
         )
 
 
+def _is_doubtful(name: str, problems: Sequence[Problem]) -> bool:
+    """Return whether the role of a column is faulty itself."""
+    return any(problem.where in (f"{name}.privacyRole", f"{name}.customProperties") for problem in problems)
+
+
 def _attribute(at: Place, name: str, person: str | None, shared: Place | None, rules: Rules) -> Attribute:
     places = _with_definition(custom_properties(at, PROPERTY_FACTS), shared)
     stated = {key: parse(PROPERTY_FACTS[key].value, place) for key, place in places.items()}
-    if "privacyRole" not in places and "like" not in places:
+    told = (at / "customProperties").value
+    if "privacyRole" not in places and "like" not in places and (told is None or isinstance(told, list)):
         at.refuse(
             "a column without a privacyRole",
             "the custom property privacyRole with one of " + ", ".join(Role),

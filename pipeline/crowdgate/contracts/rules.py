@@ -17,6 +17,7 @@ from crowdgate.contracts.contract import Engine, Expectation, Fact, RowRule, Tab
 from crowdgate.contracts.domains import label_of
 from crowdgate.contracts.expectations import Domains, column_expectation, pair_expectation
 from crowdgate.contracts.models import NUMBER, VALUES_LIST, Place, parse, quoted_value
+from crowdgate.domain import parse_number
 from crowdgate.errors import Code, nearest
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def property_rule(
     if kind == "custom":
         return _custom(place, attribute, domain)
     if kind != "library" or metric not in (*SHARES, "duplicateValues"):
+        if place.is_faulty:
+            return None
         near = nearest(metric, [*SHARES, "duplicateValues"]) if metric else None
         place.refuse("a quality rule that columns can't have", SUPPORTED, near)
         return None
@@ -100,6 +103,8 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
     """
     operators = [key for key in (*OPERATORS, *REFUSED_OPERATORS) if (place / key).value is not None]
     if len(operators) != 1 or operators[0] in REFUSED_OPERATORS:
+        if not operators and place.is_faulty:
+            return None
         found = f"the operators {' and '.join(operators)}" if operators else "a rule without a limit"
         place.refuse(found, "exactly one of " + ", ".join(OPERATORS))
         return None
@@ -107,7 +112,7 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
     at = place / operator
     if operator == "mustBeBetween":
         return _between(at, scale)
-    number = parse(NUMBER, at)
+    number = _limit(at, is_percent=place.text("unit") == "percent")
     if number is None:
         return None
     limit = float(number * scale)
@@ -116,8 +121,22 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
     return low if operator in LOW else None, high if operator in HIGH else None
 
 
+def _limit(at: Place, *, is_percent: bool) -> Fraction | None:
+    """Return the number at a place, or None after a problem; a rule in percent has its limit in percent, without the
+    sign.
+    """
+    text = at.value
+    if not is_percent or not isinstance(text, str) or not text.endswith("%"):
+        return parse(NUMBER, at)
+    plain = text.rstrip("% ")
+    meant = plain if parse_number(plain) is not None else None
+    line = None if meant is None else at.document.text.replaced(at.location, meant)
+    at.refuse(quoted_value(text), "a number of percent, without the sign", meant, Code.VALUE, line)
+    return None
+
+
 def _between(at: Place, scale: Fraction) -> Limits | None:
-    ends = [parse(NUMBER, end) for end in at.items()]
+    ends = [_limit(end, is_percent=scale != 1) for end in at.items()]
     if len(ends) != 2 or ends[0] is None or ends[1] is None or ends[0] > ends[1]:
         at.refuse("no list of two numbers in order", "two numbers, the smaller one first, such as [10, 20]")
         return None

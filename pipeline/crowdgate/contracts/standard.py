@@ -13,14 +13,16 @@ from itertools import islice
 from typing import Any
 
 from crowdgate.contracts.models import Place, quoted_value
-from crowdgate.documents.synonyms import meant_word
+from crowdgate.documents.synonyms import is_synonym, meant_word
+from crowdgate.documents.word_correction import is_misspelling
 from crowdgate.documents.yaml_text import core_type
-from crowdgate.errors import Code, expected_words, nearest
+from crowdgate.errors import Code, expected_words
 
 VERSION = "v3.1.0"
 MOST_ERRORS = 1000
 """The greatest number of errors that are collected for a document; at most a tenth of them is shown."""
 TYPES = {"boolean": (bool,), "integer": (int,), "number": (int, float)}
+TYPE_WORDS = {"array": "a list", "object": "keys with values"}
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+")
 UNKNOWN_KEYS = ("additionalProperties", "unevaluatedProperties")
 
@@ -67,7 +69,10 @@ def _leaves(errors: Any) -> Iterator[Any]:
         path = tuple(error.absolute_path)
         others = [tuple(other.absolute_path) for other in flat if other.validator not in UNKNOWN_KEYS]
         below = any(other[: len(path)] == path for other in others)
-        if error.validator not in UNKNOWN_KEYS or _unknown(error) or not below:
+        unknown_inside = error.validator in ("oneOf", "anyOf") and any(
+            _unknown(other) for other in flat if tuple(other.absolute_path)[: len(path)] == path
+        )
+        if not unknown_inside and (error.validator not in UNKNOWN_KEYS or _unknown(error) or not below):
             yield error
 
 
@@ -80,7 +85,7 @@ def _refuse(root: Place, error: Any) -> None:
         known = sorted(_schema_keys(error.schema, set()))
         for key in _unknown(error) or ["a key"]:
             item = at / key if key in error.instance else at
-            meant = nearest(key, known)
+            meant = _meant_key(key, known)
             item.refuse(
                 "a key that the Open Data Contract Standard (ODCS) does not have here",
                 "a key of this standard",
@@ -103,6 +108,13 @@ def _refuse(root: Place, error: Any) -> None:
         at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
 
 
+def _meant_key(key: str, known: list[str]) -> str | None:
+    """Return the key that was probably meant; a limit only if that is certain, as its opposite is similar."""
+    meant = meant_word(key, known)
+    certain = meant is None or not meant.startswith("mustBe") or is_synonym(key, meant) or is_misspelling(key, meant)
+    return meant if certain else None
+
+
 def _of_another_type(at: Place, error: Any) -> str | None:
     """Return the line with a value's quotes removed or added, if that gives the type of the standard; else None."""
     text, is_text = at.value, isinstance(error.instance, str)
@@ -122,7 +134,7 @@ def _expected(error: Any) -> str:
         case "const":
             return str(value)
         case "type":
-            return " or ".join([value] if isinstance(value, str) else value)
+            return " or ".join(TYPE_WORDS.get(each, each) for each in ([value] if isinstance(value, str) else value))
         case "pattern":
             return f"text of the form {value}"
         case "oneOf" | "anyOf":

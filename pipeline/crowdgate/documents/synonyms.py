@@ -13,6 +13,8 @@ from crowdgate.errors import nearest
 
 _WORDS = {
     "at_most": "max maximum <= =< lte le upper upper_limit less_or_equal not_above most",
+    "from": "min minimum begin",
+    "to": "max maximum",
     "at_least": "min minimum >= => gte ge lower lower_limit greater_or_equal not_below least",
     "measure": "metric",
     "epsilon": "eps ε",
@@ -22,28 +24,31 @@ _WORDS = {
     "true": "yes on y",
     "false": "no off n",
     "integer": "int bigint smallint tinyint long int32 int64 whole",
-    "number": "float double decimal numeric real float64",
+    "number": "float double decimal real float64",
     "boolean": "bool flag logical",
     "string": "str text varchar char character",
     "timestamp": "datetime",
     "quasi-identifier": "qi qid quasi quasi_identifier quasiidentifier quasi-identifying",
-    "direct-identifier": "direct direct_identifier directidentifier direct-identifying",
+    "direct-identifier": "identifier direct direct_identifier directidentifier direct-identifying",
     "enforce": "enforced",
     "parquet": ".parquet pq",
     "csv": ".csv",
+    "mustBeGreaterOrEqualTo": "mustbeatleast mustbegreaterthanorequal mustbegreaterthanorequalto mustbemin",
+    "mustBeLessOrEqualTo": "mustbeatmost mustbelessthanorequal mustbelessthanorequalto mustbemax",
+    "mustBeGreaterThan": "greaterthan",
+    "mustBeLessThan": "lessthan",
 }
-_MEANT = {other: word for word, others in _WORDS.items() for other in others.split()}
+_MEANT = frozenset((other, word) for word, others in _WORDS.items() for other in others.split())
 
 
 def meant_word(word: str, words: Sequence[str]) -> str | None:
     """Return the word of `words` that was probably meant: a synonym's, or the nearest one; None if there is none."""
-    meant = synonym(word)
-    return meant if meant in words else nearest(word, words)
+    return next((meant for meant in words if is_synonym(word, meant)), None) or nearest(word, words)
 
 
-def synonym(word: str) -> str | None:
-    """Return the word that another tool's word certainly means here, or None."""
-    return _MEANT.get(word.casefold())
+def is_synonym(word: str, meant: str) -> bool:
+    """Return whether another tool's word certainly means the word `meant` where this one is possible."""
+    return (word.casefold(), meant) in _MEANT
 
 
 def plain_number(text: str, *, whole: bool = False) -> str | None:
@@ -57,7 +62,9 @@ def plain_number(text: str, *, whole: bool = False) -> str | None:
         part = percent[1] if parse_number(percent[1]) is not None else plain_number(percent[1])
         return None if part is None or whole else f"{Decimal(part) / 100:f}"
     found = _separated(text, whole) or _power(text)
-    return text.partition(".")[0] if found is None and whole and re.fullmatch(r"[1-9][0-9]{0,14}\.0+", text) else found
+    return (
+        text.partition(".")[0] if found is None and whole and re.fullmatch(r"[1-9][0-9]{0,14}\.0{1,2}", text) else found
+    )
 
 
 def _separated(text: str, whole: bool) -> str | None:

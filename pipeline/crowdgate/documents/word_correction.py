@@ -8,11 +8,12 @@ import re
 from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import yaml
 
-from crowdgate.documents.synonyms import synonym
+from crowdgate.documents.synonyms import is_synonym
 
 LONGEST_LINE = 500
 """The greatest length of a line that is shown corrected, in characters."""
@@ -74,7 +75,7 @@ class CorrectableText:
         one of the file's form, not of data, so that words of other tools are corrected too.
         """
         around, name, value = self._item_nodes(at)
-        if fixed and (node := name if key else value) is not None and synonym(str(node.value)) == meant:
+        if fixed and (node := name if key else value) is not None and is_synonym(str(node.value), meant):
             taken = {other.value for other, _ in around.value} if key else set()
             return None if meant in taken or not isinstance(node, yaml.ScalarNode) else self._put(node, meant)
         if _means(name, meant, known) and (key or not _means(value, meant, known)):
@@ -99,9 +100,29 @@ class CorrectableText:
         return line[: value.end_mark.column] + f"{point}{digits}" + rest[len(digits) + 1 :]
 
     def as_list(self, at: At) -> str | None:
-        """Return the line of an item with its single word as a one-word list; None if its value is no word."""
-        value = self._item_nodes(at)[2]
-        return self._put(value, f"[{self._raw(value)}]") if isinstance(value, yaml.ScalarNode) else None
+        """Return the line of an item with its word as a list, and the words after it that braces hold as keys without
+        values; None if its value is no word.
+        """
+        around, _, value = self._item_nodes(at)
+        raw = self._raw(value) if isinstance(value, yaml.ScalarNode) else ""
+        if not raw or not isinstance(around, yaml.MappingNode):
+            return None
+        place = [node for _, node in around.value].index(value) + 1
+        words = list(takewhile(_is_lone_key, around.value[place:])) if around.flow_style else []
+        last = words[-1][0] if words else value
+        if last.end_mark.line != value.start_mark.line:
+            return None
+        line = self._lines[value.start_mark.line]
+        inside = line[value.start_mark.column : last.end_mark.column]
+        whole = f"{line[: value.start_mark.column]}[{inside}]{line[last.end_mark.column :]}"
+        return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None
+
+    def with_blank(self, at: At, key: str) -> str | None:
+        """Return the line of an item whose key `key:value` lacks the blank after its colon; None if it has a value."""
+        around, name, value = self._item_nodes(at)
+        if not _is_lone_key((name, value)) or key in {other.value for other, _ in around.value}:
+            return None
+        return self._put(name, f"{key}: {name.value[len(key) + 1 :].strip()}")
 
     def as_single_word(self, at: At) -> str | None:
         """Return the line of an item with its one-word list as that word; None if its value is no such list."""
@@ -143,6 +164,13 @@ class CorrectableText:
             return ""
         line: str = self._lines[node.start_mark.line]
         return line[node.start_mark.column : node.end_mark.column]
+
+
+def _is_lone_key(item: tuple[Any, Any]) -> bool:
+    """Return whether braces hold this key without a value."""
+    name, value = item
+    plain = isinstance(name, yaml.ScalarNode) and not name.style and isinstance(value, yaml.ScalarNode)
+    return plain and value.value == "" and not value.style
 
 
 def _means(node: Any, meant: str, known: Container[str]) -> bool:

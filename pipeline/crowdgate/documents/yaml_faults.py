@@ -92,6 +92,10 @@ def _first_error(text: str) -> Any:
 def _cause(lines: list[str], error: Any) -> YamlFault | None:
     """Return the cause of an error, in the line where it was noticed or where the list or mapping around it begins."""
     marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+    before = error.problem_mark.line - 1 if error.problem_mark is not None else -1
+    joined = _joined(before, lines[before].rstrip("\r\n")) if 0 <= before < len(lines) else None
+    if joined is not None and "mapping values" in str(error.problem):
+        return joined
     for mark in marks:
         if mark.line < len(lines) and len(lines[mark.line]) <= LONGEST_LINE:
             line = lines[mark.line].rstrip("\r\n")
@@ -107,6 +111,24 @@ def _tab(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
     if "\t" not in blank:
         return None
     return YamlFault(at, blank.index("\t"), "a tab", "blanks before a key", line.replace("\t", "  "), certain=False)
+
+
+def _joined(at: int, line: str) -> YamlFault | None:
+    """Return a key without a blank after its colon: the line and the next one are one text."""
+    found = re.match(r"\s*(?:- )?[A-Za-z_]+:(?=[A-Za-z0-9])", line) if len(line) <= LONGEST_LINE else None
+    if found is None:
+        return None
+    mended = f"{line[: found.end()]} {line[found.end() :]}"
+    return YamlFault(at, found.end() - 1, "a colon without a blank after it", "a blank between key and value", mended)
+
+
+def _dash(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
+    """Return a dash of a list without a blank after it."""
+    found = re.match(r"\s*-(?=[\[{])", line)
+    if found is None:
+        return None
+    mended = f"{line[: found.end()]} {line[found.end() :]}"
+    return YamlFault(at, found.end() - 1, "a dash without a blank after it", "a blank between dash and item", mended)
 
 
 def _limit(at: int, line: str, column: int, _words: str) -> YamlFault | None:
@@ -175,6 +197,6 @@ def _in_quotes(line: str, at: int) -> bool:
 
 
 _CAUSES: tuple[Callable[[int, str, int, str], YamlFault | None], ...] = (
-    _tab, _limit, _interval, _question, _comment, _special, _colon,
+    _tab, _dash, _limit, _interval, _question, _comment, _special, _colon,
 )  # fmt: skip
 """The causes, the most specific ones first."""

@@ -108,6 +108,11 @@ def follows(problem: Problem, places: Collection[Location]) -> bool:
     """Return whether a semantic problem may exist only because the document was corrected at these `places`."""
     if any(_under(problem.where, place) for place in places):
         return True
+    around = {".".join(map(str, place[:-1])) for place in places}
+    if problem.code is Code.TWICE and problem.where in around:
+        return True
+    if problem.where == "spec.budget" and ("metadata", "name") in places:
+        return True
     sections = {place[1] for place in places if len(place) > 1 and place[0] == "spec"}
     if problem.code is Code.MECHANISM:
         return bool(sections & {"mechanism", "privacy", "gates"})

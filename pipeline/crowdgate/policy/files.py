@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 DECISIONS = Path("policies") / "decisions"
 """The folder of collection decisions, relative to the working copy."""
+NAME = r"[a-z0-9][a-z0-9-]{0,62}"
+"""The form of an id."""
 _CONTRACT_KEYS = {"apiVersion", "kind", "id", "servers", "schema"}
 
 
@@ -80,6 +83,9 @@ class Draft:
         """Return whether a problem of the bundle may exist only because of problems of the files."""
         named = {name for name in self.doubtful if name in problem.where.split(".") or repr(name) in problem.found}
         unsure = problem.code in (Code.MECHANISM, Code.NOT_PUBLIC) or problem.where.startswith("spec.register")
+        table = set() if self.bundle is None else self.doubtful - set(self.bundle.contract.by_name)
+        if problem.where == "spec.unit" and table:
+            return True
         return (bool(self.doubtful) and unsure) or bool(named) or follows(problem, self.places)
 
 
@@ -318,6 +324,9 @@ def _file_by_id(
         stated for path, stated in known if (stated in names and name.endswith(f"/{path.name}")) or name == path.name
     ]
     meant, line = (by_path[0], document.text.replaced(at, by_path[0])) if len(by_path) == 1 else (meant, None)
+    own = next((path for path, stated in known if meant is not None and stated == meant), None)
+    if own is not None and not re.fullmatch(NAME, meant or "") and provisional:
+        return own  # the name in that file is wrong, which is told of the file
     told = document.problem(at, what, "the id of exactly one file", meant, code, corrected=line)
     problems.append(told)
     certain = provisional and told.corrected is not None

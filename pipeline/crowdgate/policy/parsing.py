@@ -26,6 +26,8 @@ SHAPES = {
 """Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
 WHOLE = ("people", "version", "k", "rows")
 """Keys of whole numbers, in which a comma before three digits separates thousands."""
+LISTS = ("formats", "over", "by", "at")
+"""Keys of lists that are written on one line."""
 MOST_KEYS = 8
 """The greatest number of keys of a mapping that a message names."""
 Model = TypeVar("Model", bound=BaseModel)
@@ -62,6 +64,13 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
         meant = meant_word(str(at[-1]), known)
         if split := _split_number(document, at):
             return document.problem(at, "a comma in a number", split[0], None, Code.VALUE, corrected=split[1])
+        if joined := _joined_key(document, at, known):
+            return joined
+        if (previous := _list_before(document, at)) is not None:
+            line = document.text.as_list(previous)
+            return document.problem(
+                at, "a list without brackets", f"{previous[-1]}: [a, b]", None, Code.VALUE, corrected=line
+            )
         return document.problem(
             at, "unknown key", expected_names(known, str(at[-1]), "a key", "policies/schema"), meant, Code.UNKNOWN_KEY
         )
@@ -88,6 +97,28 @@ def _plain_value(document: Document, at: Location, expected: str) -> str | None:
     if not isinstance(value, str):
         return None
     return plain_number(value, whole=at[-1] in WHOLE) if "number" in expected else plain_day(value)
+
+
+def _joined_key(document: Document, at: Location, known: list[str]) -> Problem | None:
+    """Return the problem of a key without a blank after its colon: braces hold `measure:pso_bound` as one key."""
+    key, colon, value = str(at[-1]).partition(":")
+    if not colon or key not in known or not value:
+        return None
+    line = document.text.with_blank(at, key)
+    return document.problem(
+        at, "a colon without a blank after it", f"{key}: and its value", None, Code.UNKNOWN_KEY, corrected=line
+    )
+
+
+def _list_before(document: Document, at: Location) -> Location | None:
+    """Return the location of a list without brackets whose later items braces hold as keys without values; else
+    None.
+    """
+    around = _value_at(document, at[:-1])
+    keys = list(around) if isinstance(around, dict) and at[-1] in around else []
+    before = [key for key in keys[: keys.index(at[-1])] if around[key] != ""] if keys else []
+    is_list = bool(before) and before[-1] in LISTS and isinstance(around[before[-1]], str)
+    return (*at[:-1], before[-1]) if is_list and around[at[-1]] == "" else None
 
 
 def _split_number(document: Document, at: Location) -> tuple[str, str | None] | None:

@@ -3,6 +3,7 @@
 `1e-9`, `0.05` and `"0.05"` are read as they are written.
 """
 
+import re
 import unicodedata
 from datetime import date
 from fractions import Fraction
@@ -30,6 +31,8 @@ def exact_number(text: Any) -> Fraction:
 def whole_number(text: Any) -> int:
     """Return a whole number. Raises ValueError for anything else."""
     number = exact_number(text)
+    if re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", text):
+        raise ValueError("a whole number: a point before three digits is read in two ways")
     if number.denominator != 1:
         raise ValueError("a whole number")
     return int(number)

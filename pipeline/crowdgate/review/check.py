@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
-from crowdgate.errors import CrowdgateError
+from crowdgate.errors import ConfigurationError, CrowdgateError
 from crowdgate.forecast.chances.gate_chances import Chances, GateChance, NextRelease, chances, next_release
 from crowdgate.gate import GateReach, Outcome, Verdict, gate_notes, gate_text, is_waived
 from crowdgate.measures import Measure, MeasureClass
@@ -20,6 +20,7 @@ from crowdgate.planning.gate_verdicts import any_withholds, decision_time, judge
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.public_classes import stored_classes
+from crowdgate.review.header_problems import with_header_problems
 from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
 from crowdgate.review.table_check import TableCheck, check_table
 from crowdgate.system.short_repr import short_repr
@@ -175,10 +176,13 @@ def check(policy: Path, day: str | None = None, *, header: bool = True) -> Polic
     of its table. Raises ConfigurationError for faulty files.
     """
     day = today() if day is None else day
-    bundle = bundle_of(policy)
-    opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
-    held = check_decisions(bundle.root, bundle.contract, opened)
-    plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
+    try:
+        bundle = bundle_of(policy)
+        opened = OpenedLedger(bundle.root, bundle.budget.spec.ledger)
+        held = check_decisions(bundle.root, bundle.contract, opened)
+        plan = plan_release(bundle, [*held.problems, *destination_problems(bundle)])
+    except ConfigurationError as error:
+        raise (with_header_problems(policy, error) if header else error) from None
     plan = replace(plan, count_classes=lambda made: stored_classes(made, opened))
     table = check_table(bundle.contract) if header else _NOT_READ
     stands = ledger_status(plan, opened, day)
