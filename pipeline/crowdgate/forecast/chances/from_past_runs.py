@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, inf, log, sqrt
+from math import ceil, floor, log, sqrt
 from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
@@ -186,7 +186,7 @@ def law_of(plan: Plan, rule: GateRule, measure: Measure, found: PastMeasurements
     beyond = [float(each) for each in distances(rule, found.ends)]
     least = max(known_deviation(plan, measure, found), WHOLE if _whole(found.ends) else 0.0)
     if measure.steady and (least or len({*beyond}) > 1) and not _is_far_from_normal(plan, measure, found):
-        return spread_law(beyond, least, _most_deviation(found.ends) if measure.counts_indicators else inf)
+        return spread_law(beyond, least)
     return FrequencyLaw(sum(each <= 0 for each in beyond), len(beyond))
 
 
@@ -197,13 +197,6 @@ def _is_far_from_normal(plan: Plan, measure: Measure, found: PastMeasurements) -
     if measure.deviation is not None and sampled < plan.protection.figures.least_class - 1:
         return True
     return _whole(found.ends) and max(stdev(map(float, found.ends)), known) < FEW_VALUES
-
-
-def _most_deviation(ends: Sequence[Fraction]) -> float:
-    """Return the greatest standard deviation of a count of indicators: its variance is at most its mean, here two
-    deviations above the mean of past counts."""
-    counted = mean(map(float, ends))
-    return sqrt(counted) + 1
 
 
 def _models_of_change(

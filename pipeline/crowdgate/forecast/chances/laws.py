@@ -6,8 +6,8 @@ of the probability inverts this, and a hold of a release is a test by it.
 
 - A charged count is an unknown constant with discrete Laplace noise of known scale. With a flat prior the posterior of
   the constant has the coverage of a confidence interval (Pitman 1939, Biometrika 30).
-- A measure whose spread is steady is Normal with unknown mean and variance. Without bounds on the variance the interval
-  is that of Student's noncentral t (Johnson, Welch 1940, Biometrika 31), as the prior is the right Haar measure.
+- A measure whose spread is steady is Normal with unknown mean and variance. The interval is that of the noncentral t
+  distribution (Johnson, Welch 1940, Biometrika 31), as the prior is the right Haar measure.
 - Of other measures only the number of runs that passed is used (Clopper, Pearson 1934, Biometrika 26).
 - Of one count of independent indicators there are the bounds of Cantelli and Chernoff.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import comb, erfc, exp, inf, log, sqrt
+from math import comb, erfc, exp, log, sqrt
 from statistics import NormalDist
 from typing import Protocol
 
@@ -145,17 +145,16 @@ class SpreadLaw:
         return float(self.weights @ np.array([erfc(-score / sqrt(2)) / 2 for score in scores.tolist()]))
 
 
-def spread_law(beyond: Sequence[float], least: float, most: float = inf) -> SpreadLaw:
-    """Return the law of two or more past distances whose standard deviation is from `least` to `most`; the posterior
-    density of its logarithm is that of the right Haar measure. Raises ValueError if nothing bounds it from below: equal
-    distances and no `least`."""
+def spread_law(beyond: Sequence[float], least: float) -> SpreadLaw:
+    """Return the law of two or more past distances; the posterior density of the logarithm of their standard deviation
+    is that of the right Haar measure, so that limits have their level exactly. A bound on the deviation would destroy
+    that: `least` counts only for equal distances. Raises ValueError for equal distances and no `least`."""
     shown = np.asarray(beyond, dtype=np.float64)
     runs, squares = len(shown), float(((shown - shown.mean()) ** 2).sum())
     if runs < 2 or not max(squares, least):
         raise ValueError("past distances must be two or more that differ, or least positive")
-    low = max(least**2, squares / (runs + 80))
+    low = squares / (runs + 80) or least**2
     high = max(squares / (runs - 1), low) * 10 ** (18 / (runs - 1))
-    high = max(low * (1 + 1e-9), min(high, most**2))
     variances = np.geomspace(low, high, POINTS)
     logs = -(runs - 1) / 2 * np.log(variances) - squares / (2 * variances)
     weights = np.exp(logs - logs.max())
