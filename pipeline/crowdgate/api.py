@@ -78,9 +78,9 @@ class ReleasedData:
     def mean(self, column: str, where: Labels | None = None, values: Values | None = None) -> RatioEstimate:
         """Return the mean of a column over the source table's rows, or those with the labels `where`.
 
-        Labels that are numbers, such as "30" or "30 to 34", stand for themselves; `values` gives the number of any
-        other label, or its least and greatest number. The interval holds for all numbers that labels stand for; the
-        estimate takes the middle. Intervals and errors are those of `share`.
+        Labels of whole numbers without a gap, such as "30" or "30 to 34", stand for themselves; for all others `values`
+        gives the number of each label, or its least and greatest number. The interval holds for all numbers that labels
+        stand for; the estimate takes the middle. Intervals and errors are those of `share`.
         """
         return self._table.mean(column, where or {}, values)
 

@@ -215,6 +215,8 @@ def test_a_question_on_what_is_not_there_is_refused(published: Path) -> None:
             found.share(where)
     with pytest.raises(ConfigurationError, match="'north' is no number"):
         found.mean("ward")
+    with pytest.raises(ConfigurationError, match="which numbers between"):
+        found.mean("age", {}, {"50+": (60, 100)})  # the labels may stand for 50 to 59 as well
 
 
 def test_limits_of_a_share_that_margins_do_not_give_are_refused(published: Path, copy: Path) -> None:

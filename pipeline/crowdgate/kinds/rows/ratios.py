@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -190,7 +191,19 @@ def _numbers(column: str, labels: Sequence[str], values: Values | None) -> tuple
     """Return the least and the greatest number of each label: those of `values`, or that the label says; NaN for
     invalid values."""
     found = [_number(column, label, values) for label in labels]
+    if not {*labels} - {INVALID_LABEL} <= {*(values or {})}:
+        _refuse_gaps(column, found)
     return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+
+def _refuse_gaps(column: str, found: Sequence[tuple[float, float]]) -> None:
+    """Refuse labels with gaps between their numbers: each may stand for all numbers up to the next one."""
+    ordered = sorted(each for each in found if not np.isnan(each[0]))
+    for (_, high), (low, _) in pairwise(ordered):
+        if low != high + 1:
+            said = f"the labels do not say which numbers between {high:g} and {low:g} they stand for"
+            expected = "values with the least and the greatest number of each label"
+            raise ConfigurationError(Problem("arguments", None, column, said, expected))
 
 
 def _number(column: str, label: str, values: Values | None) -> tuple[float, float]:
