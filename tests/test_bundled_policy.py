@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -171,15 +170,12 @@ def test_the_bundled_synthetic_policy_names_every_blocking_gate() -> None:
 
 
 @pytest.mark.thorough
-def test_the_comparison_of_many_columns_says_that_hardly_any_rows_would_stay(
+def test_the_comparison_of_many_columns_says_that_the_rows_that_stay_are_unknown(
     copy: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert crowdgate("plan", copy / SYNTHETIC, "--compare", "--json") == 0
     found = json.loads(capsys.readouterr().out)["compared"]
     assert len(found["tables"]) == 10 + 45
     _, rows, tables = found["which"]
-    stay = re.search(r"of whom at most about ([0-9.]+)% stay", rows)
-    assert stay is not None
-    assert 30 < float(stay[1]) < 40  # .3548 by five of them
     assert "unknown" in rows
     assert "unknown" not in tables

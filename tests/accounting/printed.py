@@ -134,7 +134,7 @@ def public(root: Path) -> Told:
 
 
 def of_public(workshop: Workshop) -> Told:
-    yield "plan", told("plan", workshop.policy, "--from", workshop.data)
+    yield "plan", told("plan", workshop.policy, "--from", workshop.data, "--compare")
     yield "anonymity", told("anonymity", workshop.contract, "--up-to", 2, "--by", "ward", "--sample", "0.1")
     register = (
         "--register",
@@ -153,7 +153,7 @@ def of_entries(workshop: Workshop) -> Told:
     settings.write_text(f'{settings.read_text(encoding="utf-8")}signing_key = "holder.key"\n', encoding="utf-8")
     ledger_at(workshop.root, None).sign()
     named = ("--words", "Patients", "--coverage", "0.9", "--error", "0.01", "--to", "kl", "--of", "age=10 years,ward")
-    for basis in (("--public",), ("--epsilon", "0.5")):
+    for basis in (("--public",), ("--epsilon", "0.5", "--curve")):
         told("kl", "publish", workshop.contract, *named, "--as-of", SLOT, *basis)
     key = workshop.root / "holder.key.pub"
     for entry in told("kl", "list", "--from", workshop.root / "kl", "--key", key)["entries"]:
