@@ -1,17 +1,20 @@
 """Releases by a calendar, and past periods that are released later: their cost is told before anything is charged."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
-from crowdgate.errors import ConfigurationError
-from crowdgate.kind.run import Request
+from crowdgate.cli import backfill
+from crowdgate.errors import ConfigurationError, LedgerRefused
+from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.policy.calendar import Calendar
 from crowdgate.releases.release import release
+from crowdgate.sampling import SecretKey
 from tests.workshop import Workshop, crowdgate, good_rows, write_parquet
 
 NOW = datetime.now(UTC)
@@ -105,6 +108,28 @@ def test_a_frozen_population_stops_it(monthly: Workshop, monkeypatch: pytest.Mon
     assert crowdgate("ledger", "freeze", "clinic-patients", "--reason", "asked to") == 0
     assert crowdgate("backfill", monthly.policy, "--from", MONTHS[-2], "--yes") == 5
     assert len(charged(monthly)) == 1
+
+
+def test_what_was_made_before_an_error_is_printed(
+    monthly: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def once(request: Request, key: Callable[[], SecretKey]) -> Result:
+        if request.slot == MONTHS[-1]:
+            raise LedgerRefused("no more")
+        return release(request, key)
+
+    monkeypatch.setattr(backfill, "release", once)
+    assert crowdgate("backfill", monthly.policy, "--from", MONTHS[-2], "--yes", "--json") == 5
+    said = json.loads(capsys.readouterr().out)
+    assert (said["outcome"], said["message"]) == ("stopped", "no more")
+    assert [each["release_id"] for each in said["releases"]] == [f"clinic/1/{MONTHS[-2]}"] == charged(monthly)
+
+
+def test_one_table_is_not_released_under_several_periods(monthly: Workshop) -> None:
+    given = ("backfill", monthly.policy, "--from", MONTHS[-2], "--yes", "--input", monthly.data)
+    assert crowdgate(*given) == 2
+    assert charged(monthly) == []
 
 
 def test_a_rehearsal_has_a_slot_of_the_calendar(monthly: Workshop) -> None:

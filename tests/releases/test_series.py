@@ -10,7 +10,7 @@ import pytest
 from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
-from tests.workshop import Workshop, crowdgate
+from tests.workshop import Workshop, attest_sample, crowdgate
 
 
 @pytest.fixture
@@ -46,6 +46,13 @@ def test_three_releases_are_charged_once_by_their_joint_law(
         facts = json.loads((released(series, day) / "manifest.json").read_text())["facts"]
         said = {"paid_by": "clinic/1/2030-01-02", "releases": 3, "delta": "0.03", "epsilon": facts["spent"]["epsilon"]}
         assert facts["series"] == said
+
+
+def test_a_sample_has_no_series(series: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    attest_sample(series)
+    assert crowdgate("check", series.policy) == 2
+    said = capsys.readouterr()
+    assert "a sample already, which serves one release" in said.out + said.err
 
 
 def test_commands_state_the_series_before_and_after_its_first_release(

@@ -1,5 +1,6 @@
 """The command that makes the releases which past periods lack."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -8,10 +9,10 @@ import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
-from crowdgate.releases.backfill import missing_releases
+from crowdgate.releases.backfill import Backfill, missing_releases
 from crowdgate.releases.release import release
 
 
@@ -41,14 +42,26 @@ def backfill(
         said = "not confirmed" if not as_json else "--json without --yes"
         raise ConfigurationError(Problem("command line", None, "backfill", said, "yes, or --yes"))
     results = list[Result]()
-    for result in found.run(lambda request: _release(request), tables, None, ledger):
-        results.append(result)
-        if not as_json:
-            typer.echo(f"{result.outcome} {result.release_id}")
+    try:
+        for result in found.run(_release, tables, None, ledger):
+            results.append(result)
+            if not as_json:
+                typer.echo(f"{result.outcome} {result.release_id}")
+    except CrowdgateError as error:
+        if not (as_json and results):
+            raise
+        _print(found, results, "stopped", str(error))
+        raise typer.Exit(error.exit_code) from None
     if as_json:
-        print_json({"outcome": "done", **found.to_json(), "releases": [each.to_json() for each in results]})
+        _print(found, results, "done")
     if any(each.outcome != "published" for each in results):
         raise typer.Exit(WITHHELD)
+
+
+def _print(found: Backfill, results: Sequence[Result], outcome: str, message: str = "") -> None:
+    """Print the object of the releases that were made, also of those before an error."""
+    made = [each.to_json() for each in results]
+    print_json({"outcome": outcome, **found.to_json(), "releases": made, **({"message": message} if message else {})})
 
 
 def _release(request: Request) -> Result:

@@ -102,9 +102,16 @@ def plan_release(bundle: Bundle, others: Sequence[Problem] = ()) -> Plan:
     plan = Plan(bundle, protection, _guarantee(bundle, protection), measured, count_classes)
     if uncounted := list(counting_problems(plan)):
         raise ConfigurationError(uncounted)
+    if spec.series is not None and bundle.contract.sample is not None:
+        raise ConfigurationError(_series_of_sample(bundle))
     if spec.series is not None and plan.series is None:
         raise ConfigurationError(_series_problem(bundle, spec.series.releases * plan.guarantee.delta))
     return plan
+
+
+def _series_of_sample(bundle: Bundle) -> Problem:
+    found = "a series on a table that is a sample already, which serves one release"
+    return problem_at(bundle, ("spec", "series"), found, "no series", None, Code.MECHANISM)
 
 
 def _series_problem(bundle: Bundle, most: Fraction) -> Problem:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError, FileFault, LedgerRefused, Problem
 from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.values import State
 from crowdgate.planning.budget_left import ledger_status, today
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.plan import plan_policy
@@ -55,6 +56,10 @@ class Backfill:
         Raises LedgerRefused before the first one if the budget does not pay for all of them, and FileFault if a table
         is missing.
         """
+        if tables is not None and SLOT not in tables and len(self.slots) > 1:
+            raise _wrong(
+                "--input", "one table for several periods", f"a path with {SLOT}, the first day of each period"
+            )
         absent = [each for each in self.slots if tables and not Path(tables.replace(SLOT, each)).exists()]
         if absent:
             raise FileFault(f"no table for {', '.join(absent)} ({tables}); nothing was read, and nothing is charged")
@@ -67,7 +72,7 @@ class Backfill:
 
 def missing_releases(policy: Path, first: date, last: date | None, ledger: str | None) -> Backfill:
     """Return the releases of a policy's calendar from `first` to `last` (None: the period before the current one) that
-    were never charged.
+    were never charged, or not yet published.
 
     Raises ConfigurationError for a policy without a calendar, and for a range that is empty or too long.
     """
@@ -83,7 +88,8 @@ def missing_releases(policy: Path, first: date, last: date | None, ledger: str |
     if len(slots) > MOST_SLOTS:
         raise _wrong("--from", f"more than {MOST_SLOTS} periods", "a later day")
     opened = OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger, ledger)
-    charged = {each.release_id for each in opened.ledger().entries() if each.state != "void"}
+    unfinished = (State.VOID, State.COMMITTED)  # a committed release is published by the same command, or still waits
+    charged = {each.release_id for each in opened.ledger().entries() if each.state not in unfinished}
     missing = tuple(each for each in slots if release_id(plan.bundle.policy, each) not in charged)
     return Backfill(plan, policy, missing, ledger_status(plan, opened, today()).left)
 

@@ -5,7 +5,7 @@ Sources: Gneiting, Balabdaoui, Raftery (2007) for calibration; Brier (1950) for 
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import inf, isfinite, nan
+from math import isfinite, nan
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,8 @@ def narrow(patch: pytest.MonkeyPatch) -> None:
         law = made(past, floor, unchanged)
         return next_value.PredictiveDistribution(law.means, law.deviations / 2, law.weights)
 
-    def half_spread(beyond: Sequence[float], least: float, most: float = inf) -> laws.SpreadLaw:
-        law = spread(beyond, least, most)
+    def half_spread(beyond: Sequence[float], least: float) -> laws.SpreadLaw:
+        law = spread(beyond, least)
         return laws.SpreadLaw(law.runs, law.mean, law.deviations / 2, law.weights)
 
     patch.setattr(from_past_runs, "predictive_distribution", half)
