@@ -51,6 +51,7 @@ def test_three_releases_are_charged_once_by_their_joint_law(
 def test_a_sample_has_no_series(series: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     attest_sample(series)
     series.edit(series.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")
+    series.edit(series.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
     assert crowdgate("check", series.policy) == 2
     said = capsys.readouterr()
     assert "a sample already, which serves one release" in said.out + said.err
