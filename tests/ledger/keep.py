@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.values import Budget
@@ -19,6 +20,8 @@ from crowdgate.planning.open_ledger import ledger_at
 from tests.releases.killing import run_and_kill
 from tests.workshop import crowdgate
 
+UNPACKED: dict[str, Any] = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}
+"""How archives are unpacked: by the filter that keeps modes, from Python 3.11.4 on."""
 KEPT = Path(__file__).with_name("kept")
 OLD = KEPT / "format_2.tar.xz"
 SETTINGS = 'ledger = "sqlite:///ledger/ledger.db"\nheads = ["heads"]\nsigning_key = "own.key"\n'
@@ -62,7 +65,7 @@ def begin(home: Path) -> None:
     """Take over contract, table and policies, with a key, a folder for heads and a new ledger."""
     with tarfile.open(OLD) as old:
         wanted = [each for each in old if re.match(r"\./(policies|data_contracts)(/|$)", each.name)]
-        old.extractall(home, wanted, filter="tar")
+        old.extractall(home, wanted, **UNPACKED)
     (home / "crowdgate.toml").write_text(SETTINGS)
     for folder in ("heads", "ledger"):
         (home / folder).mkdir()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.ledger.schema import FORMAT
-from tests.ledger.keep import BUDGET, CONVERT, KEPT, KINDS, KL, STATED, edit
+from tests.ledger.keep import BUDGET, CONVERT, KEPT, KINDS, KL, STATED, UNPACKED, edit
 from tests.workshop import crowdgate
 
 FORMATS = [f"format_{number}" for number in range(1, FORMAT + 1)]
@@ -74,7 +74,7 @@ WITHOUT_IT = ("diff", "test", "contract", "predict", "rehearse")
 @pytest.fixture
 def copy(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with tarfile.open(KEPT / f"{request.param}.tar.xz") as kept:
-        kept.extractall(tmp_path, filter="tar")
+        kept.extractall(tmp_path, **UNPACKED)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

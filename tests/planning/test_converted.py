@@ -13,7 +13,7 @@ from crowdgate.ledger.schema import DIVERGENCES, ENTRIES, FILTERS
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.planning.open_ledger import ledger_at
 from tests.ledger.books import cut_after
-from tests.ledger.keep import AUDIT, CONVERT, KEPT, KL
+from tests.ledger.keep import AUDIT, CONVERT, KEPT, KL, UNPACKED
 from tests.workshop import crowdgate
 
 POPULATION = "clinic-patients"
@@ -38,7 +38,7 @@ COMMANDS = {
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with tarfile.open(KEPT / "format_3.tar.xz") as kept:
-        kept.extractall(tmp_path, filter="tar")
+        kept.extractall(tmp_path, **UNPACKED)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
