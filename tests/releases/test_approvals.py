@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,15 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdgate.errors import LedgerRefused
+from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.kind.run import Request
-from crowdgate.ledger.access_log import APPROVED
+from crowdgate.ledger.access_log import APPROVED, RECORD_OPENED
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import Entry
 from crowdgate.number_text import decimal
 from crowdgate.planning import approvals
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import plan_policy
+from crowdgate.releases import resume
 from crowdgate.releases.release import release
 from crowdgate.settings import key_of_file
 from crowdgate.signing import keys
@@ -360,6 +363,53 @@ def test_who_runs_under_the_name_of_somebody_who_saw_the_record_may_not_approve(
     _opens_the_record(board, "board", monkeypatch)
     monkeypatch.setenv("LOGNAME", "board-at-work")
     assert board.approve("officer") == 5
+
+
+def test_who_charged_may_not_approve_under_another_signing_key(board: Board) -> None:
+    service = f"{{name: service, key: {board.line('service')}}}"
+    board.asks(before="publication")
+    board.copy.edit(board.copy.policy, "approval: {by: [", f"approval: {{by: [{service}, ")
+    trusted = board.root / "crowdgate.toml"
+    trusted.write_text(trusted.read_text().replace('"officer', '"service.key.pub", "stranger.key.pub", "officer'))
+    assert board.release() == "waiting"
+    trusted.write_text(trusted.read_text().replace('signing_key = "service', 'signing_key = "stranger'))
+    assert board.approve("service") == 5
+    assert board.release() == "waiting"
+
+
+def test_a_copy_of_the_staged_release_at_its_destination_is_not_published(board: Board) -> None:
+    board.asks(before="publication")
+    assert board.release() == "waiting"
+    (staged,) = (path.parent for path in (board.root / "releases").glob(".*/*/manifest.json"))
+    shutil.copytree(staged, board.copy.release_dir(SLOT))
+    assert board.release() == "waiting"
+    assert [entry.state for entry in board.charged()] == ["committed"]
+
+
+def test_verification_asks_for_the_approval_before_publication(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
+    board.asks(before="publication")
+    assert board.release() == "waiting"
+    with monkeypatch.context() as planted:  # a program that publishes without asking
+        planted.setattr(resume, "waiting_release", lambda *_: None)
+        assert board.release() == "published"
+    with pytest.raises(VerificationFailed, match="asks for 1 approvals before the publication, and the ledger holds 0"):
+        verify(board.copy.release_dir(SLOT), board.copy.ledger, policy=board.copy.policy)
+
+
+@pytest.mark.parametrize("edit", ["UPDATE signatures SET key = 'ab'", "DELETE FROM signatures"])
+def test_an_access_without_its_signature_stops_all_approvals(
+    board: Board, edit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board.approve("board")
+    assert board.release() == "published"
+    _opens_the_record(board, "board", monkeypatch)
+    (line,) = [each.number for each in ledger_at(board.root, None).journal() if each.event == RECORD_OPENED]
+    board.approve("officer", NEXT)  # the service key signs a later line
+    ledger_at(board.root, None).record("any-event", "any")
+    with closing(sqlite3.connect(board.root / "ledger" / "ledger.db")) as database, database:
+        database.execute(f"{edit} WHERE number = {line}")
+    assert board.approve("board", "2030-03-01") == 5
+    board.refused("who saw them is unknown", NEXT)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,13 @@ def test_a_late_run_keeps_the_period_for_which_it_was_scheduled(monthly: Worksho
     assert release(late, draw_key).release_id == "clinic/1/2020-05-01"
 
 
+def test_a_run_before_its_scheduled_period_is_refused(monthly: Workshop) -> None:
+    early = Request(monthly.policy, "2020-01-01", at=datetime(2999, 5, 5, tzinfo=UTC))
+    with pytest.raises(ConfigurationError, match="a month that has not begun"):
+        release(early, draw_key)
+    assert charged(monthly) == []
+
+
 def test_missing_periods_are_priced_before_anything_is_charged(
     monthly: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
