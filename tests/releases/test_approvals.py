@@ -117,7 +117,7 @@ def board(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Board:
 
 
 def test_without_an_approval_nothing_is_read_or_charged(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
-    board.refused("needs an approval before its charge, by board or officer. Nothing was read")
+    board.refused("needs an approval before it is charged, by board or officer. Nothing was read")
     assert crowdgate("release", board.copy.policy, "--as-of", SLOT) == 5
     assert f"crowdgate approve {ID} --key KEY" in capsys.readouterr().err
 
@@ -363,6 +363,15 @@ def test_who_runs_under_the_name_of_somebody_who_saw_the_record_may_not_approve(
     _opens_the_record(board, "board", monkeypatch)
     monkeypatch.setenv("LOGNAME", "board-at-work")
     assert board.approve("officer") == 5
+
+
+def test_approvals_before_a_charge_that_was_refused_are_none_before_publication(board: Board) -> None:
+    board.approve("board")
+    ledger = ledger_at(board.root, None)
+    ledger.record(APPROVED, ID, "0" * 64)  # as a run leaves it that was killed before it read
+    shutil.rmtree(board.root / approvals.APPROVALS)
+    board.asks(before="publication")
+    assert board.release() == "waiting"
 
 
 def test_who_charged_may_not_approve_under_another_signing_key(board: Board) -> None:

@@ -13,6 +13,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.policy.calendar import Calendar
+from crowdgate.releases import release as releases
 from crowdgate.releases.release import release
 from crowdgate.sampling import SecretKey
 from tests.workshop import Workshop, crowdgate, good_rows, write_parquet
@@ -131,6 +132,18 @@ def test_what_was_made_before_an_error_is_printed(
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["message"]) == ("stopped", "no more")
     assert [each["release_id"] for each in said["releases"]] == [f"clinic/1/{MONTHS[-2]}"] == charged(monthly)
+
+
+def test_releases_that_wait_are_not_priced_again(
+    monthly: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as planted:
+        planted.setattr(releases, "waiting_release", lambda plan, *_: Result("waiting", "", None, plan.guarantee, ()))
+        for slot in MONTHS[-3:]:
+            assert release(Request(monthly.policy, slot), draw_key).outcome == "waiting"
+    assert crowdgate("backfill", monthly.policy, "--from", MONTHS[-3], "--yes") == 0
+    assert "They are charged already." in capsys.readouterr().out
+    assert [each.state for each in ledger_at(monthly.root, None).entries()] == ["published"] * 3
 
 
 def test_one_table_is_not_released_under_several_periods(monthly: Workshop) -> None:

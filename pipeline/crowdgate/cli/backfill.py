@@ -12,6 +12,7 @@ from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.policy.values import day
 from crowdgate.releases.backfill import Backfill, missing_releases
 from crowdgate.releases.release import release
 
@@ -38,12 +39,14 @@ def backfill(
     if not as_json:
         for line in found.words():
             typer.echo(line)
+    if found.slots and tables is None and not as_json:
+        typer.echo("All of them read the contract's table, as no --input is given.")
     if found.slots and not yes and (as_json or not typer.confirm("Make them?")):
         said = "not confirmed" if not as_json else "--json without --yes"
         raise ConfigurationError(Problem("command line", None, "backfill", said, "yes, or --yes"))
     results = list[Result]()
     try:
-        for result in found.run(_release, tables, None, ledger):
+        for result in found.run(_release, tables, ledger):
             results.append(result)
             if not as_json:
                 typer.echo(f"{result.outcome} {result.release_id}")
@@ -70,6 +73,6 @@ def _release(request: Request) -> Result:
 
 def _day(option: str, text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat(day(text))
     except ValueError:
         raise ConfigurationError(Problem("command line", None, option, repr(text), "a day as YYYY-MM-DD")) from None

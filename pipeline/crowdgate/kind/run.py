@@ -47,11 +47,6 @@ class Request:
     at: datetime | None = None
     classes: Mapping[frozenset[str], ClassSizes] | None = None
 
-    @property
-    def is_simulated(self) -> bool:
-        """True for a run on simulated rows in a copy of the working copy."""
-        return self.classes is not None
-
 
 @dataclass(frozen=True)
 class Result:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.schema import ENTRIES
-from crowdgate.ledger.transitions import READING, RESERVED, RESTORED
+from crowdgate.ledger.transitions import COMMITTED, READING, RESERVED, RESTORED
 
 RECORD_OPENED = "private-record-opened"
 """Event: the private record of a release, the line's subject, was opened."""
@@ -37,6 +37,17 @@ APPROVED = "release-approved"
 shows nothing, so it is no access.
 """
 OF_POPULATION = (TABLE_AUDITED, ANONYMITY_MEASURED, ACCESSES_LOST)
+
+
+def recorded_approvals(written: Iterable[JournalLine], release_id: str, before: str) -> int:
+    """Return how many approvals of a release the journal holds: those before its data were read (`charge`), or those
+    after it was committed (`publication`).
+    """
+    own = [line for line in written if line.subject == release_id]
+    turn = {"charge": READING, "publication": COMMITTED}[before]
+    at = next((at for at, line in enumerate(own) if line.event == turn), len(own))
+    part = own[:at] if before == "charge" else own[at:]
+    return len({line.commitment for line in part if line.event == APPROVED})
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:

@@ -43,12 +43,13 @@ RESTORED = "entry.restored"
 PRIVATE = "entry.private"
 VOID = "entry.void"
 READING = "entry.reading"
+COMMITTED = "entry.committed"
 WITHDRAWN = "release.withdrawn"
 _LEASE, _READ = (State.RESERVED, False), (State.RESERVED, True)
 _DECIDED = ("manifest_digest", "destination", "private_commitment")
 _MOVES = {
     READING: Transition((_LEASE,), {"reading": True}),
-    "entry.committed": Transition((_READ,), {"state": State.COMMITTED.value}, _DECIDED),
+    COMMITTED: Transition((_READ,), {"state": State.COMMITTED.value}, _DECIDED),
     "entry.withheld": Transition((_READ,), {"state": State.WITHHELD.value}, _DECIDED),
     "entry.published": Transition(((State.COMMITTED, True),), {"state": State.PUBLISHED.value}),
     WITHDRAWN: Transition(((State.PUBLISHED, True),), {"state": State.WITHDRAWN.value}),
@@ -93,6 +94,6 @@ def is_transition(event: str, was: ChargeRow, new: ChargeRow, commitment: str | 
         return commitment is not None and new == was._replace(private_commitment=first)
     move = _MOVES[event]
     free = {name: getattr(new, name) for name in move.free}
-    whole = event != "entry.committed" or None not in (new.manifest_digest, new.destination)
+    whole = event != COMMITTED or None not in (new.manifest_digest, new.destination)
     stood = commitment is None and (was.state, was.reading) in move.before
     return stood and whole and new == was._replace(**move.sets, **free)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from crowdgate.ledger.access_log import APPROVED
 from crowdgate.ledger.values import Spend, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.number_text import exact_text
+from crowdgate.planning.budget_left import today
 from crowdgate.settings import revoked_keys
 from crowdgate.signing.keys import public_keys_of
 from crowdgate.signing.statement import ApprovalStatement, verify_statement
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 APPROVALS = Path("policies") / "approvals"
 """The folder of approvals, relative to the working copy; each release has a folder in it."""
 SUFFIX = ".dsse.json"
+STEPS = {"charge": "charged", "publication": "published"}
+"""The steps that wait for approvals, in words."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +109,9 @@ def approvable(plan: Plan, ledger: Ledger, release_id: str) -> Approvable:
     if rule.before == "publication":
         entry = ledger.entry(release_id)
         if entry is None or entry.state is not State.COMMITTED or entry.manifest_digest is None:
-            state = "has not run" if entry is None else f"is {entry.state}"
-            raise LedgerRefused(f"{release_id} {state}: it is approved after `crowdgate release` has staged it")
+            if entry is not None and entry.state is not State.RESERVED:
+                raise LedgerRefused(f"{release_id} is {entry.state}: there is nothing to approve")
+            raise LedgerRefused(f"{release_id} is not staged: it is approved after `crowdgate release` has staged it")
         if entry.policy_digest != bundle.digest:
             raise LedgerRefused(f"{release_id} was charged with other policy files, so it can't be approved with these")
         digest = entry.manifest_digest
@@ -223,7 +227,7 @@ class ApprovalJudge:
 
 def ledger_day(ledger: Ledger) -> str:
     """Return today's day (UTC), or that of the ledger's last line if a clock was set back."""
-    return max(datetime.now(UTC).date().isoformat(), ledger.head().day or "")
+    return max(today(), ledger.head().day or "")
 
 
 def _missing_text(rule: ApprovalRule, wanted: Approvable, found: Sequence[Approval], refused: Sequence[str]) -> str:
@@ -233,7 +237,9 @@ def _missing_text(rule: ApprovalRule, wanted: Approvable, found: Sequence[Approv
     why = f" Not counted: {'; '.join(refused)}." if refused else ""
     done = "Nothing was read, and nothing is charged." if rule.before == "charge" else "Nothing was published."
     step = f"crowdgate approve {wanted.release_id} --key KEY"
-    return f"{wanted.release_id} needs {many} before its {rule.before}, by {names}.{there}{why} {done} Run {step}"
+    return (
+        f"{wanted.release_id} needs {many} before it is {STEPS[rule.before]}, by {names}.{there}{why} {done} Run {step}"
+    )
 
 
 def record_approvals(ledger: Ledger, release_id: str, found: Sequence[Approval]) -> None:

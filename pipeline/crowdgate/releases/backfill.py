@@ -28,11 +28,12 @@ SLOT = "{slot}"
 
 @dataclass(frozen=True, eq=False)
 class Backfill:
-    """Missing releases of past periods, and the budget that is left before them."""
+    """Missing releases of past periods, those of them that are not charged yet, and the budget that is left before."""
 
     plan: Plan
     policy: Path
     slots: tuple[str, ...]
+    unpaid: tuple[str, ...]
     left: BudgetLeft
 
     def words(self) -> list[str]:
@@ -41,15 +42,16 @@ class Backfill:
         if not self.slots:
             return [f"No release of {name} is missing."]
         listed = ", ".join(self.slots)
-        return [f"Missing releases of {name}: {listed}.", *self.left.several_text(len(self.slots), self.plan)]
+        return [f"Missing releases of {name}: {listed}.", *self._cost()]
+
+    def _cost(self) -> list[str]:
+        return self.left.several_text(len(self.unpaid), self.plan) if self.unpaid else ["They are charged already."]
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints before anything is made."""
-        return {"slots": list(self.slots), "budget": self.left.several_json(len(self.slots))}
+        return {"slots": list(self.slots), "budget": self.left.several_json(len(self.unpaid))}
 
-    def run(
-        self, release: Callable[[Request], Result], tables: str | None, to: Path | None, ledger: str | None
-    ) -> Iterator[Result]:
+    def run(self, release: Callable[[Request], Result], tables: str | None, ledger: str | None) -> Iterator[Result]:
         """Make the missing releases, the oldest first, and yield each result. `tables` is the path of each period's
         table, with {slot} in place of the slot (None: the contract's table each time).
 
@@ -63,11 +65,11 @@ class Backfill:
         absent = [each for each in self.slots if tables and not Path(tables.replace(SLOT, each)).exists()]
         if absent:
             raise FileFault(f"no table for {', '.join(absent)} ({tables}); nothing was read, and nothing is charged")
-        if len(self.slots) > self.left.releases:
+        if len(self.unpaid) > self.left.releases:
             raise LedgerRefused(f"{' '.join(self.words())} Nothing was read, and nothing is charged")
         for slot in self.slots:
             table = None if tables is None else Path(tables.replace(SLOT, slot))
-            yield release(Request(self.policy, slot, table, to, ledger))
+            yield release(Request(self.policy, slot, table, None, ledger))
 
 
 def missing_releases(policy: Path, first: date, last: date | None, ledger: str | None) -> Backfill:
@@ -88,10 +90,11 @@ def missing_releases(policy: Path, first: date, last: date | None, ledger: str |
     if len(slots) > MOST_SLOTS:
         raise _wrong("--from", f"more than {MOST_SLOTS} periods", "a later day")
     opened = OpenedLedger(plan.bundle.root, plan.bundle.budget.spec.ledger, ledger)
-    unfinished = (State.VOID, State.COMMITTED)  # a committed release is published by the same command, or still waits
-    charged = {each.release_id for each in opened.ledger().entries() if each.state not in unfinished}
-    missing = tuple(each for each in slots if release_id(plan.bundle.policy, each) not in charged)
-    return Backfill(plan, policy, missing, ledger_status(plan, opened, today()).left)
+    states = {each.release_id: each.state for each in opened.ledger().entries() if each.state is not State.VOID}
+    known = {each: states.get(release_id(plan.bundle.policy, each)) for each in slots}
+    missing = tuple(each for each, state in known.items() if state in (None, State.COMMITTED))  # or it waits
+    unpaid = tuple(each for each in missing if known[each] is None)
+    return Backfill(plan, policy, missing, unpaid, ledger_status(plan, opened, today()).left)
 
 
 def _wrong(where: str, found: str, expected: str) -> ConfigurationError:

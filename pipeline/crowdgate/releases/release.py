@@ -165,9 +165,9 @@ def reserve(run: Run) -> ReservedRun | Result:
         run.id, bundle.digest, bundle.contract.id, stated, spend, sample, version_of(bundle.policy), run.holder,
         divergences, series_request(run.plan.series),
     )  # fmt: skip
-    record_approvals(run.ledger, run.id, run.approvals)
     charge = run.ledger.reserve(asked)
     try:
+        record_approvals(run.ledger, run.id, run.approvals)
         claim_destination(run)  # another run of this ledger may have given it back until it saw the charge
         budget = run.ledger.check(bundle.contract.id, stated)
         cap, spent = ((each.epsilon, each.delta) for each in (budget.cap, charge.spent))

@@ -24,7 +24,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     slot = entry.release_id.rpartition("/")[2]
     if entry.state is State.WITHHELD:
         _remove_claim(here, entry.release_id, ledger.id)
-        plain = f"Already withheld on {slot}: nothing was published, and it is not run again."
+        plain = f"Slot {slot} was already withheld: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
     if entry.state is State.WITHDRAWN:
         raise _withdrawn_refusal(ledger, entry)
@@ -46,7 +46,10 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         ledger.published(entry.release_id, entry.number)
     _remove_claim(root, entry.release_id, ledger.id)
     write_signed_catalogue(root, plan.bundle.root, ledger)
-    plain = f"Already published on {slot}; nothing more is spent."
+    now = (
+        "Its staged files are published now" if entry.state is State.COMMITTED else f"Slot {slot} was already published"
+    )
+    plain = f"{now}; nothing more is spent."
     return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
 
 

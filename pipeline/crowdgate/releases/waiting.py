@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.kind.run import Result
-from crowdgate.ledger.access_log import APPROVED
+from crowdgate.ledger.access_log import recorded_approvals
 from crowdgate.planning.approvals import approvals_before, record_approvals
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ def waiting_release(plan: Plan, ledger: Ledger, release_id: str) -> Result | Non
     it needs, which the journal then says.
     """
     rule = plan.bundle.policy.spec.approval
-    recorded = sum(subject == release_id for subject, _ in ledger.recorded(APPROVED))
-    if rule is not None and rule.before == "publication" and recorded >= rule.at_least:
+    if rule is None or rule.before != "publication":
+        return None
+    if recorded_approvals(ledger.journal(), release_id, "publication") >= rule.at_least:
         return None  # the run that published it was killed before the ledger knew
     try:
         found = approvals_before("publication", plan, ledger, release_id)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion
-from crowdgate.ledger.access_log import APPROVED
+from crowdgate.ledger.access_log import APPROVED, recorded_approvals
 from crowdgate.ledger.audits import is_recorded, key
 from crowdgate.ledger.journal import JournalLine
 from crowdgate.ledger.ledger import Entry, Ledger, State
@@ -75,7 +75,7 @@ def missing_approvals(said: Manifest, plan: Plan, ledger: Ledger) -> Iterator[st
     rule = plan.bundle.policy.spec.approval
     if rule is None or rule.of != "each" or (rule.over is not None and said.charged_epsilon <= rule.over):
         return
-    held = sum(subject == said.release.id for subject, _ in ledger.recorded(APPROVED))
+    held = recorded_approvals(ledger.journal(), said.release.id, rule.before)
     if held < rule.at_least:
         yield f"the policy asks for {rule.at_least} approvals before the {rule.before}, and the ledger holds {held}"
 
