@@ -243,6 +243,7 @@ COUNTS_DECIDE = [
         {"value_set": [0, 10, 20], "mostly": 0.9},
     ),
     ("expect_column_values_to_be_unique, kwargs: {}", {}),
+    ("expect_column_min_to_be_between, kwargs: {max_value: -5}", {"max_value": -5}),
     (
         "expect_column_quantile_values_to_be_between, kwargs: {quantile_ranges: "
         "{quantiles: [0.5], value_ranges: [[3, null]]}}",

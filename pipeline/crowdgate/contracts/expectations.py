@@ -128,8 +128,8 @@ def _kwargs(at: Place, columns: tuple[str, ...], form: Form, domains: Sequence[D
         if key not in stated:
             at.refuse("nothing", f"the key {key}", None, Code.MISSING_KEY)
     found = {key: _READERS[key](at / key, domains) for key in form.keys if key in stated}
-    low, high = (found.get(key) for key in LIMITS[:2])
-    if form.keys[:2] == LIMITS[:2] and ((low is None and high is None) or (high is not None and (low or 0) > high)):
+    ends = [found[key] for key in LIMITS[:2] if found.get(key) is not None]
+    if form.keys[:2] == LIMITS[:2] and (not ends or ends[0] > ends[-1]):
         at.refuse("no interval", "min_value, max_value, or both with min_value at most max_value")
     return dict(zip(names, columns, strict=True)) | found
 

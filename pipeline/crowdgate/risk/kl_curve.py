@@ -21,7 +21,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from crowdgate.noise import CountNoise, laplace_quantile
-from crowdgate.risk.kl_sums import ALPHA, FINEST, GREATEST, LIMIT, Interval
+from crowdgate.risk.kl_sums import ALPHA, FINEST, GREATEST, LIMIT, OUTWARDS, Interval
 
 RATES = (Fraction(1), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 """Probability with which everybody takes part, for each point."""
@@ -69,7 +69,8 @@ def noisy_curve(
 
 
 def _share(steps: Interval, rows: Interval, each: int) -> Interval:
-    low, high = (min(max(sum_ / each / by, 0.0), 1.0) for sum_, by in ((steps.low, rows.high), (steps.high, rows.low)))
+    low, high = steps.low / each / rows.high * (1 - OUTWARDS), steps.high / each / rows.low * (1 + OUTWARDS)
+    low, high = (min(max(share, 0.0), 1.0) for share in (low, high))
     return Interval(min(max(steps.value / each / max(rows.value, 1), low), high), low, high)
 
 

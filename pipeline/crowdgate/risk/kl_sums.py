@@ -60,7 +60,8 @@ GREATEST = 1 << 60
 """Largest sum, in steps, of a table with as many rows as the bound allows."""
 LIMIT = 1 << 62
 _DIGITS = Context(prec=60)
-_OUTWARDS = 1e-12
+OUTWARDS = 1e-12
+"""A relative distance far above the rounding errors of a few operations, by which limits are moved outwards."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,7 @@ def _kl_interval(cells: int, rows: Interval, logs: Interval) -> Interval:
     def at(count: float, sum_of_logs: float) -> float:
         return top - log(count) + sum_of_logs / count
 
-    wide = _OUTWARDS * (1 + top)
+    wide = OUTWARDS * (1 + top)
     low = _clamped(at(rows.high, max(logs.low, 0.0)) - wide, _least_kl_of(cells, rows), top)
     high = _clamped(at(rows.low, max(logs.high, 0.0)) + wide, low, top)
     return Interval(_clamped(at(max(rows.value, 1), logs.value), low, high), low, high)
@@ -221,7 +222,7 @@ def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interv
     def at(count: float, sum_of_squares: float) -> float:
         return (cells * (sum_of_squares / count / count) - 1) / 2
 
-    wide = _OUTWARDS * (1 + top)
+    wide = OUTWARDS * (1 + top)
     low = _clamped(at(rows.high, squares.low) - wide, _least_collision_of(cells, rows), top)
     high = _clamped(at(rows.low, squares.high) + wide, low, top)
     return Interval(_clamped(at(max(rows.value, 1), squares.value), low, high), low, high)
@@ -229,11 +230,11 @@ def _collision_interval(cells: int, rows: Interval, squares: Interval) -> Interv
 
 def _least_kl_of(cells: int, rows: Interval) -> float:
     top = log(cells)
-    return max(0.0, top - log(rows.high) - _OUTWARDS * (1 + top))
+    return max(0.0, top - log(rows.high) - OUTWARDS * (1 + top))
 
 
 def _least_collision_of(cells: int, rows: Interval) -> float:
-    return max(0.0, (cells / rows.high - 1) / 2 - _OUTWARDS * (1 + greatest_collision(cells)))
+    return max(0.0, (cells / rows.high - 1) / 2 - OUTWARDS * (1 + greatest_collision(cells)))
 
 
 def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval, Interval]:
@@ -241,7 +242,7 @@ def consistent(cells: int, kl: Interval, collision: Interval) -> tuple[Interval,
     limit of one raises that of the other, the upper limit lowers it. If no table has figures between the limits, the
     upper ones are raised."""
     top, most = log(cells), greatest_collision(cells)
-    wide = _OUTWARDS * (1 + top)
+    wide = OUTWARDS * (1 + top)
     kl_low = min(max(kl.low, least_kl(min(collision.low, most), cells) - wide), top)
     low = _raised_collision(min(collision.low, most), min(kl.low, top), cells)
     kl_high = max(min(kl.high, most_kl(min(collision.high, most), cells) + wide, top), kl_low)
@@ -255,14 +256,14 @@ def _raised_collision(collision: float, kl: float, cells: int) -> float:
     """Return a lower bound on the collision quantity of a table with this KL."""
     if most_kl(collision, cells) >= kl:
         return collision
-    return max(collision, least_collision(kl, cells) * (1 - _OUTWARDS) - _OUTWARDS)
+    return max(collision, least_collision(kl, cells) * (1 - OUTWARDS) - OUTWARDS)
 
 
 def _lowered_collision(collision: float, kl: float, cells: int) -> float:
     """Return an upper bound on the collision quantity of a table with this KL."""
     if least_kl(collision, cells) <= kl:
         return collision
-    return min(collision, most_collision(kl, cells) * (1 + _OUTWARDS) + _OUTWARDS)
+    return min(collision, most_collision(kl, cells) * (1 + OUTWARDS) + OUTWARDS)
 
 
 def _clamped(value: float, low: float, high: float) -> float:

@@ -19,8 +19,10 @@ import numpy as np
 
 from crowdgate.arrays import Floats
 
-ROUNDING = 1e-9
-"""Bound on the rounding error of a limit, a sum of at most 1e5 terms of size up to 10 with errors of 2^-53 each."""
+UNIT = 2.0**-51
+"""Four times the unit roundoff: a sum of n terms that are products errs by at most (n + 2) 2^-53 of its terms' sizes
+(Higham 2002, section 3.1), and limits are sums of such sums.
+"""
 TOGETHER = 500
 """The largest number of tables in one linear program."""
 
@@ -72,4 +74,11 @@ def _greatest(sums: Any, lower: Floats, upper: Floats, part: Floats, whole: Floa
     multipliers, level = np.maximum(-solved.ineqlin.marginals, 0), -solved.eqlin.marginals
     left = np.maximum(gain - limits.T @ multipliers - equal.T @ level, 0)
     missed = left[: tables * cells].reshape(tables, cells).sum(axis=1) * high[:, 0] + left[tables * cells :]
-    return np.asarray(level + missed + ROUNDING)
+    slack = _rounding(np.abs(gain) + abs(limits).T @ multipliers + abs(equal).T @ np.abs(level), high[:, 0], cells)
+    return np.asarray(level + missed + (limits.shape[0] + cells) * UNIT * (np.abs(level) + slack))
+
+
+def _rounding(sizes: Floats, most: Floats, cells: int) -> Floats:
+    """Return for each table the sum of the sizes of all terms of its limit, of which `most` bounds a cell."""
+    tables = len(most)
+    return np.asarray(sizes[: tables * cells].reshape(tables, cells).sum(axis=1) * most + sizes[tables * cells :])

@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -89,14 +89,19 @@ def _result(engine: Any, kind: str, kwargs: Mapping[str, Any], cells: CountedCel
     try:
         expectation = get_expectation_impl(kind)(**kwargs)
         needed = expectation.get_validation_dependencies(execution_engine=engine, runtime_configuration=_VERDICT)
-        metrics = {each.id: _metric(each, cells) for each in needed.metric_configurations.values()}
+        wanted = needed.metric_configurations
+    except Exception:  # its text may quote a value
+        return None
+    found = {name: METRICS[each.metric_name] for name, each in wanted.items()}  # an unknown metric ends the process
+    try:
+        metrics = {each.id: _metric(found[name], each, cells) for name, each in wanted.items()}
         return bool(expectation.metrics_validate(metrics, _VERDICT, engine).success)
     except Exception:  # its text may quote a value
         return None
 
 
-def _metric(stated: Any, cells: CountedCells) -> Any:
-    return METRICS[stated.metric_name](cells, {**stated.metric_domain_kwargs, **stated.metric_value_kwargs})
+def _metric(metric: Callable[..., Any], stated: Any, cells: CountedCells) -> Any:
+    return metric(cells, {**stated.metric_domain_kwargs, **stated.metric_value_kwargs})
 
 
 if __name__ == "__main__":
