@@ -139,7 +139,7 @@ def _state(end: End) -> State[None]:
 def _published_message(end: Result) -> str:
     slot = end.release_id.rpartition("/")[2]
     if end.repeated:
-        return f"already published on {slot}: {end.path}"
+        return f"slot {slot} was published before: {end.path}"
     return f"{end.release_id} was published{f'. {end.low}' if end.low else ''}"
 
 

@@ -13,7 +13,7 @@ from crowdgate.audit.common.record_names import record_file
 from crowdgate.candidate import AuditQuestion, Candidate
 from crowdgate.gate import NEAREST, NUMBERS, NUMBERS_OF_FORMAT_2, NumberFormat, Outcome, Verdict, gate_notes, gate_text
 from crowdgate.kind.attachment import Attachment, Context
-from crowdgate.manifest import INFORMED, NAME, Manifest, approvals_text
+from crowdgate.manifest import INFORMED, NAME, Manifest, approvals_text, series_text
 from crowdgate.measures import MEASURES
 from crowdgate.publish.file_names import SIGNED
 from crowdgate.publish.register import REGISTER, parse_register, read_register
@@ -53,6 +53,7 @@ def _readme(context: Context, earlier: Mapping[str, object] | None = None, write
         "plain": said.guarantee.plain or (),
         "informed": INFORMED if said.facts.informed else None,
         "approvals": approvals_text(said.facts.approvals or ()),
+        "series": series_text(said.facts.series),
         "register": None if context.register is None else parse_register(context.register).words,
         "verdicts": [_gate_row(gate.verdict, write or _formats(said)[0]) for gate in said.verdicts],
         "noted": [(gate.verdict.gate, notes) for gate in said.verdicts if (notes := gate_notes(gate.rule))],

@@ -111,7 +111,8 @@ COMMANDS = {
         "Make the releases that past periods of a policy's calendar lack, after saying what they cost together.",
     ),
     "approve": CommandEntry(
-        "approve", "Sign a release, where its policy lets nobody make or publish one without an approval."
+        "approve",
+        "Approve a release: sign its policy files before it is charged, or its manifest before it is published.",
     ),
     "record": CommandEntry(
         "record", "Open, list and delete private records; every access and every deletion is recorded."

@@ -9,6 +9,7 @@ from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.number_text import decimal
+from crowdgate.planning.approvals import STEPS
 from crowdgate.releases.approve import PendingApproval, pending_approval
 from crowdgate.settings import configured_key, key_of_file
 
@@ -22,7 +23,7 @@ def approve(
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Sign a release, where its policy lets nobody make or publish one without an approval.
+    """Approve a release: sign its policy files before it is charged, or its manifest before it is published.
 
     Run in the working copy. Shows what you sign, asks, and writes the signed approval to `policies/approvals`.
     """
@@ -37,13 +38,15 @@ def approve(
     if as_json:
         print_json({"outcome": "approved", "release_id": release_id, "path": str(path)})
     else:
-        slot = release_id.rpartition("/")[2]
-        typer.echo(f"approved {release_id}\nNext: crowdgate release with --as-of {slot}\n{path}")
+        policy, slot = found.plan.bundle.document.path, release_id.rpartition("/")[2]
+        typer.echo(f"approved {release_id}\nNext: crowdgate release {policy} --as-of {slot}\n{path}")
 
 
 def _show(found: PendingApproval) -> None:
     about, wanted = found.plan.bundle.policy.metadata, found.wanted
-    typer.echo(f"You approve {wanted.release_id} before its {found.rule.before}, for {found.rule.expires} days.")
+    typer.echo(
+        f"You approve {wanted.release_id} before it is {STEPS[found.rule.before]}, for {found.rule.expires} days."
+    )
     typer.echo(f"Owner: {about.owner}")
     for name, text in about.context.items():
         typer.echo(f"{name.replace('_', ' ').capitalize()}: {text}")

@@ -123,8 +123,8 @@ def thaw(population: Population, reason: Reason, ledger: LedgerUrl = None, as_js
 
 @app.command()
 def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
-    """Make a ledger of format 1 or 2 one of format 3; what it holds stays what it is. Format 2 needs it only to be
-    restored."""
+    """Upgrade a ledger of an earlier format to format 4; no line of its journal changes. Formats 2 and 3 are used
+    unchanged; Renyi divergences need format 3, a series format 4."""
     home = Path.cwd()
     ledger_id = upgraded(_url(ledger), signer=signing_key(home), trusted=trusted_keys(home))
     _done("upgraded", ledger_id, f"{ledger_id} is a ledger of format {FORMAT}", as_json)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         guarantee_sentences,
         guarantee_summary,
         plain_guarantee,
+        series_text,
     )
     from crowdgate.manifest.text_of_format_2 import plain_guarantee_of_format_2
 
@@ -77,6 +78,7 @@ __all__ = [
     "parsed",
     "plain_guarantee",
     "plain_guarantee_of_format_2",
+    "series_text",
     "verdict_json",
 ]
 
@@ -111,6 +113,7 @@ _PLACES = {
     "verdict_json": "printed",
     "INFORMED": "text",
     "approvals_text": "text",
+    "series_text": "text",
     "guarantee_sentences": "text",
     "guarantee_summary": "text",
     "plain_guarantee": "text",

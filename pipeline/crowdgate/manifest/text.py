@@ -14,7 +14,7 @@ from crowdgate.number_text import decimal, whole
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
     from crowdgate.guarantee import Guarantee
-    from crowdgate.manifest.model import ApprovalFields
+    from crowdgate.manifest.model import ApprovalFields, SeriesFields
 
 _GREATEST_EXPONENT = 700.0
 
@@ -29,6 +29,14 @@ def approvals_text(approvals: Sequence[ApprovalFields]) -> str:
     """Return the sentence about the approvals of a release; empty without any."""
     given = [f"{each.name} on {each.day}" for each in approvals]
     return f"Approved before the data were read by {' and '.join(given)}." if given else ""
+
+
+def series_text(series: SeriesFields | None) -> str:
+    """Return the sentence about the series of a release; empty without one."""
+    if series is None:
+        return ""
+    cost = f"epsilon {decimal(series.epsilon)}, delta {decimal(series.delta)}"
+    return f"This release is one of a series of {series.releases}, which {series.paid_by} paid for at once: {cost}."
 
 
 def guarantee_sentences(guarantee: Guarantee, beta: Fraction | None, rows: int = 1) -> list[str]:

@@ -51,6 +51,8 @@ def _sections(
         yield Section("", [manifest.INFORMED])
     if said is not None and said.facts.approvals:
         yield Section("", [manifest.approvals_text(said.facts.approvals)])
+    if said is not None and said.facts.series is not None:
+        yield Section("", [manifest.series_text(said.facts.series)])
     if said is not None and said.estimand is not None:
         yield Section("Whose rows", points=said.estimand.words())
     yield from gate_section(told)

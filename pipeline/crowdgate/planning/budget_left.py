@@ -135,7 +135,7 @@ class BudgetLeft:
             return [*said, f"With all other releases of these people they keep epsilon {epsilon}, delta {delta}."]
         series = series_text(plan, self.series)
         if series is not None:
-            return [*said, f"{series[0].upper()}{series[1:]}."]
+            return [*said, f"Series: {series}."]
         epsilon, delta = (decimal(releases * getattr(plan.guarantee, name)) for name in ("epsilon", "delta"))
         return [*said, f"Together they cost epsilon {epsilon}, delta {delta}."]
 

@@ -33,7 +33,7 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
     if left.stops is not None and left.passing:
         yield "Budget left", f"{left.stops.gate} withholds all such releases but the first {left.passing}"
     if left.low is not None:
-        yield "Budget left", left.low
+        yield "Warning", left.low.removesuffix(".")
     yield "Singling out", _singling_out_text(plan, left)
 
 

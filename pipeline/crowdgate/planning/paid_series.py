@@ -70,4 +70,4 @@ def series_text(plan: Plan, series: PaidSeries | None) -> str | None:
         return (
             f"the first of {planned.releases} releases pays {cost} for all of them; nothing is given back once it read"
         )
-    return f"{series.payer} paid {cost} for {planned.releases} releases, of which {series.left} are left"
+    return f"{series.payer} paid {cost} for {planned.releases} releases; {series.left} left"

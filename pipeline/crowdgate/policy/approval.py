@@ -104,7 +104,9 @@ class ApprovalRule(Strict):
             "each release needs an approval",
         ),
     ] = "each"
-    """The releases that need an approval: `each`, or only the `first` of these policy files that is charged."""
+    """The releases that need an approval: `each`, or `first`: each one until a release of these policy files has read
+    data, or was published if approvals come before publication.
+    """
     over: Annotated[
         Epsilon | None,
         ValueField(

@@ -224,7 +224,7 @@ def _lifetime_budget(found: PolicyCheck) -> Lead:
     )
     left = (_closed(line) for line in (found.left.words() if found.left.read else ()))
     said, series = added if budget.lifetime is None else composed, series_text(plan, found.left.series)
-    declared = None if series is None else f"They are a series: {series}."
+    declared = None if series is None else f"Series: {series}."
     return Lead("Lifetime budget.", paragraph(*said, declared, _bounds(plan, releases), *left))
 
 
