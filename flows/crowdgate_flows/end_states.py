@@ -1,10 +1,11 @@
 """Terminal states of a run: the public facts about its end, and its handling by Prefect."""
 
 from typing import Any
+from uuid import uuid4
 
 from prefect.client.schemas.objects import State, StateType
 from prefect.runtime import deployment, flow_run
-from prefect.states import Failed
+from prefect.states import Failed, Suspended
 
 from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, LedgerRefused
 
@@ -24,13 +25,31 @@ def failed_state(name: str, message: str) -> State[Any]:
 
     Only a caller in Python gets it as an exception; the engine that runs a deployment does not.
     """
-    if deployment.id is not None and flow_run.parent_flow_run_id is None:
+    if _is_deployed():
         return _FailedWithoutResult(type=StateType.FAILED, name=name, message=message)
     return Failed(name=name, message=message)
 
 
+def waiting_state(name: str, message: str) -> State[Any]:
+    """Return the state of a run that lacks an approval.
+
+    A run of a deployment is suspended: it holds no process, and somebody resumes it after the approval. The resumed run
+    begins again, and reads the approvals as any other does. Every other run ends under this name.
+    """
+    if _is_deployed():
+        return Suspended(message=f"{message.rstrip('.')}. Resume this run after that.", pause_key=uuid4().hex)
+    return failed_state(name, message)
+
+
 def refused_state(error: CrowdgateError) -> State[Any]:
     """Return the state of a run that an error stopped before anything was read."""
+    if isinstance(error, LedgerRefused) and error.code == "unapproved":
+        return waiting_state("Refused", str(error))
     if isinstance(error, NORMAL):
         return failed_state("Refused", str(error))
     return Failed(name="Refused", message=str(error))
+
+
+def _is_deployed() -> bool:
+    """Return whether the current run is that of a deployment, which a worker executes."""
+    return deployment.id is not None and flow_run.parent_flow_run_id is None

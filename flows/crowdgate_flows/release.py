@@ -24,7 +24,7 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
-from crowdgate_flows.end_states import failed_state, refused_state
+from crowdgate_flows.end_states import failed_state, refused_state, waiting_state
 from crowdgate_flows.paths import Digest, FilePath, refuse_urls
 from crowdgate_flows.tasks import SealedValue
 
@@ -129,8 +129,10 @@ def _state(end: End) -> State[None]:
         return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
-    if end.outcome in ("held", "waiting"):
-        return failed_state(end.outcome.capitalize(), end.plain)
+    if end.outcome == "held":
+        return failed_state("Held", end.plain)
+    if end.outcome == "waiting":
+        return waiting_state("Waiting", end.plain)
     if end.outcome == "withheld":
         return failed_state("Withheld", _withheld_message(end))
     return Completed(message=_published_message(end))

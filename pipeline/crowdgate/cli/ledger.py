@@ -58,7 +58,7 @@ def create(
 @app.command()
 def show(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     """Show every release, what each population has left and how it went down, raises and freezes with their reasons,
-    which private records were opened, and every audit: when, and by whom."""
+    which releases were approved, which private records were opened, and every audit: when, and by whom."""
     listing = ledger_summary(ledger_for_reading(Path.cwd(), ledger))
     if as_json:
         print_json(listing)

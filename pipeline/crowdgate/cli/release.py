@@ -84,6 +84,8 @@ def show(result: Result, as_json: bool) -> None:
         print_json(result.to_json())
     elif result.outcome in ("held", "waiting"):
         typer.echo(f"{result.outcome} {result.release_id}\n{result.plain}")
+        if result.outcome == "waiting":
+            typer.echo("Run this command again after that.")
         print_verdicts(result.verdicts)
     else:
         typer.echo(f"{result.outcome} {result.release_id}")

@@ -1,4 +1,4 @@
-"""Summary of a ledger: its releases, the budget left of each population and its changes, freezes, accesses and audits.
+"""Summary of a ledger: its releases, the budget left of each population and its changes, and what was recorded.
 
 Each item names its line of the journal, with time and author.
 """
@@ -8,7 +8,14 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from crowdgate.ledger.access_log import ANONYMITY_MEASURED, RECORD_DELETED, RECORD_OPENED, TABLE_AUDITED, accesses
+from crowdgate.ledger.access_log import (
+    ANONYMITY_MEASURED,
+    APPROVED,
+    RECORD_DELETED,
+    RECORD_OPENED,
+    TABLE_AUDITED,
+    accesses,
+)
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal import JournalLine
@@ -44,6 +51,11 @@ def ledger_summary(ledger: Ledger) -> dict[str, Any]:
             for line in journal
             if line.event == WITHDRAWN
         ],
+        "approvals": [
+            {**_line_origin(line), "release_id": line.subject, "sha256": line.commitment}
+            for line in journal
+            if line.event == APPROVED
+        ],
         "records_opened": [
             {**_line_origin(line), "release_id": line.subject} for line in _accesses(journal, RECORD_OPENED)
         ],
@@ -76,6 +88,8 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
         yield f"  {each['population']} {each['change']}{what}: {each['reason']} ({_written_by(each)})"
     for each in listing["withdrawn"]:
         yield f"  {each['release_id']} withdrawn: {each['reason']} ({_written_by(each)})"
+    for each in listing["approvals"]:
+        yield f"  {each['release_id']} approved by the signed statement {each['sha256'][:16]} ({_written_by(each)})"
     for look in listing["records_opened"]:
         yield f"  private record of {look['release_id']} opened ({_written_by(look)})"
     for each in listing["records_deleted"]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
 
-WAITING = "{why}. Its files are staged, and the privacy cost stays charged. After that run this command again."
+WAITING = "{why}. Its files are staged, and the privacy cost stays charged."
 
 
 def waiting_release(plan: Plan, ledger: Ledger, release_id: str) -> Result | None:
