@@ -13,21 +13,35 @@ NORMAL = (ConfigurationError, FileFault, LedgerRefused)
 """Errors of a normal end: exit codes 2, 4 and 5. All other errors are faults."""
 
 
-class _FailedWithoutResult(State[Any]):
-    """A failed state without a result: Prefect's engine raises the result of any other, and logs a traceback."""
+class _StateWithoutResult(State[Any]):
+    """A state without a result: Prefect's engine raises the result of any other that is not completed, and logs a
+    traceback.
+    """
 
     def result(self, *_: object, **__: object) -> None:
         """Return nothing: a release is not passed on."""
 
 
 def failed_state(name: str, message: str) -> State[Any]:
-    """Return a failed state for a normal end.
+    """Return a failed state for an end that asks somebody to act: files, a ledger or an audit are not as they must be.
 
     Only a caller in Python gets it as an exception; the engine that runs a deployment does not.
     """
-    if _is_deployed():
-        return _FailedWithoutResult(type=StateType.FAILED, name=name, message=message)
-    return Failed(name=name, message=message)
+    return _ended(StateType.FAILED, name, message)
+
+
+def unpublished_state(name: str, message: str) -> State[Any]:
+    """Return the state of a run that worked and by its rules published nothing.
+
+    Its type is Cancelled. Failed would alarm whoever watches for faults; after Completed, other flows would take the
+    release for published. A caller in Python gets it as an exception.
+    """
+    return _ended(StateType.CANCELLED, name, message)
+
+
+def _ended(type_: StateType, name: str, message: str) -> State[Any]:
+    state = _StateWithoutResult if _is_deployed() else State
+    return state(type=type_, name=name, message=message)
 
 
 def waiting_state(name: str, message: str) -> State[Any]:
@@ -38,7 +52,7 @@ def waiting_state(name: str, message: str) -> State[Any]:
     """
     if _is_deployed():
         return Suspended(message=f"{message.rstrip('.')}. Resume this run after that.", pause_key=uuid4().hex)
-    return failed_state(name, message)
+    return unpublished_state(name, message)
 
 
 def refused_state(error: CrowdgateError) -> State[Any]:

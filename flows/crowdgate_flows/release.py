@@ -15,6 +15,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
+from crowdgate.cli.release import STEPS
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.pages.release import page_after
@@ -24,7 +25,7 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
-from crowdgate_flows.end_states import failed_state, refused_state, waiting_state
+from crowdgate_flows.end_states import refused_state, unpublished_state, waiting_state
 from crowdgate_flows.paths import Digest, FilePath, refuse_urls
 from crowdgate_flows.tasks import SealedValue
 
@@ -70,7 +71,7 @@ def release(
         request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at)
         rehearsed = tasks.rehearse(SealedValue(request)).value
         if isinstance(rehearsed, DryRun):
-            return failed_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.outcome}")
+            return unpublished_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.outcome}")
         end: End = steps(SealedValue(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error
@@ -122,7 +123,7 @@ def run_release(request: Request) -> Result:
 
 
 def _state(end: End) -> State[None]:
-    """Return the terminal state: published is Completed; everything else is Failed under its own name."""
+    """Return the state of a run that ended: Completed if it published, Cancelled if it rightly published nothing."""
     if isinstance(end, Crashed):
         return Failed(name="Crashed", message=str(end))
     if isinstance(end, CrowdgateError):
@@ -130,11 +131,11 @@ def _state(end: End) -> State[None]:
     if end.verdicts:  # a release that ended in an earlier run has its page there
         _artifact(end)
     if end.outcome == "held":
-        return failed_state("Held", end.plain)
+        return unpublished_state("Held", end.plain)
     if end.outcome == "waiting":
         return waiting_state("Waiting", end.plain)
     if end.outcome == "withheld":
-        return failed_state("Withheld", _withheld_message(end))
+        return unpublished_state("Withheld", _withheld_message(end))
     return Completed(message=_published_message(end))
 
 
@@ -142,15 +143,16 @@ def _published_message(end: Result) -> str:
     slot = end.release_id.rpartition("/")[2]
     if end.repeated:
         return f"slot {slot} was published before: {end.path}"
-    return f"{end.release_id} was published{f'. {end.low}' if end.low else ''}"
+    return f"{end.release_id} was published. {end.cost} {end.left} {end.low}".rstrip()
 
 
 def _withheld_message(end: Result) -> str:
-    """Return the gates that withheld the release, with their measurements."""
+    """Return the gates that withheld the release with their measurements, what it cost, and the next step."""
     if end.repeated:
         return end.plain
     gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
-    return f"Withheld: {'; '.join(gates)}. {end.low}".rstrip()
+    charged = f" {end.cost} {end.left}" if end.left else ""
+    return f"Withheld: {'; '.join(gates)}. {end.plain}{charged} {STEPS}"
 
 
 def _artifact(result: Result) -> None:

@@ -68,7 +68,7 @@ def _nothing(_: Workshop, __: pytest.MonkeyPatch) -> None:
 
 ENDS: dict[str, tuple[Callable[[Workshop, pytest.MonkeyPatch], None], int, tuple[str, str]]] = {
     "published": (_nothing, 0, ("COMPLETED", "Completed")),
-    "withheld": (_withheld, 3, ("FAILED", "Withheld")),
+    "withheld": (_withheld, 3, ("CANCELLED", "Withheld")),
     "budget spent": (_spent, 5, ("FAILED", "Refused")),
     "wrong policy": (_wrong, 2, ("FAILED", "Refused")),
     "file fault": (_missing, 4, ("FAILED", "Refused")),
@@ -110,6 +110,9 @@ def test_a_release_ends_under_prefect_as_it_does_without(
 
     seen = server.last_run()
     assert (seen.state["type"], seen.state["name"]) == state
+    if end == "withheld":
+        for words in ("gate ", "stays charged. ", "Privacy cost: epsilon 2, ", "Budget left: ", "Next: change the limit"):
+            assert words in seen.state["message"]
     assert list(seen.artifacts) == (["release-verdicts"] if end in ("published", "withheld") else [])
     for text in seen.artifacts.values():
         assert all(found["gate"] in text and found["reason"] in text for found in inline["verdicts"])
@@ -170,14 +173,12 @@ def _injected() -> SecretKey:
     return SecretKey(bytes(32), injected=True)
 
 
-@pytest.mark.thorough
-def test_the_messages_of_ended_flows_end_with_the_warning_of_a_low_budget(workshop: Workshop) -> None:
+def test_the_message_of_a_published_release_says_what_it_cost_and_what_is_left(workshop: Workshop) -> None:
     ended = "clinic/1/2030-01-01", None, plan_policy(workshop.policy).guarantee, ()
-    low = "Budget low: it pays for 1 further such release."
-    said = flow_file._published_message(Result("published", *ended))
-    assert flow_file._published_message(Result("published", *ended, low=low)) == f"{said}. {low}"
-    said = flow_file._withheld_message(Result("withheld", *ended))
-    assert flow_file._withheld_message(Result("withheld", *ended, low=low)) == f"{said} {low}"
+    left, low = "Budget left: epsilon 2.", "Budget low: it pays for 1 further such release."
+    said = flow_file._published_message(Result("published", *ended, left=left))
+    assert said == f"clinic/1/2030-01-01 was published. Privacy cost: epsilon 2, delta 0.01. {left}"
+    assert flow_file._published_message(Result("published", *ended, left=left, low=low)) == f"{said} {low}"
 
 
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
@@ -315,7 +316,7 @@ def test_a_dry_run_is_rehearsed_and_never_completed(workshop: Workshop, server: 
     workshop.data.unlink()
     flow_file.release(policy=str(workshop.policy), as_of=SLOT, return_state=True)
     seen = server.last_run()
-    assert (seen.state["type"], seen.state["name"]) == ("FAILED", "DryRun")
+    assert (seen.state["type"], seen.state["name"]) == ("CANCELLED", "DryRun")
     assert "nothing is released" in seen.state["message"]
     assert seen.artifacts == {}
     assert not (workshop.root / "releases").exists()

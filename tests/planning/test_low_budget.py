@@ -96,5 +96,5 @@ def test_the_warning_after_a_release_replays_no_journal(clinic: Workshop, monkey
 
         monkeypatch.setattr("crowdgate.ledger.ledger.first_replay", counting)
         assert crowdgate("release", clinic.policy, "--as-of", f"2030-01-0{day + 1}") == 0
-        monkeypatch.setattr(job, "low_budget", lambda *_: None)
+        monkeypatch.setattr(job, "budget_after", lambda *_: None)
     assert counts[0] == counts[1] > 0

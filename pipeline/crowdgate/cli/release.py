@@ -12,16 +12,13 @@ from crowdgate.cli.output import announce, print_json, print_verdicts
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
-from crowdgate.number_text import decimal
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.release import release as run_release
 
-NEXT = (
-    "Next: change the limit in a new version of the policy, or accept that nothing is published. For the details run"
-    " crowdgate record show {id}; each access is recorded."
-)
-"""Last line of a withheld release."""
+STEPS = "Next: change the limit in a new version of the policy, or accept that nothing is published."
+NEXT = f"{STEPS} For the details run crowdgate record show {{id}}; each access is recorded."
+"""Last line of a withheld release; STEPS is its public part."""
 
 
 def release(
@@ -89,9 +86,7 @@ def show(result: Result, as_json: bool) -> None:
         print_verdicts(result.verdicts)
     else:
         typer.echo(f"{result.outcome} {result.release_id}")
-        typer.echo(
-            f"Privacy cost: epsilon {decimal(result.guarantee.epsilon)}, delta {decimal(result.guarantee.delta)}"
-        )
+        typer.echo(f"{result.cost} {result.left}".rstrip())
         typer.echo(result.plain)
         print_verdicts(result.verdicts)
         typer.echo(NEXT.format(id=result.release_id) if result.path is None else str(result.path))

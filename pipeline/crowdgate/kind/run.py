@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate import manifest
+from crowdgate.number_text import decimal
 from crowdgate.publish.publisher import StagedRelease, staged_folder
 from crowdgate.system.short_repr import short_repr
 
@@ -51,7 +52,7 @@ class Request:
 @dataclass(frozen=True)
 class Result:
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
-    `low` warns that little is left of the budget after it; it is empty if enough is. `repeated`: an earlier run had
+    `left` says what is left of the budget after a charge, `low` warns if it is little. `repeated`: an earlier run had
     this outcome. A release that was held ended before it was charged; one that waits is charged and staged, and is
     published after its approval."""
 
@@ -65,7 +66,13 @@ class Result:
     plain: str = ""
     repeated: bool = False
     use: str = ""
+    left: str = ""
     low: str = ""
+
+    @property
+    def cost(self) -> str:
+        """The privacy cost, in a sentence."""
+        return f"Privacy cost: epsilon {decimal(self.guarantee.epsilon)}, delta {decimal(self.guarantee.delta)}."
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""

@@ -303,11 +303,11 @@ def releases_left(plan: Plan, budget: Budget, ledger: Ledger | None = None) -> i
     return standing.releases(plan)
 
 
-def low_budget(plan: Plan, ledger: Ledger) -> str | None:
-    """Return the warning that the budget left of a policy is low, or None. Asks the ledger only for sums, and judges no
-    gate."""
+def budget_after(plan: Plan, ledger: Ledger) -> BudgetLeft | None:
+    """Return the budget left of a policy as if no gate stopped a release; None if the ledger holds none. Asks the
+    ledger only for sums."""
     budget = ledger.budget(plan.bundle.contract.population)
-    return None if budget is None else _ungated(plan, _Standing.of(ledger, budget)).low
+    return None if budget is None else _ungated(plan, _Standing.of(ledger, budget))
 
 
 def _left(plan: Plan, standing: _Standing, day: str, *, unread: str | None = None, used: bool = False) -> BudgetLeft:

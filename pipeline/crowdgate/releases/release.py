@@ -21,7 +21,7 @@ from crowdgate.kind.run import CommittedRelease, CountedTable, JudgedCandidate, 
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.planning.approvals import approvals_before, record_approvals, without_approval
-from crowdgate.planning.budget_left import low_budget
+from crowdgate.planning.budget_left import budget_after
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.planning.crash_guard import after_reading
@@ -256,21 +256,23 @@ def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate
     commitment = write_private(run.ledger.path, run.ledger.id, run.id, record)
     run.ledger.commit(run.id, State.WITHHELD, None, None, commitment, reserved.charge.number)
     remove_claim(run)
-    low = _low_budget_text(run)
+    left, low = _budget_texts(run)
     plain = f"{_WITHHELD} {_SPENT}{_register_text(run)} {low}".rstrip()
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, low=low)
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, left=left, low=low)
 
 
 def _register_text(run: Run) -> str:
     return "" if run.register is None else f" {run.register.words}"
 
 
-def _low_budget_text(run: Run) -> str:
-    """Return the warning that the budget is low after an ended release; empty if it is not, or if the ledger can't be
-    read just now, as that must not fail the release."""
+def _budget_texts(run: Run) -> tuple[str, str]:
+    """Return the budget left after an ended release, and the warning that it is low; empty if it is not, or if the
+    ledger can't be read just now, as that must not fail the release."""
     with suppress(CrowdgateError):
-        return low_budget(run.plan, run.ledger) or ""
-    return ""
+        left = budget_after(run.plan, run.ledger)
+        if left is not None:
+            return f"Budget left: {left.amounts_text()}.", left.low or ""
+    return "", ""
 
 
 @after_reading
@@ -298,6 +300,8 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
     said = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
-    low, guarantee = _low_budget_text(run), run.plan.guarantee
-    plain = f"{said} {low}".rstrip()
-    return Result("published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, low=low)
+    left, low = _budget_texts(run)
+    plain, guarantee = f"{said} {low}".rstrip(), run.plan.guarantee
+    return Result(
+        "published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, left=left, low=low
+    )
