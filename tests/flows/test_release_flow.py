@@ -111,7 +111,13 @@ def test_a_release_ends_under_prefect_as_it_does_without(
     seen = server.last_run()
     assert (seen.state["type"], seen.state["name"]) == state
     if end == "withheld":
-        for words in ("gate ", "stays charged. ", "Privacy cost: epsilon 2, ", "Budget left: ", "Next: change the limit"):
+        for words in (
+            "gate ",
+            "stays charged. ",
+            "Privacy cost: epsilon 2, ",
+            "Budget left: ",
+            "Next: change the limit",
+        ):
             assert words in seen.state["message"]
     assert list(seen.artifacts) == (["release-verdicts"] if end in ("published", "withheld") else [])
     for text in seen.artifacts.values():
