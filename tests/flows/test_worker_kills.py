@@ -1,4 +1,4 @@
-"""Deployed runs whose process, or whose worker and process, are killed at one of their steps; by hand (`soak`).
+"""Deployed runs whose process, worker, or both, are killed at one of their steps; by hand (`soak`).
 
 A Prefect worker of its own process executes the run for a real server on this machine. Each kill takes a worker and two
 more processes of Prefect, about 10 CPU seconds. After it the ledger is intact, at most one whole release is there for
@@ -36,7 +36,8 @@ if "KILLED_AT" in os.environ:
             file.write("killed")
         if victims != "run":
             os.kill(os.getppid(), signal.SIGKILL)
-        os.kill(os.getpid(), signal.SIGKILL)
+        if victims != "worker":
+            os.kill(os.getpid(), signal.SIGKILL)
     def killed(*args, **kwargs):
         if when == "before":
             kill()
@@ -46,7 +47,7 @@ if "KILLED_AT" in os.environ:
         return made
     setattr(place, name, killed)
 """
-"""The source of `sitecustomize`, which Python imports at start: a run kills itself, or both it and its worker."""
+"""The source of `sitecustomize`, which Python imports at start: a run kills itself, its worker, or both."""
 KILLS = (
     "ledger reserve before run",
     "ledger reserve after both",
@@ -59,6 +60,9 @@ KILLS = (
     "publisher publish before both",
     "publisher publish after run",
     "ledger published after both",
+    "ledger reserve before worker",
+    "ledger begin_reading after worker",
+    "publisher publish before worker",
 )
 
 
@@ -83,6 +87,8 @@ def test_a_deployed_run_that_is_killed_ends_well(
                 until(lambda: client.read_flow_run(run.id).state_name == "Crashed", 120)
             if victims != "run":
                 assert worker.wait(60) == -signal.SIGKILL
+            if victims == "worker":  # the run goes on without it, and tells the server itself
+                until(lambda: client.read_flow_run(run.id).state_name == "Completed", 120)
             if victims == "both":  # nobody tells the server, so the run keeps the only slot of its deployment
                 assert client.read_flow_run(run.id).state_name == "Running"
                 client.set_flow_run_state(run.id, Crashed())

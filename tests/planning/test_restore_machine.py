@@ -242,9 +242,10 @@ def test_at_least_the_truth_is_spent_after_300_histories(machine: type[Histories
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("machine", [Histories, RenyiHistories])
 @pytest.mark.parametrize("number", range(10))
-def test_at_least_the_truth_is_spent_after_5000_histories(number: int) -> None:
-    run(500, 30, number)
+def test_at_least_the_truth_is_spent_after_5000_histories(number: int, machine: type[Histories]) -> None:
+    run(500, 30, number, machine=machine)
 
 
 FAULTS = {
