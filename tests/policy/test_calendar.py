@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdgate.policy.calendar import Calendar
+from crowdgate.policy.policy import parse_slot
 
 PERIODS = ("day", "week", "month", "quarter", "year")
 ZONES = ("UTC", "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Pacific/Apia", "Australia/Lord_Howe")
@@ -90,3 +91,14 @@ def test_a_slot_begins_by_the_clock_of_its_zone() -> None:
 def test_an_unknown_zone_is_refused(zone: str) -> None:
     with pytest.raises(ValueError, match="a time zone that this machine knows"):
         calendar("month", zone)
+
+
+@pytest.mark.parametrize("slot", ["2026-10-04", "2026-10-04T0900Z"])
+def test_a_slot_is_a_day_or_a_minute(slot: str) -> None:
+    assert parse_slot(slot) == slot
+
+
+@pytest.mark.parametrize("slot", ["2026-W40-4", "2026-1-001", "20261004", "2026-10-4T900Z", "2026-02-30", "", "today"])
+def test_other_spellings_of_a_day_are_refused(slot: str) -> None:
+    with pytest.raises(ValueError, match="the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ"):
+        parse_slot(slot)

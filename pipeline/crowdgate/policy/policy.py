@@ -5,7 +5,8 @@ of them.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from contextlib import suppress
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Union
 
@@ -601,12 +602,12 @@ class PrivacyBudget(Strict):
 
 def parse_slot(text: str) -> str:
     """Return a release slot, `YYYY-MM-DD` or `YYYY-MM-DDTHHMMZ`. Raises ValueError for anything else."""
-    try:
-        if len(text) == 10:
-            return date.fromisoformat(text).isoformat()
-        return datetime.strptime(text, "%Y-%m-%dT%H%MZ").replace(tzinfo=UTC).strftime("%Y-%m-%dT%H%MZ")
-    except ValueError:
-        raise ValueError("the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ (UTC)") from None
+    form = "%Y-%m-%dT%H%MZ"
+    with suppress(ValueError):
+        is_day = len(text) == len("YYYY-MM-DD")
+        if text == (date.fromisoformat(text).isoformat() if is_day else datetime.strptime(text, form).strftime(form)):
+            return text
+    raise ValueError("the slot must be YYYY-MM-DD or YYYY-MM-DDTHHMMZ (UTC)")
 
 
 def version_of(policy: ReleasePolicy) -> str:
