@@ -152,7 +152,7 @@ def _public_file(workshop: Workshop, _: pytest.MonkeyPatch) -> None:
 
 
 def _code(_: Workshop, patched: pytest.MonkeyPatch) -> None:
-    patched.setattr(stored_figures, "code_digest", lambda: "0" * 64)
+    patched.setattr(stored_figures, "code_state", lambda: "0" * 64)
 
 
 def _library(_: Workshop, patched: pytest.MonkeyPatch) -> None:

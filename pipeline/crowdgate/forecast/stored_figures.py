@@ -21,7 +21,7 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.number_text import Value, current_mark
 from crowdgate.planning.figure_folder import FigureFolder
 from crowdgate.planning.public_classes import FOLDER
-from crowdgate.system.installed_code import code_digest, libraries
+from crowdgate.system.installed_code import code_state, libraries
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -84,7 +84,7 @@ def stored_figures(plan: Plan, opened: OpenedLedger, *, public: bool) -> StoredF
 def _digest(plan: Plan) -> str:
     """Return the SHA-256 of policy, budget, contract and the public files that these name, of the code, its libraries
     and the type of machine."""
-    follows = {"files": plan.bundle.digest, "code": code_digest(), "libraries": libraries(), "on": platform.machine()}
+    follows = {"files": plan.bundle.digest, "code": code_state(), "libraries": libraries(), "on": platform.machine()}
     return hashlib.sha256(json.dumps(follows, sort_keys=True).encode()).hexdigest()
 
 

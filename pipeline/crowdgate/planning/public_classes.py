@@ -25,7 +25,7 @@ from crowdgate.planning.public_tables import (
     why_private,
 )
 from crowdgate.risk.class_sizes import ClassSizes
-from crowdgate.system.installed_code import code_digest, libraries
+from crowdgate.system.installed_code import code_state, libraries
 
 if TYPE_CHECKING:
     from crowdgate.histogram import Histogram
@@ -54,7 +54,7 @@ def stored_classes(plan: Plan, opened: OpenedLedger) -> Classes:
         folder = FigureFolder(opened.ledger().path.parent / FOLDER)
     except CrowdgateError:
         return _count(plan)
-    key = hashlib.sha256(f"classes {_key(plan)} {code_digest()} {sorted(libraries().items())}".encode()).hexdigest()
+    key = hashlib.sha256(f"classes {_key(plan)} {code_state()} {sorted(libraries().items())}".encode()).hexdigest()
     found = folder.read(key)
     if found is not None:
         return {frozenset(names): _restored(own) for names, own in found}

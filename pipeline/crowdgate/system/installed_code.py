@@ -25,6 +25,17 @@ def code_digest() -> str:
     return total.hexdigest()
 
 
+@cache
+def code_state() -> str:
+    """Return a SHA-256 of the installed package by the name, size and time of change of each file. It changes when the
+    code does, takes half the time of `code_digest`, and means nothing on another machine.
+    """
+    package = str(Path(__file__).parents[1])
+    stats = ((path, os.stat(path)) for path in _python_files(package))
+    files = [(path, found.st_size, found.st_mtime_ns) for path, found in stats]
+    return hashlib.sha256(f"{version('crowdgate')} {files}".encode()).hexdigest()
+
+
 def _python_files(folder: str) -> Iterator[str]:
     """Yield the paths of all Python files below a folder, in the order of their parts."""
     with os.scandir(folder) as entries:
