@@ -92,6 +92,11 @@ COMMANDS = {
         "verify",
         "Verify from its files whether a release is what its manifest states (exit 6 for anything else).",
     ),
+    "doctor": CommandEntry(
+        "doctor",
+        "Say whether anything hinders the next release, and what to do about it.",
+    ),
+    "version": CommandEntry("version", "Show the versions of the program and of its formats."),
     "diff": CommandEntry(
         "diff",
         "Say of every field that changed between two policies whether it is tighter, looser, or neither, and what it"

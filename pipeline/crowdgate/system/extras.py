@@ -21,6 +21,7 @@ PREFECT = Extra("prefect", "prefect", "Prefect")
 FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:
