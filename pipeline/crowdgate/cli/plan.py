@@ -43,10 +43,30 @@ def plan(
         int | None,
         typer.Option("--releases", metavar="N", help="Say whether the budget left pays for so many.", min=1),
     ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="Search for the policies with the least error on the contract's analyses.")
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="With --best: write these policies beside the policy.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
+    if best or write:
+        _best(policy, source, write, page, as_json)
+        return
     asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
     print_report(PlanReport(found, list(target_answers(found, asked)), beside, releases).report(), page, as_json)
+
+
+def _best(policy: Path, source: Path | None, write: bool, page: Path | None, as_json: bool) -> None:
+    from crowdgate.forecast.best_policies import best_policies
+    from crowdgate.pages.best_policies import BestPoliciesReport
+    from crowdgate.review.candidate_files import write_candidates
+
+    found = outlook(policy, source)
+    answer = best_policies(found)
+    files = write_candidates(found.plan, answer.frontier) if write else []
+    print_report(BestPoliciesReport(found, answer, files).report(), page, as_json)

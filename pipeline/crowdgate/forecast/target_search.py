@@ -151,7 +151,7 @@ def _table_proposals(
     coarser: Axes | None = levels
     while coarser:
         own = [
-            MechanismProposal(_plain(spec), rows, worst, worst is not None and worst <= wish.error)
+            MechanismProposal(plain_values(spec), rows, worst, worst is not None and worst <= wish.error)
             for spec, rows, forecast in _forecasts(plan, prior, kind, coarser)
             for worst in [_worst(forecast, prior, coarser, wish)]
         ]
@@ -263,10 +263,10 @@ def _row_proposals(
         kept = numbers.get("kept_share")
         if axes is not None:
             told = sum(float(np.log(len(level))) for level in axes.values())
-            coarser = {**_plain(spec), "attributes": {name: level.name for name, level in axes.items()}}
+            coarser = {**plain_values(spec), "attributes": {name: level.name for name, level in axes.items()}}
             yield (rows, told, numbers["beta"] or 0.0), MechanismProposal(coarser, rows, float(wish.keep), True)
         elif kept is not None:
-            yield (0.0, kept), MechanismProposal(_plain(spec), rows, kept, False)
+            yield (0.0, kept), MechanismProposal(plain_values(spec), rows, kept, False)
 
 
 def _number(value: Value) -> float | None:
@@ -292,16 +292,18 @@ def _bounds(contract: Contract) -> Iterator[Contract]:
         rows //= 2
 
 
-def _plain(value: object) -> Any:
+def plain_values(value: object) -> Any:
     """Return a value of a policy in the types of its file: models and mappings as dictionaries, fractions as text."""
     if isinstance(value, BaseModel):
         return {
-            name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set
+            name: plain_values(getattr(value, name))
+            for name in type(value).model_fields
+            if name in value.model_fields_set
         }
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_values(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_values(each) for each in value]
     return rounded(value, 6) if isinstance(value, Fraction) else value
 
 

@@ -136,8 +136,9 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Forecast of a release from public figures."""
 
     @abstractmethod
-    def propose(self, levels: Axes) -> Sequence[S]:
-        """Specifications of this kind that publish tables at these levels, for comparisons; may be empty."""
+    def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[S]:
+        """Specifications of this kind that publish tables at these levels, for comparisons; may be empty. A kind that
+        can publish some tables alone also proposes the `needed` ones, whose columns are among these."""
 
     @abstractmethod
     def protect(self, mechanism: M, static: Static, counted: Histograms, randomness: Randomness) -> C:

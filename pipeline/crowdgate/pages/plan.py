@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from crowdgate.forecast.compare import KindComparison
+from crowdgate.forecast.needs import need_error, needs_of
 from crowdgate.forecast.outlook import Outlook
 from crowdgate.forecast.target_search import MechanismProposal, TargetAnswer
 from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
@@ -66,6 +67,7 @@ class PlanReport:
         yield Section(pictures=found.forecast.pictures, further=True)
         yield Section("Guarantee", _guarantee(found))
         yield from _singling_out(found)
+        yield from _analyses(found)
         yield from _forecast(found)
         yield from map(_target, self.answers)
         if self.beside is not None:
@@ -93,6 +95,21 @@ def _figures(figures: Sequence[Figure]) -> Iterator[Section]:
     bases = dict.fromkeys(each.basis for each in figures if each.basis is not Basis.EXACT)
     if bases:
         yield Section("", points=[f"{each.label}: {each}." for each in bases])
+
+
+def _analyses(found: Outlook) -> Iterator[Section]:
+    """Yield the expected error of each table that the contract's analyses need."""
+    needs = needs_of(found.plan.bundle.contract, found.forecast.compared or {})
+    if not needs.listed:
+        return
+    rows = []
+    for table in needs.tables:
+        error = need_error(found.forecast, table, found.figures.prior)
+        named = ", ".join(f"{name} ({level.name})" for name, level in table.items())
+        rows.append((named, *((None,) * 3 if error is None else (error.value, error.low, error.high))))
+    columns = ("table", ("error", ".2g", "unknown"), ("from", ".2g", "unknown"), ("to", ".2g", "unknown"))
+    note = "root mean square of a cell, as a share of all people; of rows without weights"
+    yield Section(listings=[text_listing("Expected errors of the contract's analyses", columns, rows, note)])
 
 
 def _singling_out(found: Outlook) -> Iterator[Section]:

@@ -167,9 +167,10 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return outlook(mechanism, prior)
 
-    def propose(self, levels: Axes) -> Sequence[SafeKAnonymity]:
+    def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[SafeKAnonymity]:
         from crowdgate.kinds.rows.outlook import propose
 
+        del needed
         return propose(levels)
 
     def manifest_class(self) -> type[RowsManifest]:

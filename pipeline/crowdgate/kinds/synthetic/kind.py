@@ -139,9 +139,10 @@ class SyntheticKind(
 
         return outlook(mechanism, prior)
 
-    def propose(self, levels: Axes) -> Sequence[DpSyntheticSpec]:
+    def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[DpSyntheticSpec]:
         from crowdgate.kinds.synthetic.outlook import propose
 
+        del needed
         return propose(levels)
 
     def manifest_class(self) -> type[SyntheticManifest]:

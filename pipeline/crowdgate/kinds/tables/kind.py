@@ -148,10 +148,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return outlook(mechanism, prior)
 
-    def propose(self, levels: Axes) -> Sequence[DpTablesSpec]:
+    def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[DpTablesSpec]:
         from crowdgate.kinds.tables.outlook import propose
 
-        return propose(levels)
+        return propose(levels, needed)
 
     def manifest_class(self) -> type[TablesManifest]:
         from crowdgate.kinds.tables.manifest_fields import TablesManifest

@@ -3,7 +3,7 @@ sampling."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -56,11 +56,19 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
     )
 
 
-def propose(levels: Axes) -> Sequence[DpTablesSpec]:
-    """Return a policy for all one- and two-way tables of these attributes at these levels."""
+def propose(levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[DpTablesSpec]:
+    """Return a policy for all one- and two-way tables of these attributes at these levels, and one for the `needed`
+    tables alone."""
+    everything = _proposal(levels, [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)])
+    if not needed:
+        return [everything]
+    columns = {name: level for table in needed for name, level in table.items()}
+    return [everything, _proposal(columns, [{"attributes": list(table)} for table in needed])]
+
+
+def _proposal(levels: Axes, tables: Sequence[Mapping[str, object]]) -> DpTablesSpec:
     named = {name: level.name for name, level in levels.items()}
-    ways = [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)]
-    return [DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": ways})]
+    return DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": tables})
 
 
 def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
