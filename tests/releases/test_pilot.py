@@ -97,3 +97,31 @@ def test_a_pilot_that_is_no_release_of_the_working_copy_is_refused(
         assert crowdgate(command, workshop.policy) == 2
         assert "expected the folder of a published release of tables" in " ".join(capsys.readouterr().err.split())
     assert crowdgate("init", workshop.root, *NEW, "--template", "tables", "--pilot", folder) == 2
+
+
+@pytest.mark.thorough
+def test_columns_that_the_pilot_lacks_are_not_guessed_and_are_named(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.write(good_rows(1000))
+    assert crowdgate("init", workshop.root, *NEW, "--template", "pilot") == 0
+    pilot = workshop.root / "policies" / "pilot-clinic.yaml"
+    spec = yaml.safe_load(pilot.read_text(encoding="utf-8"))
+    spec["spec"]["mechanism"] |= {"levels": {"ward": "exact"}, "tables": [{"all": 1}]}
+    pilot.write_text(yaml.safe_dump(spec), encoding="utf-8")
+    assert crowdgate("release", pilot, "--as-of", SLOT) == 0
+    line = ("init", workshop.root, *NEW, "--template", "tables", "--pilot", workshop.root / PILOT)
+    assert crowdgate(*line, "--name", "guessed") == 0
+    policy = workshop.root / "policies" / "guessed.yaml"
+    assert "ward" in policy.read_text(encoding="utf-8")
+    assert "age" not in stated(policy)["mechanism"]["levels"]  # type: ignore[index]
+    capsys.readouterr()
+    assert crowdgate(*line, "--name", "stated", "--attributes", "age,ward") == 0
+    assert "The pilot release has no counts of age: forecasts that need them are unknown." in capsys.readouterr().out
+    workshop.edit(workshop.policy, "spec:\n", f"spec:\n  pilot: {PILOT}\n")
+    assert crowdgate("rehearse", workshop.policy, "--to", workshop.root / "out") in (0, 3)
+    said = capsys.readouterr().out
+    assert (
+        "no public counts of age: gates that read rows are unknown (the pilot release lacks them; give --from" in said
+    )
+    assert "--template pilot" not in said

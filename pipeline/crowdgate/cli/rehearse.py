@@ -11,10 +11,9 @@ from crowdgate.cli.paths import path_option
 from crowdgate.releases.rehearsal.rehearse import RehearsalRequest, RehearsalResult
 from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
-UNKNOWN = (
-    "gates that read rows are unknown (give --from a release of tables, or make a pilot release:"
-    " crowdgate init --policy --template pilot)"
-)
+UNKNOWN = "gates that read rows are unknown"
+SOURCES = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
+OF_PILOT = "the pilot release lacks them; give --from a release that has them"
 
 
 def rehearse(
@@ -44,10 +43,11 @@ def rehearse(
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.outcome} {found.result.release_id}")
+    advice = f"{UNKNOWN} ({OF_PILOT if found.pilot else SOURCES})"
     if found.unknown:
-        typer.echo(f"no public counts of {', '.join(found.unknown)}: {UNKNOWN}")
+        typer.echo(f"no public counts of {', '.join(found.unknown)}: {advice}")
     elif found.unrelated:
-        typer.echo(f"no public counts relate all released columns: {UNKNOWN}")
+        typer.echo(f"no public counts relate {', '.join(found.apart)} to all other released columns: {advice}")
     typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
     typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):

@@ -55,9 +55,9 @@ class RehearsalResult:
     """The result of a simulated run.
 
     `drawn_from` names the source of each column's values; `unknown` are released columns without any public counts;
-    `unrelated` is True if no public counts relate all released columns, so that simulated rows have other combinations
-    of values than the people; `seconds` and `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of
-    the process.
+    `apart` are released columns that no public counts relate to all others, so that simulated rows have other
+    combinations of values than the people; `pilot` is True if a pilot release was the source. `seconds` and
+    `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of the process.
     """
 
     result: Result
@@ -65,10 +65,16 @@ class RehearsalResult:
     people: int
     drawn_from: Mapping[str, str]
     unknown: tuple[str, ...]
-    unrelated: bool
+    apart: tuple[str, ...]
+    pilot: bool
     seconds: float
     cpu_seconds: float
     mebibytes: float
+
+    @property
+    def unrelated(self) -> bool:
+        """True if no public counts relate all released columns."""
+        return bool(self.apart)
 
     @property
     def representative(self) -> bool:
@@ -138,7 +144,7 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
         _write(made, table)
         try:
             request = Request(policy, today(), table, folder, classes=plan.classes, at=datetime.now(UTC))
-            return _run(plan, request, people, made)
+            return _run(plan, request, people, made, asked.source is None and source is not None)
         except Crashed:
             reason = _failure_reason(root)
         raise Crashed(f"the rehearsal crashed, and so would a release: {reason}; nothing was charged")
@@ -155,7 +161,7 @@ def _failure_reason(root: Path) -> str:
     return "its reason could not be written"
 
 
-def _run(plan: Plan, request: Request, people: int, made: SimulatedTable) -> RehearsalResult:
+def _run(plan: Plan, request: Request, people: int, made: SimulatedTable, pilot: bool) -> RehearsalResult:
     from crowdgate.ledger.key import draw_key
     from crowdgate.releases.rehearsal.simulated_rows import EVENLY
     from crowdgate.releases.release import release
@@ -167,8 +173,9 @@ def _run(plan: Plan, request: Request, people: int, made: SimulatedTable) -> Reh
     columns = PriorSubject.of_plan(plan).levels
     released = {name for name, level in columns.items() if len(level) > 1}
     unknown = tuple(name for name in columns if name in released and made.drawn_from[name] == EVENLY)
-    unrelated = len(released) > 1 and not any(released <= group for group in made.related)
-    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, unrelated, *spent, _most_memory())
+    related = max((released & group for group in made.related), key=len, default=set[str]())
+    apart = tuple(name for name in columns if name in released - related and len(released) > 1)
+    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory())
 
 
 def _write(made: SimulatedTable, path: Path) -> None:

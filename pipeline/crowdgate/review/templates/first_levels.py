@@ -1,6 +1,6 @@
 """First levels of a new policy: columns of a contract at coarse levels, for the owner to change."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -29,15 +29,23 @@ class TemplateScope:
     people: int = 1
 
 
-def choose_levels(contract: Contract, reach: TemplateScope, people: int, names: list[str] | None) -> dict[str, str]:
+def choose_levels(
+    contract: Contract,
+    reach: TemplateScope,
+    people: int,
+    names: list[str] | None,
+    counted: Collection[str] | None = None,
+) -> dict[str, str]:
     """Return the name of a level for each published column: the columns `names`, or (None) those of the contract's
     analyses that fit the template's scope, or of all columns if it lists none (`_by_role`). `people` bounds the
-    population. Levels have the labels that analyses name. Raises ConfigurationError."""
+    population. With `counted` only these are guessed, as forecasts know nothing of others. Levels have the labels that
+    analyses name. Raises ConfigurationError."""
     levels = {each.name: _with_labels(each.hierarchy.levels, contract, each.name)
               for each in contract.attributes if each.releasable and each.hierarchy is not None}  # fmt: skip
     if names is None:
         needed = [name for each in contract.analyses for name in each.columns]
-        known = {name: _level(levels[name], reach) for name in needed or _by_role(contract) if name in levels}
+        possible = [name for name in needed or _by_role(contract) if counted is None or name in counted]
+        known = {name: _level(levels[name], reach) for name in possible if name in levels}
         fitting = dict(_fitting(known, reach, _most_classes(reach, people)))
         found = {name: fitting[name] for name in levels if name in fitting}
     else:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations
@@ -16,6 +16,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.kind.prior import CountsAtLevels
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
 from crowdgate.number_text import exact_text
@@ -126,8 +127,10 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         found = f"{wanted.people}, and the budget of {contract.population} says another bound"
         raise _wrong("--people", found, str(people), str(people))
     names, pilot = None if wanted.attributes is None else list(wanted.attributes), _pilot(root, wanted.pilot)
-    counted = people if pilot is None else _people_of_pilot(root / pilot, contract, people)
-    attributes = choose_levels(contract, template.reach, counted, names)
+    tables = () if pilot is None else _tables_of_pilot(root / pilot, contract, people)
+    counted = people if pilot is None else _people_of_pilot(tables, contract, people)
+    columns = None if pilot is None else _columns_of(tables)
+    attributes = choose_levels(contract, template.reach, counted, names, columns)
     pairs = _analysed_pairs(contract, attributes)
     small = Fraction(1, 10 ** (len(str(people * contract.unit.rows)) + 3))
     epsilon = template.epsilon_of(people) if budget is None else min(template.epsilon_of(people), budget.epsilon / 2)
@@ -141,6 +144,7 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
         "attributes": list(attributes.items()), "pilot": pilot,
+        "uncounted": [] if columns is None else sorted({*attributes} - columns),
         "analysed": bool(contract.analyses), "pairs": pairs,
         "pilot_pairs": pairs or list(_known_and_secret(contract, attributes)),
         "charge": _paid_part(contract, epsilon, CHARGE),
@@ -166,10 +170,19 @@ def _pilot(root: Path, folder: Path | None) -> str | None:
     return found.relative_to(home).as_posix()
 
 
-def _people_of_pilot(folder: Path, contract: Contract, bound: int) -> int:
-    """Return the number of people by the counts of a pilot release, at most their bound. Raises VerificationFailed for
-    a folder that is no release, ConfigurationError for one without counts of the contract's columns."""
-    tables = read_prior(PriorSubject(contract, None, bound, {}), folder).prior.tables
+def _tables_of_pilot(folder: Path, contract: Contract, bound: int) -> Sequence[CountsAtLevels]:
+    """Return the tables of a pilot release. Raises VerificationFailed for a folder that is no release,
+    ConfigurationError for one without counts of the contract's columns."""
+    return read_prior(PriorSubject(contract, None, bound, {}), folder).prior.tables
+
+
+def _columns_of(tables: Sequence[CountsAtLevels]) -> set[str]:
+    """Return the columns that some table counts at two values or more."""
+    return {name for table in tables for name, level in table.axes.items() if len(level) > 1}
+
+
+def _people_of_pilot(tables: Sequence[CountsAtLevels], contract: Contract, bound: int) -> int:
+    """Return the number of people by the counts of a pilot release, at most their bound."""
     rows = min(tables, key=lambda table: table.counts.size).counts.sum()
     return min(bound, max(1, int(rows) // contract.unit.rows))
 
@@ -193,6 +206,10 @@ def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, A
     left = sorted({name for each in contract.analyses for name in each.columns} - {*dict(values["attributes"])})
     if left:
         return f"Columns of the contract's analyses that did not fit: {', '.join(left)}: release them apart."
+    if values["uncounted"]:
+        return (
+            f"The pilot release does not count {', '.join(values['uncounted'])}: forecasts that need them are unknown."
+        )
     rows = wanted.template not in ("tables", PILOT)
     if rows and contract.analyses and all(len(each.columns) <= SMALL for each in contract.analyses):
         return f"No analysis of the contract has more than {SMALL} columns: use --template tables for all."
