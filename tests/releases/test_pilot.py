@@ -117,7 +117,7 @@ def test_columns_that_the_pilot_lacks_are_not_guessed_and_are_named(
     assert "age" not in stated(policy)["mechanism"]["levels"]  # type: ignore[index]
     capsys.readouterr()
     assert crowdgate(*line, "--name", "stated", "--attributes", "age,ward") == 0
-    assert "The pilot release has no counts of age: forecasts that need them are unknown." in capsys.readouterr().out
+    assert "The pilot release does not count age: forecasts that need them are unknown." in capsys.readouterr().out
     workshop.edit(workshop.policy, "spec:\n", f"spec:\n  pilot: {PILOT}\n")
     assert crowdgate("rehearse", workshop.policy, "--to", workshop.root / "out") in (0, 3)
     said = capsys.readouterr().out
