@@ -142,18 +142,3 @@ def test_joint_counts_that_differ_in_what_they_share_are_inconclusive_and_named(
 def test_attributes_without_counts_are_inconclusive(name: str) -> None:
     known = replace(static({"x": (1, 2, 3), "y": None}), classes={})
     assert of_static(name, known, **{"with": {"size": "1"} if name == NAMES[2] else {}}) is None
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("known", [{"together": True}, {"counted": True}])
-def test_counts_of_rows_do_not_show_which_people_are_unique(name: str, known: dict[str, bool]) -> None:
-    """Four people have two equal rows each. No row is unique, and every person is."""
-    more: Any = {"with": {"size": "1"} if name == NAMES[2] else {}}
-    by_rows, rule, measure = facts([[2, 2], [2, 2]], **known), gate(name, **more), MEASURES[name]
-    several = replace(by_rows, people=4, rows_per_unit=2)
-    assert of_static(name, by_rows, **more) is not None
-    assert of_static(name, several, **more) is None
-    assert verdict(rule, measure, None).outcome is Outcome.INCONCLUSIVE
-    assert reach(rule, measure.reach(several, rule)) is GateReach.OPEN
-    assert measure.why is not None
-    assert "up to 2 rows" in str(measure.why(several, rule))

@@ -20,7 +20,6 @@ from crowdgate.histogram import Histogram, project
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_CLASSES, MOST_PLACED, MOST_SIZED
 from crowdgate.measures.base import NOT_NEGATIVE, SHARE, UNBOUNDED, Aspect, BetterSide, Measure, MeasureClass
 from crowdgate.measures.unique_people import (
-    ROWS_OF_PEOPLE,
     KnownCounts,
     Limits,
     contradiction,
@@ -200,7 +199,7 @@ def _people(static: Static, rule: GateRule) -> tuple[int, int]:
 def _by_counts(static: Static, rule: GateRule, limits: LimitsOf) -> Measurement | None:
     names = rule.over or tuple(static.levels)
     known = known_counts(static, names)
-    if static.rows_per_unit > 1 or known is None or contradiction(static, names) is not None:
+    if known is None or contradiction(static, names) is not None:
         return None
     return figure(limits(known, *_people(static, rule), rule), rule)
 
@@ -213,8 +212,6 @@ def _missing_reason(static: Static, rule: GateRule) -> str | None:
     names = rule.over or tuple(static.levels)
     if static.classes is None:
         return _missing_law(static, names)
-    if static.rows_per_unit > 1:
-        return ROWS_OF_PEOPLE.format(rows=static.rows_per_unit)
     known = known_counts(static, names)
     if known is None:
         return None

@@ -3,8 +3,7 @@
 Where the classes of the attributes are known as a whole (a public table, joint counts of all of them, the counts of a
 single one), a group of people is drawn from them without replacement. Where counts relate only some of the attributes,
 the limits hold for every table with these counts. All are for the worst number of people from `least_people` to
-`people`, so no gate becomes easier when more people are stated. Counts of a table with several rows a person are of
-rows: two rows of one person would hide that nobody else has these values, so nothing is known of people.
+`people`, so no gate becomes easier when more people are stated.
 """
 
 from __future__ import annotations
@@ -37,9 +36,6 @@ FACTOR = 2
 UNRELATED = (
     "public counts do not relate {names}; state joint counts of all (jointMargins), have a public table that can be"
     " read here, or pay for a gate on `singletons`"
-)
-ROWS_OF_PEOPLE = (
-    "public counts are of rows, and a person has up to {rows} rows; state `rows: 1` in privacyUnit, or remove the gate"
 )
 CONTRADICTION = "the joint counts of {names} differ by table; correct the counts"
 FEWER = "the public counts are of {counted} people, and the gate is about {people}; state counts of all of them"
