@@ -19,8 +19,9 @@ from crowdgate.forecast.chances.gate_chances import Chances, chances
 from crowdgate.forecast.chances.gate_chances import next_release as known_beforehand
 from crowdgate.forecast.singling_out_curve import singling_out
 from crowdgate.forecast.stored_figures import StoredFigures, stored_figures
-from crowdgate.kind.forecast import Basis, Figure, Forecast, PassProbability
+from crowdgate.kind.forecast import Basis, Figure, Forecast
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.measures.guarantees import kept_costs
 from crowdgate.number_text import BOUND, Value
 from crowdgate.planning.budget_left import LedgerStatus, ledger_of, ledger_status, releases_in_budget, today

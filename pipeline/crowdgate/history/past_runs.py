@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from crowdgate import manifest
 from crowdgate.candidate import OutputType
 from crowdgate.errors import CrowdgateError, VerificationFailed
-from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record, public_verdicts
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.planning.open_ledger import OpenedLedger
@@ -125,6 +124,8 @@ def _past_run(plan: Plan, ledger: Ledger, entry: Entry) -> PastRun:
     same = entry.policy_digest == plan.bundle.digest
     if entry.state is State.RESERVED:
         return PastRun(entry.release_id, crashed=True, same_files=same)
+    from crowdgate.history.recorded_verdicts import parse_verdicts
+
     try:
         recorded = public_record(plan.bundle.root, ledger, entry)
         return PastRun(entry.release_id, False, same, parse_verdicts(recorded["verdicts"]), recorded["settings"])
@@ -138,10 +139,14 @@ def public_record(root: Path, ledger: Ledger, entry: Entry) -> dict[str, Any]:
     For a withheld run they are in its private record, for a published one in its manifest, both as the ledger committed
     to them. Raises VerificationFailed.
     """
+    from crowdgate.history.recorded_verdicts import public_part_of_record
+
     return public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else _of_manifest(root, entry)
 
 
 def _of_manifest(root: Path, entry: Entry) -> dict[str, Any]:
+    from crowdgate.history.recorded_verdicts import public_verdicts
+
     try:
         with plain_file(root / (entry.destination or "") / manifest.NAME) as file:
             sealed = read_bounded(file, LARGEST_MANIFEST)

@@ -19,7 +19,8 @@ from crowdgate.arrays import Integers
 from crowdgate.candidate import Candidate
 from crowdgate.gate import Outcome, judge
 from crowdgate.histogram import Histogram
-from crowdgate.kind.forecast import Axes, PassProbability
+from crowdgate.kind.forecast import Axes
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.noise import CountNoise, NoiseSource
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 each cell of a table that a user could compute."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.arrays import Floats
 from crowdgate.hierarchy import Level
 from crowdgate.kind.listing import Listing, json_value
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.kind.picture import Picture
 from crowdgate.number_text import Value, format_value
 
@@ -106,25 +107,6 @@ class CellErrors:
     parts: Mapping[str, Floats]
     lost: float = 0.0
     factor: float = 1.0
-
-
-@dataclass(frozen=True)
-class PassProbability:
-    """The probability that a gate passes, with its limits, which equal the probability if nothing is uncertain.
-
-    `outcomes` are those of simulated releases, the same ones for all gates that have so many; empty if none were
-    simulated.
-    """
-
-    value: float
-    low: float
-    high: float
-    outcomes: tuple[bool, ...] = field(default=(), compare=False, repr=False)
-
-    @property
-    def against(self) -> "PassProbability":
-        """The probability that the gate does not pass."""
-        return PassProbability(1 - self.value, 1 - self.high, 1 - self.low)
 
 
 Errors = Callable[[Axes], CellErrors | None]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from pydantic_core import from_json
 
 from crowdgate.accounting import lifetime, renyi, renyi_filter
 from crowdgate.errors import CrowdgateError
@@ -92,7 +93,7 @@ class AttestedPosition:
         """
         if not self._is_signed():
             return {}
-        saved = json.loads(str(self.state, "utf-8"))
+        saved = from_json(self.state.tobytes())
         if "rows" in saved:
             return dict(saved["rows"])
         return {name: list(zip(*columns, strict=True)) for name, columns in saved["columns"].items()}
@@ -102,7 +103,7 @@ class AttestedPosition:
         if not self.has_state:
             return None
         try:
-            held = JournalState.restored(json.loads(str(self.state, "utf-8")))
+            held = JournalState.restored(from_json(self.state.tobytes()))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError):
             return None
         return JournalReplay(self.stated.number, self.stated.digest, held)

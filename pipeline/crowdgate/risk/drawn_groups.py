@@ -12,14 +12,13 @@ person is drawn exactly once in only 1 of e draws.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from crowdgate.arrays import Floats
     from crowdgate.risk.class_sizes import ClassSizes
 
@@ -96,39 +95,50 @@ def most_singletons(classes: ClassSizes, least: int, most: int) -> float:
     low, high = (min(float(end), total) for end in (least, most))
     spread = np.round(np.geomspace(max(1.0, low), max(1.0, high), _INTERVALS))
     edges = np.array(sorted(set(spread.tolist())))  # np.unique imports numpy.ma
-    best = float(_sums(classes, edges).max())
-    starts, ends = edges[:-1], edges[1:]
+    peaks = _Peaks.of(classes)
+    terms = _terms(classes, edges)
+    best = float((terms @ classes.counts).max())
+    starts, ends, at_starts, at_ends = edges[:-1], edges[1:], terms[:-1], terms[1:]
     while starts.size:
-        bound = _bounds(classes, starts, ends)
+        bound = peaks.between(starts, ends, at_starts, at_ends) @ classes.counts
         left = (bound > best * (1 + NEAR)) & (ends - starts > 1)
-        starts, ends = starts[left], ends[left]
+        starts, ends, at_starts, at_ends = starts[left], ends[left], at_starts[left], at_ends[left]
         middle = np.floor((starts + ends) / 2)
-        best = max(best, float(_sums(classes, middle).max(initial=0.0)))
+        at_middle = _terms(classes, middle)
+        best = max(best, float((at_middle @ classes.counts).max(initial=0.0)))
         starts, ends = np.concatenate([starts, middle]), np.concatenate([middle, ends])
+        at_starts, at_ends = np.concatenate([at_starts, at_middle]), np.concatenate([at_middle, at_ends])
     return best
 
 
-def _sums(classes: ClassSizes, people: Floats) -> Floats:
-    """Return the expected number of unique people for each size of the group."""
-    return _by_part(people, classes, lambda part: _single(classes.sizes, people[part], float(classes.people)))
+@dataclass(frozen=True, eq=False)
+class _Peaks:
+    """For each class size the group size at which t(k) is greatest, at most all people, and t(k) there."""
+
+    people: Floats
+    value: Floats
+
+    @classmethod
+    def of(cls, classes: ClassSizes) -> _Peaks:
+        """Return the peaks of the classes of a table."""
+        total = float(classes.people)
+        people = np.minimum(np.floor((total + 1) / classes.sizes), total)
+        return cls(people, _single(classes.sizes, people[None, :], total)[0])
+
+    def between(self, starts: Floats, ends: Floats, at_starts: Floats, at_ends: Floats) -> Floats:
+        """Return the maximum of t(k) of each class (columns) in intervals of group sizes (rows), from t(k) at their
+        ends: at an end, unless the peak is inside."""
+        outside = np.where(self.people <= starts[:, None], at_starts, at_ends)
+        inside = (self.people > starts[:, None]) & (self.people < ends[:, None])
+        return np.where(inside, self.value, outside)
 
 
-def _bounds(classes: ClassSizes, starts: Floats, ends: Floats) -> Floats:
-    """Return for each interval of group sizes the sum of the classes' maxima in it."""
-    total = float(classes.people)
-    peak = np.floor((total + 1) / classes.sizes)
-    return _by_part(
-        starts,
-        classes,
-        lambda part: _single(classes.sizes, np.clip(peak, starts[part, None], ends[part, None]), total),
-    )
-
-
-def _by_part(rows: Floats, classes: ClassSizes, terms: Callable[[slice], Floats]) -> Floats:
-    """Return the sums over all classes of their terms, computed for some rows at a time."""
+def _terms(classes: ClassSizes, people: Floats) -> Floats:
+    """Return t(k) for each size of the group (rows) and each class size (columns), computed for some rows at a time."""
     step = max(1, _PART // classes.sizes.size)
-    parts = (slice(at, at + step) for at in range(0, len(rows), step))
-    return np.concatenate([np.zeros(0), *(terms(part) @ classes.counts for part in parts)])
+    parts = (people[at : at + step] for at in range(0, len(people), step))
+    total, none = float(classes.people), np.zeros((0, classes.sizes.size))
+    return np.concatenate([none, *(_single(classes.sizes, part, total) for part in parts)])
 
 
 def _single(sizes: Floats, people: Floats, total: float) -> Floats:

@@ -14,7 +14,7 @@ from crowdgate.forecast.chances.gate_chances import FAILS, PASSES, Chances, Gate
 from crowdgate.gate import verdict
 from crowdgate.history.past_runs import MOST_RUNS, PastRun, past_runs
 from crowdgate.kind import randomness
-from crowdgate.kind.forecast import PassProbability
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Spend, open_ledger
 from crowdgate.manifest import GateFields
 from crowdgate.measures import MEASURES

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from crowdgate.forecast.chances.joint import GateDraw, joint_probability
-from crowdgate.kind.forecast import PassProbability
+from crowdgate.kind.pass_probability import PassProbability
 
 
 def gate(value: float, beyond: Sequence[float] = (), outcomes: Sequence[bool] = ()) -> GateDraw:

@@ -30,8 +30,7 @@ from crowdgate.forecast.chances.laws import (
 from crowdgate.forecast.chances.next_value import predictive_distribution
 from crowdgate.gate import NEAREST, limit_text
 from crowdgate.history.past_runs import PastRun
-from crowdgate.history.recorded_verdicts import recorded_verdict, serves_limit
-from crowdgate.kind.forecast import PassProbability
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.measures import MEASURES, MeasureClass
 from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.noise import laplace_quantile
@@ -270,6 +269,8 @@ def known_deviation(plan: Plan, measure: Measure, found: PastMeasurements) -> fl
 
 
 def _comparable(plan: Plan, rule: GateRule, measure: Measure, ran: PastRun) -> GateFields | None:
+    from crowdgate.history.recorded_verdicts import recorded_verdict, serves_limit
+
     own = recorded_verdict(rule, ran.verdicts)
     if own is None or not serves_limit(rule, measure, own) or not ran.is_comparable(plan, measure):
         return None

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.forecast.chances.from_past_runs import distances_by_run, odds_from_past_runs, past_measurements
-from crowdgate.forecast.chances.joint import GateDraw, joint_probability
 from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
 from crowdgate.history.past_runs import PastRun, past_runs
-from crowdgate.kind.forecast import PassProbability
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.measures import MeasureClass
 from crowdgate.number_text import CHANCE, format_value
 from crowdgate.planning.budget_left import facts_at_next
@@ -96,6 +95,8 @@ class Chances:
             return FAILS
         if self.untold:
             return None
+        from crowdgate.forecast.chances.joint import GateDraw, joint_probability
+
         low = max(0.0, 1 - sum(1 - each.low for each in told))
         drawn = [GateDraw(each.odds, each.beyond) for each in self._stopping if each.odds is not None]
         return PassProbability(min(self.at_most, max(low, joint_probability(drawn))), low, self.at_most)

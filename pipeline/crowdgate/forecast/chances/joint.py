@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 
 from crowdgate.arrays import Floats
-from crowdgate.kind.forecast import PassProbability
+from crowdgate.kind.pass_probability import PassProbability
 
 DRAWS = 20_000
 """The number of draws: their standard error is at most .0036."""

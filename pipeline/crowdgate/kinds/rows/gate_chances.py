@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, count_noise, exact_table, pass_probability, public_draws
-from crowdgate.kind.forecast import GateOdds, PassProbability, no_pass_probability
+from crowdgate.kind.forecast import GateOdds, no_pass_probability
+from crowdgate.kind.pass_probability import PassProbability
 
 if TYPE_CHECKING:
     from crowdgate.kind.prior import Prior

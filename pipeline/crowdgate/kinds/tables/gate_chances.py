@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.drawing import exact_table, pass_probability, public_draws, vector_noise
-from crowdgate.kind.forecast import GateOdds, PassProbability, no_pass_probability
+from crowdgate.kind.forecast import GateOdds, no_pass_probability
+from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.kinds.tables.release import published_cells
 from crowdgate.mechanisms.tables.answers import consistent_answers
 

@@ -19,8 +19,6 @@ from crowdgate.errors import Finding, expected_names, nearest, nearest_level
 from crowdgate.guarantee import Part
 from crowdgate.limits import GREATEST_K, MOST_CANDIDATES
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART
-from crowdgate.mechanisms.rows.lattice import SchemeLattice
-from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, retention_table
 from crowdgate.mechanisms.rows.spec import Candidates, LevelChoice, SafeKAnonymity
 from crowdgate.number_text import decimal
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.hierarchy import Hierarchy, Level
     from crowdgate.histogram import Histogram
+    from crowdgate.mechanisms.rows.lattice import SchemeLattice
     from crowdgate.noise import Selector
 
 
@@ -54,6 +53,8 @@ class LevelSelection:
 
         A sample is not sampled again: all its rows in classes of at least k are retained, as with `beta` 1.
         """
+        from crowdgate.mechanisms.rows.scores import SCORES, SENSITIVITY, retention_table
+
         rate = beta if self.on == "full" else Fraction(1)
         kept = retention_table(k, rate, int(table.counts.sum()))
         scores = SCORES[self.score](self.lattice, table, kept, self.weights)
@@ -92,6 +93,8 @@ def plan_choice(spec: SafeKAnonymity, contract: Contract) -> LevelSelection | No
     """Return the planned choice of levels of a policy without problems; None if the policy fixes all levels."""
     if spec.choose is None:
         return None
+    from crowdgate.mechanisms.rows.lattice import SchemeLattice
+
     candidates = {name: candidate_levels(contract, name, stated) for name, stated in spec.attributes.items()}
     lattice = SchemeLattice(candidates, spec.choose.target if spec.choose.score == "classification" else None)
     return LevelSelection(

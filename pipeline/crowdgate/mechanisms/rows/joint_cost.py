@@ -11,17 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from crowdgate.accounting import part_laws
 from crowdgate.accounting.class_laws import SampledClass
 from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import MOST_ROWS, JointLaw, replaced
 from crowdgate.accounting.joint_points import Point, stated_points, stated_replacements, target_delta
-from crowdgate.accounting.noise_laws import NoiseLaw
 from crowdgate.accounting.numbers import down, up
 from crowdgate.accounting.safe_k import least_k
 from crowdgate.guarantee import JointCost, Part, group
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, MARGINS_PART
+
+if TYPE_CHECKING:
+    from crowdgate.accounting.noise_laws import NoiseLaw
 
 LARGEST_K = 10_000
 """The greatest class size for which a joint cost is computed."""

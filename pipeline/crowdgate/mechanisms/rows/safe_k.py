@@ -33,7 +33,6 @@ from crowdgate.mechanisms.rows.choice import (
     level_problems,
     plan_choice,
 )
-from crowdgate.mechanisms.rows.lattice import roll_up
 from crowdgate.mechanisms.rows.margins import DrawnMargins, PlannedMargins, margin_findings, plan_margins
 from crowdgate.noise import OPENDP, NoiseSource, Selector, noisy_max
 from crowdgate.number_text import Rounding, decimal
@@ -133,6 +132,8 @@ class SafeK:
     def _anonymise(self, full: Histogram, coins: Subsampler, select: Selector) -> AnonymisedRows:
         if self.choice is None:
             return self._at(self.levels, full, subsample(full, coins))
+        from crowdgate.mechanisms.rows.lattice import roll_up
+
         if self.choice.on == "sample":
             sample = subsample(full, coins)
             levels = self.choice.choose(sample, self.k, self.beta, select)

@@ -20,10 +20,6 @@ from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudg
 from crowdgate.arrays import Integers
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
-from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
-from crowdgate.mechanisms.tables.allocation import least_error_budget
-from crowdgate.mechanisms.tables.consistency import variances_after
-from crowdgate.mechanisms.tables.counting import answer, cover
 from crowdgate.mechanisms.tables.workload import Item, LinearQuery, ResolvedWorkload, resolve
 from crowdgate.noise import OPENDP, NoiseSource
 
@@ -32,6 +28,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Part
+    from crowdgate.mechanisms.tables.accuracy import ExpectedNoise
 
 JOINT = "joint"
 
@@ -68,6 +65,8 @@ class DpTables:
     @cached_property
     def covering(self) -> dict[str, View]:
         """Few views by name, such that each query is a projection of one of them."""
+        from crowdgate.mechanisms.tables.counting import cover
+
         return cover(self.queries)
 
     @cached_property
@@ -107,6 +106,8 @@ class DpTables:
 
     def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
         """Return the answer of each query without noise. Confidential."""
+        from crowdgate.mechanisms.tables.counting import answer
+
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)
         return answer(self.queries, self.covering, counted)
@@ -134,6 +135,8 @@ def plan_dp_tables(
             )
         ]
     if split == "least-error":
+        from crowdgate.mechanisms.tables.allocation import least_error_budget
+
         spends = least_error_budget(resolved.queries, budget.spend, noise)
     else:
         spends = split_budget([linear.query for linear in resolved.queries], budget.spend, noise, split)
@@ -154,6 +157,8 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
     """Return the number of cells and the expected errors of each query, from the plan alone. Errors are those of the
     noise, scaled to the full table by 1/beta, without the variance of sampling."""
+    from crowdgate.mechanisms.tables.consistency import variances_after
+
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     axes = [mechanism.queries[i].levels for i in counts]
     after, _ = variances_after(axes, [mechanism.laws[i].variance for i in counts]) if counts else ((), True)
@@ -163,6 +168,8 @@ def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
 
 
 def _query_noise(linear: LinearQuery, law: Law, beta: Fraction, consistent: float | None) -> ExpectedNoise:
+    from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
+
     unit = float((Fraction(1) if linear.grid is None else linear.grid.unit) / beta)
     query: Query = linear.query
     q = law.half_width(CONFIDENCE)
