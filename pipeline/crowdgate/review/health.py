@@ -41,6 +41,7 @@ from crowdgate.settings import (
 from crowdgate.system.extras import RELEASE
 
 if TYPE_CHECKING:
+    from crowdgate.ledger.ledger import Ledger
     from crowdgate.ledger.values import Entry
 
 SERVER = "PREFECT_API_URL"
@@ -82,15 +83,28 @@ def examine(root: Path, ledger: str | None = None) -> list[CheckedPart]:
         "keys": partial(_keys, root),
         "ledger": partial(_ledger, root, ledger),
         "heads": partial(_heads, root),
-        "clock": partial(_clock, root, ledger),
-        "budgets": partial(_budgets, root, ledger),
-        "runs": partial(_runs, root, ledger),
-        "records": partial(_records, root, ledger),
+        **_checks_of_ledger(root, ledger),
         "destinations": partial(_destinations, root),
         "policies": partial(_policies, root),
         "server": _server,
     }
-    return [each for name, check in checks.items() for each in _guarded(name, check)]
+    found = [each for name, check in checks.items() for each in _guarded(name, check)]
+    return list({each.said: each for each in reversed(found)}.values())[::-1]  # what hinders several checks, once
+
+
+def _checks_of_ledger(root: Path, option: str | None) -> dict[str, Callable[[], Parts]]:
+    """Return the checks that read the ledger; none if it can't be read, as the check of the ledger itself reports."""
+    try:
+        opened = ledger_for_reading(root, option)
+        opened.head()
+    except CrowdgateError:
+        return {}
+    return {
+        "clock": partial(_clock, opened),
+        "budgets": partial(_budgets, opened),
+        "runs": partial(_runs, opened),
+        "records": partial(_records, root, opened),
+    }
 
 
 def _guarded(name: str, check: Callable[[], Parts]) -> list[CheckedPart]:
@@ -147,8 +161,8 @@ def _heads(root: Path) -> Parts:
             yield CheckedPart("heads", Health.FAULT, f"{folder} is no folder that can be written", "mount or make it")
 
 
-def _clock(root: Path, option: str | None) -> Parts:
-    last, now = ledger_for_reading(root, option).head().day or "", today()
+def _clock(ledger: Ledger) -> Parts:
+    last, now = ledger.head().day or "", today()
     if last > now:
         said = f"the clock says {now}, and the ledger's last line is of {last}"
         yield CheckedPart("clock", Health.FAULT, said, "set the clock of this machine")
@@ -156,8 +170,7 @@ def _clock(root: Path, option: str | None) -> Parts:
         yield CheckedPart("clock", Health.GOOD, f"today is {now} (UTC)")
 
 
-def _budgets(root: Path, option: str | None) -> Parts:
-    ledger = ledger_for_reading(root, option)
+def _budgets(ledger: Ledger) -> Parts:
     for budget in budgets_json(ledger):
         said, low = budget_left_text(budget), low_budget_text(budget)
         if ledger.frozen(budget["population"]):
@@ -169,8 +182,7 @@ def _budgets(root: Path, option: str | None) -> Parts:
             yield CheckedPart("budgets", Health.GOOD, said)
 
 
-def _runs(root: Path, option: str | None) -> Parts:
-    ledger = ledger_for_reading(root, option)
+def _runs(ledger: Ledger) -> Parts:
     unended = [each for each in ledger.entries() if each.state in (State.RESERVED, State.COMMITTED)]
     for each in unended:
         yield _run(each)
@@ -192,12 +204,12 @@ def _run(entry: Entry) -> CheckedPart:
     return CheckedPart("runs", Health.GOOD, f"{entry.release_id} is running")
 
 
-def _records(root: Path, option: str | None) -> Parts:
+def _records(root: Path, ledger: Ledger) -> Parts:
     if private_record_days(root) is None:
         todo = "private_record_days = 365 in crowdgate.toml"
         yield CheckedPart("records", Health.ADVICE, "no retention of private records is stated", todo)
         return
-    late = expired_records(ledger_for_reading(root, option), root)
+    late = expired_records(ledger, root)
     said = f"{len(late)} private records are older than their retention"
     todo = "crowdgate record delete --expired" if late else ""
     yield CheckedPart("records", Health.ADVICE if late else Health.GOOD, said, todo)
