@@ -63,14 +63,18 @@ def test_commands_state_the_series_before_and_after_its_first_release(
     for command in ("check", "plan", "explain"):
         assert crowdgate(command, series.policy) == 0
         assert "pays epsilon" in " ".join(capsys.readouterr().out.split()), command
-    assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0
-    capsys.readouterr()
+    for day in (1, 2):
+        capsys.readouterr()
+        assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
+        said = capsys.readouterr().out
+        assert "Series: clinic/1/2030-01-01 paid epsilon" in said
+        assert f"for 3 releases; {3 - day} left." in said
     for command in ("check", "plan", "explain"):
         assert crowdgate(command, series.policy) == 0
         assert "clinic/1/2030-01-01 paid epsilon" in " ".join(capsys.readouterr().out.split()), command
     assert crowdgate("check", series.policy, "--json") == 0
     left = json.loads(capsys.readouterr().out)["policies"][0]["left"]
-    assert (left["releases_in_budget"], left["series"]["paid_by"]) == (2, "clinic/1/2030-01-01")
+    assert (left["releases_in_budget"], left["series"]["paid_by"]) == (1, "clinic/1/2030-01-01")
     assert crowdgate("ledger", "show") == 0
     assert "pays for a series of 3 releases" in capsys.readouterr().out
 

@@ -30,7 +30,7 @@ from crowdgate.planning.destinations import refuse_taken_destination
 from crowdgate.planning.gate_verdicts import any_withholds, judge_static
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.planning.outside_state import OutsideState
-from crowdgate.planning.paid_series import series_request
+from crowdgate.planning.paid_series import series_request, series_text
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
@@ -271,7 +271,9 @@ def _budget_texts(run: Run) -> tuple[str, str]:
     with suppress(CrowdgateError):
         left = budget_after(run.plan, run.ledger)
         if left is not None:
-            return f"Budget left: {left.amounts_text()}.", left.low or ""
+            series = series_text(run.plan, left.series)
+            paid = "" if series is None else f" Series: {series}."
+            return f"Budget left: {left.amounts_text()}.{paid}", left.low or ""
     return "", ""
 
 
