@@ -403,3 +403,19 @@ def test_every_changed_bit_of_an_approval_is_refused(board: Board, at: float, bi
         board.refused("needs an approval")
     finally:
         board.file().write_bytes(good)
+
+
+def test_a_restored_release_verifies_though_the_ledger_lost_its_approvals(board: Board) -> None:
+    """A copy from before the release lacks the lines of its approvals."""
+    board.asks(of="each")
+    place = board.root / "ledger" / "ledger.db"
+    before = place.read_bytes()
+    assert board.approve("board") == 0
+    assert board.release() == "published"
+    folder = board.copy.release_dir(SLOT)
+    assert crowdgate("verify", folder, "--ledger", board.copy.ledger, "--policy", board.copy.policy) == 0
+    place.write_bytes(before)
+    for path in place.parent.glob("private/*.position"):
+        path.unlink()
+    assert crowdgate("ledger", "restore") == 0
+    assert crowdgate("verify", folder, "--ledger", board.copy.ledger, "--policy", board.copy.policy) == 0

@@ -71,11 +71,16 @@ def _approval_problems(said: Manifest, ledger: Ledger) -> Iterator[str]:
 
 
 def missing_approvals(said: Manifest, plan: Plan, ledger: Ledger) -> Iterator[str]:
-    """Yield a problem if a policy asks for approvals of every release, and the ledger holds fewer of this one."""
+    """Yield a problem if a policy asks for approvals of every release, and the ledger holds fewer of this one.
+
+    Of a restored release the ledger lost these lines. Then the manifest must state the approvals before the charge.
+    """
     rule = plan.bundle.policy.spec.approval
     if rule is None or rule.of != "each" or (rule.over is not None and said.charged_epsilon <= rule.over):
         return
     held = recorded_approvals(ledger.journal(), said.release.id, rule.before)
+    if ledger.place(said.release.id).event == RESTORED:
+        held = max(held, len(said.facts.approvals or ()) if rule.before == "charge" else rule.at_least)
     if held < rule.at_least:
         yield f"the policy asks for {rule.at_least} approvals before the {rule.before}, and the ledger holds {held}"
 
