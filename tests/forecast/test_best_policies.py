@@ -101,7 +101,7 @@ def searched(copy: Workshop) -> Outlook:
     return outlook(copy.policy, copy.data)
 
 
-def all_levels(search: "searching._Search") -> Iterator[Axes]:
+def all_levels(search: "searching._PolicySearch") -> Iterator[Axes]:
     """Yield all combinations of levels of the columns that nothing needs."""
     free = [name for name in search.finest if name not in search.needs.levels]
     ladders = [
@@ -123,7 +123,9 @@ def test_the_frontier_is_within_2_percent_of_all_levels(
     found = searched(public_copy(tmp_path / "w", seed))
     answer = best_policies(found)
     levels = found.forecast.compared or {}
-    every = searching._Search(found.plan, found.figures.prior, levels, needs_of(found.plan.bundle.contract, levels))
+    every = searching._PolicySearch(
+        found.plan, found.figures.prior, levels, needs_of(found.plan.bundle.contract, levels)
+    )
     for each in all_levels(every):
         for kind in KINDS.values():
             every.best_at(kind, each)

@@ -94,7 +94,7 @@ def best_policies(found: Outlook) -> BestPolicies:
     """Return the policies of least expected error on what users need, among all kinds of release. Reads no data that
     are not public."""
     levels = found.forecast.compared or {}
-    search = _Search(found.plan, found.figures.prior, levels, needs_of(found.plan.bundle.contract, levels))
+    search = _PolicySearch(found.plan, found.figures.prior, levels, needs_of(found.plan.bundle.contract, levels))
     for kind in KINDS.values():
         search.explore(kind)
     best = {name: search.frontier(name) for name in KINDS}
@@ -108,7 +108,7 @@ def _in_turn(frontiers: Iterable[Sequence[PolicyCandidate]]) -> Iterator[PolicyC
     yield from islice((each for row in rounds for each in row if each is not None), MOST_POLICIES)
 
 
-class _Search:
+class _PolicySearch:
     """The candidates that were tried, by specification."""
 
     def __init__(self, plan: Plan, prior: Prior, levels: Axes, needs: Needs) -> None:
