@@ -123,9 +123,8 @@ def test_the_frontier_is_within_2_percent_of_all_levels(
     found = searched(public_copy(tmp_path / "w", seed))
     answer = best_policies(found)
     levels = found.forecast.compared or {}
-    every = searching._PolicySearch(
-        found.plan, found.figures.prior, levels, needs_of(found.plan.bundle.contract, levels)
-    )
+    needs = needs_of(found.plan.bundle.contract, levels)
+    every = searching._PolicySearch(found.plan, found.figures.prior, levels, needs)
     for each in all_levels(every):
         for kind in KINDS.values():
             every.best_at(kind, each)
