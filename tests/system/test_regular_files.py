@@ -42,6 +42,7 @@ OWN = {
     "releases/working_copy_upgrade.py": "the bundled schemas",
     "report/html.py": "a bundled style sheet",
     "system/atomic_file.py": "new files in a locked folder",
+    "review/candidate_files.py": "a new file that is written",
     "review/templates/new_policy.py": "a new file that is written",
     "review/templates/draft_sources.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
