@@ -163,7 +163,9 @@ def _beside(people: People, kept: ExpectedRetention, safe: SafeK, counts: Histog
     drawn, true = np.zeros(shape), np.zeros(shape)
     drawn[made.output.codes], true[counts.codes] = made.output.counts / float(safe.beta), counts.counts
     ratios, names = [], list(safe.levels)
-    for axes, errors in kept.tables():
+    for axes in kept.tables():
+        errors = kept.errors(axes)
+        assert errors is not None, "its columns are released"
         others = tuple(at for at, name in enumerate(names) if name not in axes)
         off = np.sqrt(np.mean(np.square((drawn - true).sum(axis=others))))
         ratios.append(float(off / np.sqrt(np.mean(np.square(errors.error)))))

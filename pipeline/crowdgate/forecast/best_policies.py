@@ -1,8 +1,8 @@
 """Search for the policies that answer what users need with the least expected error, at a policy's privacy cost.
 
-Every kind of release is tried at the policy's epsilon and delta: for rows with several sampling rates, and with columns
-that no analysis needs at coarser levels. Only public and published figures decide: those that `crowdgate plan` reads. A
-candidate is judged by the policy's own gates, as far as they suit its kind.
+Every kind of release is tried at the policy's epsilon and delta: for rows with several sampling rates and costs of
+margins, and with columns that no analysis needs at coarser levels. Only public and published figures decide: those that
+`crowdgate plan` reads. A candidate is judged by the policy's own gates, as far as they suit its kind.
 
 Levels are searched from both ends: from the policy's levels, and from the needed columns alone. Of levels that no other
 ones beat in both detail and error, all neighbours are tried, which differ in one column by one level.
@@ -11,11 +11,12 @@ ones beat in both detail and error, all neighbours are tried, which differ in on
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, zip_longest
 from math import log
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError
@@ -41,6 +42,8 @@ MOST_POLICIES = 10
 """The most policies on a frontier."""
 MOST_TRIED = 200
 """The most candidates of one kind."""
+MOST_JUDGED = 5
+"""The most candidates of one kind, without variations of their cost, whose rows are judged by their weights."""
 LIKELY = 0.5
 """A gate counts as passed if its expected probability of passing is at least this."""
 
@@ -48,14 +51,25 @@ LIKELY = 0.5
 @dataclass(frozen=True, eq=False)
 class PolicyCandidate:
     """A policy that was tried: its plan, its forecast with the columns at their levels, and its expected error.
-    `detail` is the sum over the columns of the logarithm of the number of values, each as a share of that of the finest
-    level."""
+    `first_error` is that of rows without weights. `detail` is the sum over the columns of the logarithm of the number
+    of values, each as a share of that of the finest level."""
 
     plan: Plan
     forecast: Forecast
     levels: Axes
-    error: NeedError
+    first_error: NeedError
     detail: float
+    judge: Callable[[Forecast], NeedError | None]
+
+    @cached_property
+    def error(self) -> NeedError:
+        """The expected error, of rows with margins by their weights."""
+        return self.judge(self.forecast) or self.first_error
+
+    @property
+    def spec(self) -> MechanismSpec:
+        """The mechanism, as a policy states it."""
+        return self.plan.bundle.policy.spec.mechanism
 
     @property
     def kind(self) -> str:
@@ -98,7 +112,7 @@ def best_policies(found: Outlook) -> BestPolicies:
     for kind in KINDS.values():
         search.explore(kind)
     best = {name: search.frontier(name) for name in KINDS}
-    prices = (each for name, those in best.items() if those for each in search.prices(name, those[0]))
+    prices = (each for name, those in best.items() if those for each in search.prices(name))
     return BestPolicies(search.needs, search.own, tuple(_in_turn(best.values())), tuple(prices), len(search.found))
 
 
@@ -114,6 +128,7 @@ class _PolicySearch:
     def __init__(self, plan: Plan, prior: Prior, levels: Axes, needs: Needs) -> None:
         self.plan, self.prior, self.levels, self.needs = plan, prior, levels, needs
         self.found: dict[str, PolicyCandidate | None] = {}
+        self.judged: dict[str, list[PolicyCandidate]] = {}
 
     @cached_property
     def own(self) -> PolicyCandidate | None:
@@ -126,7 +141,7 @@ class _PolicySearch:
 
     def explore(self, kind: AnyKind) -> None:
         """Try the policies of one kind: from the policy's levels and from the needed columns alone, every level beside
-        one that no other beats in both detail and error."""
+        one that no other beats in both detail and error; then other divisions of the cost of those that none beats."""
         if kind.name == self.plan.protection.kind.name:
             self.candidate(self.plan.bundle.policy.spec.mechanism)
         waiting, seen, most = deque([self.needs.levels, self.finest]), set[str](), len(self.found) + MOST_TRIED
@@ -137,6 +152,12 @@ class _PolicySearch:
                 best = self.best_at(kind, levels)
                 if best is None or not self._is_beaten(best):
                     waiting.extend(self.neighbours(levels))
+        own = [] if self.own is None or self.own.kind != kind.name else [self.own]
+        chosen = list(
+            dict.fromkeys([*own, *_frontier(self.known(kind.name), attrgetter("first_error.value"))[:MOST_JUDGED]])
+        )
+        varied = [self.candidate(spec) for each in chosen for spec in kind.vary_costs(each.spec)]
+        self.judged[kind.name] = [*chosen, *(each for each in varied if each is not None)]
 
     @property
     def finest(self) -> Axes:
@@ -144,7 +165,10 @@ class _PolicySearch:
         return {**self.levels, **self.needs.levels}
 
     def _is_beaten(self, one: PolicyCandidate) -> bool:
-        return any(other.detail >= one.detail and other.error.value < one.error.value for other in self.known(one.kind))
+        return any(
+            other.detail >= one.detail and other.first_error.value < one.first_error.value
+            for other in self.known(one.kind)
+        )
 
     def neighbours(self, levels: Axes) -> Iterator[Axes]:
         """Yield the levels with one column that nothing needs at the next coarser or finer level; the coarsest one
@@ -160,8 +184,8 @@ class _PolicySearch:
     def best_at(self, kind: AnyKind, levels: Axes) -> PolicyCandidate | None:
         """Return the candidate of least error at these levels; None if none is known."""
         found = [self.candidate(spec) for spec in self.proposals(kind, levels)]
-        known = [each for each in found if each is not None]
-        return min(known, key=lambda each: each.error.value, default=None)
+        known = (each for each in found if each is not None)
+        return min(known, key=lambda each: each.first_error.value, default=None)
 
     def proposals(self, kind: AnyKind, levels: Axes) -> Iterator[MechanismSpec]:
         """Yield specifications of a kind at these levels. Those of the policy's own kind have all else that the policy
@@ -186,8 +210,14 @@ class _PolicySearch:
         except ConfigurationError:
             return None
         forecast = plan.protection.kind.outlook(plan.protection.mechanism, self.prior)
-        error, levels = mean_error(forecast, self.needs, self.prior), forecast.compared or {}
-        return None if error is None else PolicyCandidate(plan, forecast, levels, error, self._detail(levels))
+        levels, errors = forecast.compared or {}, forecast.first_errors or forecast.errors
+        first = mean_error(errors, self.needs, self.prior)
+        if first is None:
+            return None
+        return PolicyCandidate(plan, forecast, levels, first, self._detail(levels), self._judge)
+
+    def _judge(self, forecast: Forecast) -> NeedError | None:
+        return mean_error(forecast.errors, self.needs, self.prior)
 
     def _detail(self, levels: Mapping[str, Level]) -> float:
         """Return the detail of levels: for each column the share that they keep of the detail of its finest level."""
@@ -197,21 +227,28 @@ class _PolicySearch:
     def frontier(self, kind: str) -> list[PolicyCandidate]:
         """Return the candidates of a kind that pass the gates and that no other one beats in both detail and error, the
         least error first."""
-        best: list[PolicyCandidate] = []
-        for each in sorted(self.known(kind), key=lambda one: (one.error.value, -one.detail)):
-            if (not best or each.detail > best[-1].detail) and not each.failing:
-                best.append(each)
-        return best
+        return _frontier(self.judged[kind], attrgetter("error.value"))
 
-    def prices(self, kind: str, least: PolicyCandidate) -> Iterator[tuple[str, str, float]]:
+    def prices(self, kind: str) -> Iterator[tuple[str, str, float]]:
         """Yield each gate that alone stops candidates of a kind with a smaller error than the least one that passes,
-        and the share by which the error would be smaller."""
+        and the share by which the error would be smaller, in both cases without weights."""
+        least = min(each.first_error.value for each in self.judged[kind] if not each.failing)
         stopped: dict[str, float] = {}
         for each in self.known(kind):
-            if each.error.value < least.error.value and len(each.failing) == 1:
+            if each.first_error.value < least and len(each.failing) == 1:
                 (gate,) = each.failing
-                stopped[gate] = min(each.error.value, stopped.get(gate, each.error.value))
-        yield from ((gate, kind, 1 - error / least.error.value) for gate, error in sorted(stopped.items()))
+                stopped[gate] = min(each.first_error.value, stopped.get(gate, each.first_error.value))
+        yield from ((gate, kind, 1 - error / least) for gate, error in sorted(stopped.items()))
+
+
+def _frontier(found: Iterable[PolicyCandidate], error: Callable[[PolicyCandidate], float]) -> list[PolicyCandidate]:
+    """Return the candidates that pass the gates and that no other one beats in both detail and error, the least error
+    first."""
+    best: list[PolicyCandidate] = []
+    for each in sorted(found, key=lambda one: (error(one), -one.detail)):
+        if (not best or each.detail > best[-1].detail) and not each.failing:
+            best.append(each)
+    return best
 
 
 def _name(levels: Axes) -> str:
@@ -229,6 +266,7 @@ def with_mechanism(plan: Plan, spec: MechanismSpec) -> Plan:
     gates = fitting_gates(policy.spec.gates, spec)
     update = {"mechanism": spec, "gates": gates, "series": None}
     changed = policy.model_copy(update={"spec": policy.spec.model_copy(update=update)})
+    changed.spec.divide_shares()
     made = plan_release(replace(plan.bundle, policy=changed))
     return replace(made, count_classes=plan.count_classes)
 
@@ -263,7 +301,9 @@ def changes(found: Outlook, other: PolicyCandidate) -> list[str]:
         old, new = (levels[name].name if name in levels else "left out" for levels in (before, after))
         if old != new:
             said.append(f"{name}: {old} becomes {new}")
-    return [*said, *(_numbers(plan.protection.figures, other.plan.protection.figures) if same else ())]
+    if same:
+        said += [*_numbers(plan.protection.figures, other.plan.protection.figures), *_costs(plan, other.plan)]
+    return said
 
 
 def _numbers(before: MechanismFigures, after: MechanismFigures) -> Iterator[str]:
@@ -272,3 +312,12 @@ def _numbers(before: MechanismFigures, after: MechanismFigures) -> Iterator[str]
         yield f"beta: {rounded(before.beta)} becomes {rounded(after.beta)}"
     if before.least_class != after.least_class:
         yield f"k: {before.least_class} becomes {after.least_class}"
+
+
+def _costs(before: Plan, after: Plan) -> Iterator[str]:
+    """Yield the parts of the privacy cost that differ, but for the mechanism's own, which is what the others leave."""
+    old, new = ({part.name: part.epsilon for part in plan.guarantee.parts[1:]} for plan in (before, after))
+    for name in dict.fromkeys([*old, *new]):
+        was, will = (f"epsilon {rounded(cost[name])}" if name in cost else "none" for cost in (old, new))
+        if was != will:
+            yield f"{name}: {was} becomes {will}"

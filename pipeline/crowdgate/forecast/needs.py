@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.hierarchy import EXACT, Level
-from crowdgate.kind.forecast import Axes, CellErrors, Forecast
+from crowdgate.kind.forecast import Axes, CellErrors, Errors
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -65,16 +65,16 @@ def _needed_level(contract: Contract, name: str, own: Mapping[str, Level]) -> Le
     return [level for level in hierarchy.levels if labels <= {*level.labels}][-1]
 
 
-def need_error(forecast: Forecast, table: Axes, prior: Prior) -> NeedError | None:
-    """Return the expected error of a needed table in a release; None if the release does not have the table, or too
-    little is known."""
-    found = forecast.errors(table)
+def need_error(errors: Errors, table: Axes, prior: Prior) -> NeedError | None:
+    """Return the expected error of a needed table in a release with these `errors`; None if the release does not have
+    the table, or too little is known."""
+    found = errors(table)
     return None if found is None else _as_share(found, _people(prior))
 
 
-def mean_error(forecast: Forecast, needs: Needs, prior: Prior) -> NeedError | None:
+def mean_error(errors: Errors, needs: Needs, prior: Prior) -> NeedError | None:
     """Return the mean of the expected errors over all needed tables; None if one of them is unknown."""
-    found = [need_error(forecast, table, prior) for table in needs.tables]
+    found = [need_error(errors, table, prior) for table in needs.tables]
     known = [each for each in found if each is not None]
     if not found or len(known) < len(found):
         return None

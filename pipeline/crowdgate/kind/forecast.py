@@ -157,6 +157,8 @@ class Forecast:
     pictures: Callable[[], Sequence[Picture]] = tuple
     """Pictures for pages, made on first use."""
     errors: Errors = no_errors
+    first_errors: Errors | None = None
+    """Errors for a search among many policies, where `errors` take long: those of rows without weights."""
     keeping: Keeping = no_rows
     compared: Axes | None = None
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""

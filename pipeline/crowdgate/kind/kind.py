@@ -140,6 +140,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Specifications of this kind that publish tables at these levels, for comparisons; may be empty. A kind that
         can publish some tables alone also proposes the `needed` ones, whose columns are among these."""
 
+    def vary_costs(self, spec: S) -> Sequence[S]:
+        """Specifications that differ from `spec` in how they divide its privacy cost among the parts of a release."""
+        del spec
+        return ()
+
     @abstractmethod
     def protect(self, mechanism: M, static: Static, counted: Histograms, randomness: Randomness) -> C:
         """Apply the mechanism to the counted views, and make the candidate."""

@@ -25,8 +25,8 @@ COLUMNS = (
 )
 MEANS = (
     "error: the expected root mean square of a cell, as a share of all people, with its range. It is the mean over the"
-    " needed tables, and that of rows without weights. detail: the columns that are kept, each counted as 1 at its"
-    " finest level"
+    " needed tables, and that of rows by their weights, if any. detail: the columns that are kept, each counted as 1"
+    " at its finest level"
 )
 RELATED = (
     "A public table or a pilot release may tell how columns are related: give --from, or run crowdgate init --policy"

@@ -104,11 +104,11 @@ def _analyses(found: Outlook) -> Iterator[Section]:
         return
     rows = []
     for table in needs.tables:
-        error = need_error(found.forecast, table, found.figures.prior)
+        error = need_error(found.forecast.errors, table, found.figures.prior)
         named = ", ".join(f"{name} ({level.name})" for name, level in table.items())
         rows.append((named, *((None,) * 3 if error is None else (error.value, error.low, error.high))))
     columns = ("table", ("error", ".2g", "unknown"), ("from", ".2g", "unknown"), ("to", ".2g", "unknown"))
-    note = "root mean square of a cell, as a share of all people; of rows without weights"
+    note = "root mean square of a cell, as a share of all people; of rows by their weights, if any"
     yield Section(listings=[text_listing("Expected errors of the contract's analyses", columns, rows, note)])
 
 

@@ -479,9 +479,13 @@ class ReleaseSpec(Strict):
 
     @model_validator(mode="after")
     def _divided(self) -> "ReleaseSpec":
+        self.divide_shares()
+        return self
+
+    def divide_shares(self) -> None:
+        """Set the epsilon of each part that states a share of the total."""
         for part in self.paid_parts.values():
             part.divide(self.privacy.epsilon)
-        return self
 
 
 class ReleasePolicy(Strict):

@@ -8,7 +8,7 @@ import numpy as np
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level, coarser_codes
 from crowdgate.histogram import Histogram
-from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin
+from crowdgate.kinds.rows.candidate import CalibratedMargins, Lookup, PublishedMargin, Sizes
 from crowdgate.kinds.rows.share_limits import width_together
 from crowdgate.kinds.rows.weights import weights_of
 from crowdgate.mechanisms.rows.margins import DrawnMargins
@@ -27,15 +27,22 @@ def calibrated_margins(
     post-processing of noisy margins and released rows."""
     answers = consistent_answers(drawn.mechanism, drawn.noisy, RELATIVE)
     margins = tuple(_margin(each) for each in answers if isinstance(each, TableAnswer))
+    lookup, sizes = margin_lookups(released, drawn)
     used = _margin_levels(drawn)
-    lookup: Lookup = {axis: coarser_codes(released[axis[0]], level) for axis, level in used.items()}
     further = [(name, level) for (name, _), level in used.items() if level.name != released[name].name]
     named: list[tuple[Attribute, Level]] = [(contract.by_name[name], level) for name, level in further]
     both = [pair for each, level in named for pair in ((each, released[each.name]), (each, level))]
-    sizes = {axis: len(level) for axis, level in used.items()}
     weights = weights_of(rows, beta, margins, lookup, sizes)
     together = width_together(drawn.mechanism.laws, sum(len(each.value) for each in margins))
     return CalibratedMargins(margins, weights, entries(named), list(coarser(both)), lookup, sizes, together)
+
+
+def margin_lookups(released: Mapping[str, Level], drawn: DrawnMargins) -> tuple[Lookup, Sizes]:
+    """Return, for each column at its level in the margins, the code of each released value at that level, and the
+    number of values of the level."""
+    used = _margin_levels(drawn)
+    lookup = {axis: coarser_codes(released[axis[0]], level) for axis, level in used.items()}
+    return lookup, {axis: len(level) for axis, level in used.items()}
 
 
 def _margin(answer: TableAnswer) -> PublishedMargin:

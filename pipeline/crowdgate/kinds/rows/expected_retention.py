@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from crowdgate.arrays import Floats
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Errors, no_errors
+from crowdgate.kind.forecast import Axes, Basis, CellErrors
 from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, coarsened
 from crowdgate.kinds.rows.retention_bounds import RetentionBounds, retention_bounds
 from crowdgate.risk import retention
@@ -116,15 +116,11 @@ class ExpectedRetention:
         named = {"sampling": np.sqrt(counts * (1 - rate) / rate), "suppression": loss}
         return CellErrors(np.sqrt(spread + loss**2), named, float(loss.sum() / max(counts.sum(), 1e-300)), ERROR_FACTOR)
 
-    def tables(self) -> Iterator[tuple[Axes, CellErrors]]:
-        """Yield each table of one or two attributes that have at least two values: its axes (level by attribute), and
-        the expected errors of its cells, in persons."""
+    def tables(self) -> Iterator[Axes]:
+        """Yield the axes (level by attribute) of each table of one or two attributes that have at least two values."""
         names = [name for name, level in self.joint.axes.items() if len(level) > 1]
         for chosen in (each for ways in (1, 2) for each in combinations(names, ways)):
-            axes = {name: self.joint.axes[name] for name in chosen}
-            found = self.errors(axes)
-            if found is not None:
-                yield axes, found
+            yield {name: self.joint.axes[name] for name in chosen}
 
 
 def retained_share(people: Floats, k: int, beta: Fraction) -> float:
@@ -138,12 +134,6 @@ def _retention_probability(people: Floats, k: int, beta: Fraction) -> Floats:
     """Return for each class the probability that at least k of its people are sampled. It equals the probability that
     one further sampled person of the class is retained at k + 1."""
     return retention.retention_probabilities(people / people.sum(), _whole_people(people) + 1, k + 1, beta)
-
-
-def table_errors(kept: "ExpectedRetention | None") -> Errors:
-    """Return the function from a table's axes to the expected errors of its cells, for tables made of the released
-    rows; where the classes are unknown it returns None for each table."""
-    return no_errors if kept is None or not kept.is_known else kept.errors
 
 
 def _whole_people(people: Floats) -> int:

@@ -167,6 +167,11 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return outlook(mechanism, prior)
 
+    def vary_costs(self, spec: SafeKAnonymity) -> Sequence[SafeKAnonymity]:
+        from crowdgate.kinds.rows.outlook import vary_costs
+
+        return vary_costs(spec)
+
     def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[SafeKAnonymity]:
         from crowdgate.kinds.rows.outlook import propose
 

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.accounting import safe_k
-from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Figure, Forecast, RetainedPeople
+from crowdgate.kind.forecast import Axes, Basis, CellErrors, Chart, Errors, Figure, Forecast, RetainedPeople, no_errors
 from crowdgate.kind.listing import Listing, ListingColumn
-from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, UNRELATED_NOTE, ExpectedRetention, table_errors
+from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, UNRELATED_NOTE, ExpectedRetention
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.kinds.rows.use_forecast import use_listing
+from crowdgate.kinds.rows.weighted_errors import table_errors
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
-from crowdgate.mechanisms.rows.spec import Candidates, SafeKAnonymity, SampleSource
+from crowdgate.mechanisms.rows.spec import Candidates, MarginsSpec, SafeKAnonymity, SampleSource
 from crowdgate.number_text import BOUND, SHARE, Value, format_value, percent
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
 BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7"))
 RIVAL_BETAS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
+MARGINS_FACTORS = tuple(Fraction(text) for text in ("1/8", "1/4", "1/2", "3/2", "2"))
+"""Multiples of a policy's cost of margins that are tried."""
+ADDED_SHARES = ("0.05", "0.1", "0.3")
+"""Shares of epsilon for margins that are tried for a policy without them."""
 GOOD_SHARE = 0.9
 LEAST_PEOPLE = 1e-6
 """The least expected number of people in a class that counts as one."""
@@ -64,10 +69,11 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
     expected = _PlannedRetention(safe, prior)
     return Forecast(
         make_figures=lambda: tuple(_figures(safe, expected.kept, expected.at_most)),
-        made=lambda: tuple(_listings(safe, prior, expected.kept)),
+        made=lambda: tuple(_listings(safe, prior, expected)),
         chart=Chart("trade_offs", "beta", ("exact", "theorem5"), "epsilon"),
         pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, expected.kept)),
-        errors=lambda axes: table_errors(expected.kept)(axes),
+        errors=lambda axes: expected.errors(axes),
+        first_errors=lambda axes: expected.plain_errors(axes),
         keeping=lambda share: None if expected.kept is None else _levels_retaining(prior, expected.kept, share),
         compared=safe.levels,
         retained=lambda: _retained_people(safe.beta, expected.kept, expected.at_most),
@@ -88,6 +94,16 @@ class _PlannedRetention:
         many cells."""
         joint = self.prior.joint(self.safe.levels)
         return None if joint is None else ExpectedRetention(joint, self.safe.k, self.safe.beta)
+
+    @cached_property
+    def errors(self) -> Errors:
+        """The expected errors of a table made of the released rows, by its axes."""
+        return table_errors(self.safe, self.kept)
+
+    @property
+    def plain_errors(self) -> Errors:
+        """The expected errors where each released row counts as 1 / beta people."""
+        return no_errors if self.kept is None or not self.kept.is_known else self.kept.errors
 
     @cached_property
     def at_most(self) -> ExpectedRetention | None:
@@ -121,7 +137,8 @@ def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:
     return None if joint is None or not axes else ExpectedRetention(joint, safe.k, safe.beta)
 
 
-def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iterator[Listing]:
+def _listings(safe: SafeK, prior: Prior, expected: _PlannedRetention) -> Iterator[Listing]:
+    kept = expected.kept
     joint = None if kept is None else kept.joint
     note = NOTES[Basis.MARGINS if joint is None else joint.basis]
     yield _trade_offs(safe)
@@ -133,7 +150,7 @@ def _listings(safe: SafeK, prior: Prior, kept: ExpectedRetention | None) -> Iter
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)
     if kept is not None and kept.is_known:
-        yield _errors(kept)
+        yield _errors(safe, kept, expected.errors)
 
 
 def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
@@ -141,6 +158,17 @@ def propose(levels: Axes) -> Sequence[SafeKAnonymity]:
     attributes: dict[str, str | Candidates] = {name: level.name for name, level in levels.items()}
     rates = (SampleSource.model_validate({"beta": beta}) for beta in RIVAL_BETAS)
     return [SafeKAnonymity(kind="safe_k_anonymity", sampling=rate, attributes=attributes) for rate in rates]
+
+
+def vary_costs(spec: SafeKAnonymity) -> Sequence[SafeKAnonymity]:
+    """Return policies whose margins cost more or less, or that add margins to a policy without them."""
+    if spec.margins is None:
+        found = [MarginsSpec.model_validate({"share": share}) for share in ADDED_SHARES]
+    else:
+        name = "epsilon" if spec.margins.share is None else "share"
+        stated = getattr(spec.margins, name)
+        found = [spec.margins.model_copy(update={name: stated * factor}) for factor in MARGINS_FACTORS]
+    return [spec.model_copy(update={"margins": each}) for each in found if each.share is None or each.share < 1]
 
 
 NOTES = {
@@ -181,9 +209,10 @@ def _ranged_figure(name: str, label: str, found: ExpectedRange, kept: ExpectedRe
     return Figure(name, label, value, found.low, found.high, kept.joint.basis)
 
 
-def _errors(kept: ExpectedRetention) -> Listing:
-    rows = tuple(_error_row(axes, found) for axes, found in kept.tables())
-    note = "in persons, each released row counted as 1 / beta of them, over all cells of a table"
+def _errors(safe: SafeK, kept: ExpectedRetention, errors: Errors) -> Listing:
+    rows = tuple(_error_row(axes, found) for axes in kept.tables() if (found := errors(axes)) is not None)
+    counted = "as 1 / beta of them" if safe.margins is None else "by its weight"
+    note = f"in persons, each released row counted {counted}, over all cells of a table"
     return Listing("expected_errors", "Expected errors of tables made of the rows", ERRORS, rows, note, further=True)
 
 

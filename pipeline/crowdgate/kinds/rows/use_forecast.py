@@ -20,12 +20,12 @@ from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, public_draws, vector_noise
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.listing import Listing, ListingColumn
+from crowdgate.kinds.rows.simulated_tables import drawn_tables
 from crowdgate.measures import MEASURES
 from crowdgate.number_text import Value
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
-    from crowdgate.arrays import Floats
     from crowdgate.kind.prior import ExpectedCounts
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
@@ -61,16 +61,8 @@ class SimulatedReleases:
 
     def __iter__(self) -> Iterator[Candidate]:
         draws = public_draws()
-        _, *noisy = self.joint.others or (None,)
-        expected = (self.joint.people, *noisy)
-        for at in range(DRAWS):
-            yield self.release(self._table(expected[at % len(expected)], draws), draws)
-
-    def _table(self, people: Floats, draws: Draws) -> Histogram:
-        """Return a table of Poisson counts around the expected ones, or the expected ones if they are known exactly."""
-        counts = np.rint(people) if self.joint.basis is Basis.COUNTED else draws.poisson(people)
-        codes = tuple(each.astype(np.int64) for each in np.nonzero(counts))
-        return Histogram(tuple(self.joint.axes), people.shape, codes, counts[counts > 0].astype(np.int64))
+        for table in drawn_tables(self.joint, DRAWS, draws):
+            yield self.release(table, draws)
 
     def release(self, table: Histogram, draws: Draws) -> Candidate:
         """Return a simulated release of a table, as measures read it."""

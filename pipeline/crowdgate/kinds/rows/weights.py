@@ -27,13 +27,19 @@ def bounds(beta: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def weights_of(
-    rows: Histogram, beta: Fraction, margins: Sequence[PublishedMargin], lookup: Lookup, sizes: Sizes
+    rows: Histogram,
+    beta: Fraction,
+    margins: Sequence[PublishedMargin],
+    lookup: Lookup,
+    sizes: Sizes,
+    sweeps: int = integer_calibration.SWEEPS,
 ) -> Integers:
     """Return the weight of each class of released rows, in units (GRID to a weight of 1), by calibration to the
-    margins; 1 / beta for all classes if that leaves the shares of single values nearer to their margins."""
+    margins; 1 / beta for all classes if that leaves the shares of single values nearer to their margins. Fewer `sweeps`
+    are for forecasts alone."""
     every = _constraints(rows, margins, lookup, sizes)
     last = [each for each, margin in zip(every, margins, strict=True) if len(margin.levels) <= 1]
-    found = integer_calibration.calibrate(rows.counts, every, last, 1 / beta)
+    found = integer_calibration.calibrate(rows.counts, every, last, 1 / beta, sweeps)
     equal = np.full(len(rows), integer_calibration.design_units(1 / beta), dtype=np.int64)
     ways = [(each, cells(rows, each.levels, lookup, sizes)) for each in margins if len(each.levels) <= 1]
     return found if _distance(rows, found, ways) <= _distance(rows, equal, ways) else equal

@@ -42,7 +42,11 @@ def design_units(design: Fraction) -> int:
 
 
 def calibrate(
-    counts: Integers, margins: Sequence[NoisyMargin], last: Sequence[NoisyMargin], design: Fraction
+    counts: Integers,
+    margins: Sequence[NoisyMargin],
+    last: Sequence[NoisyMargin],
+    design: Fraction,
+    sweeps: int = SWEEPS,
 ) -> Integers:
     """Return the weight of each class, in units of 1/GRID, by `margins`, and in the end by `last` alone.
 
@@ -51,43 +55,52 @@ def calibrate(
     """
     start, limits = design_units(design), weight_limits(design)
     raw = np.full(len(counts), start, dtype=np.int64)
-    for chosen, sweeps in ((margins, SWEEPS), (last, LAST_SWEEPS)):
-        blocks = [_block(margin, design) for margin in chosen]
-        for _ in range(sweeps):
-            for block in blocks:
-                raw -= block.step(counts, raw, *limits)
+    for chosen, most in ((margins, sweeps), (last, LAST_SWEEPS)):
+        blocks = [_block(margin, counts, design) for margin in chosen]
+        for _ in range(most):
+            changed = [block.step(counts, raw, *limits) for block in blocks]
+            if not any(changed):
+                break  # no step changes anything any more
     return np.clip(raw, *limits)
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
     """A margin in units: the cell of each class, and for each cell the estimate, the stiffness FINE v / (RIDGE d),
-    whether it has a class, and the multiplier, which `step` changes."""
+    the bound on the curvature, whether it has a class, and the multiplier, which `step` changes."""
 
     cells: Integers
     target: Integers
     stiffness: Integers
+    curvature: Integers
     represented: Bools
     multiplier: Integers
 
-    def step(self, counts: Integers, raw: Integers, low: int, high: int) -> Integers:
-        """Take a step in all multipliers, and return the change of each class. `raw` are weights before
-        clipping to `low` and `high`."""
-        weighted = self._sums(counts * np.clip(raw, low, high))
+    def step(self, counts: Integers, raw: Integers, low: int, high: int) -> bool:
+        """Take a step in all multipliers, change the weights `raw` by it, and return whether there was anything to
+        change. `raw` are weights before clipping to `low` and `high`."""
+        weighted = _sums(self.cells, counts * _clipped(raw, low, high), len(self.target))
         slope = FINE * (weighted - self.target) - self.multiplier * self.stiffness
-        move = np.clip(slope // (FINE * self._sums(counts) + self.stiffness), -high, high)
-        move = np.where(self.represented, move, 0)
+        move = _clipped(slope // self.curvature, -high, high) * self.represented
         self.multiplier[:] += move
-        return np.asarray(move[self.cells])
-
-    def _sums(self, numbers: Integers) -> Integers:
-        found = np.zeros(len(self.target), dtype=np.int64)
-        np.add.at(found, self.cells, numbers)
-        return found
+        raw -= move[self.cells]
+        return bool(move.any())
 
 
-def _block(margin: NoisyMargin, design: Fraction) -> _Block:
+def _clipped(numbers: Integers, low: int, high: int) -> Integers:
+    """Return what np.clip returns, in a tenth of its time for short arrays."""
+    return np.asarray(np.minimum(np.maximum(numbers, low), high))
+
+
+def _sums(cells: Integers, numbers: Integers, size: int) -> Integers:
+    found = np.zeros(size, dtype=np.int64)
+    np.add.at(found, cells, numbers)
+    return found
+
+
+def _block(margin: NoisyMargin, counts: Integers, design: Fraction) -> _Block:
     stiffness = np.clip(np.rint(FINE * margin.variance / (RIDGE * float(design))), 1, _LARGEST).astype(np.int64)
     target = np.rint(np.clip(margin.estimate * GRID, -_LARGEST, _LARGEST)).astype(np.int64)
     represented = np.bincount(margin.cells, minlength=len(target)) > 0
-    return _Block(margin.cells, target, stiffness, represented, np.zeros(len(target), dtype=np.int64))
+    curvature = FINE * _sums(margin.cells, counts, len(target)) + stiffness
+    return _Block(margin.cells, target, stiffness, curvature, represented, np.zeros(len(target), dtype=np.int64))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import part_laws
@@ -71,7 +71,7 @@ class RowsLaw:
     def cost(self, k: int, epsilon: Fraction, delta: Fraction, parts: Sequence[str]) -> JointCost:
         """Return the joint cost that a release states at class size k: points of its curve for its total, and the laws
         of its parts, by name."""
-        curve = stated_points(self.law(k).delta, epsilon, delta)
+        curve = _stated(self, k, epsilon, delta)
         names = tuple(part_names(self, parts).items())
         return JointCost(curve, names, of_replaced=partial(self._replacements, k, epsilon, delta))
 
@@ -86,21 +86,7 @@ class RowsLaw:
         """Return the least k whose joint delta at `epsilon` is at most `delta`, none below `known` being so: from that
         of the classes alone upwards, in steps that double. Raises ValueError if none up to LARGEST_K is.
         """
-        target, at = target_delta(delta), down(epsilon)
-
-        def holds(k: int) -> bool:
-            return self.law(k).delta(at, target) <= target
-
-        low = max(known, least_k(epsilon, delta, self.beta)) - 1
-        high = min(low + 1, LARGEST_K)
-        while not holds(high):
-            if high >= LARGEST_K:
-                raise ValueError(f"delta must be reachable at a k of at most {LARGEST_K}")
-            low, high = high, min(high + 2 * (high - low), LARGEST_K)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if holds(middle) else (middle, high)
-        return high
+        return _least_k(self, epsilon, delta, known)
 
     def _law(self, k: int, steps: tuple[DominatingPair, ...], times: int) -> JointLaw:
         choice = None if self.choice is None else part_laws.pure(times * up(self.choice))
@@ -115,6 +101,30 @@ class RowsLaw:
             for times in (1, 2)
         )
         return one, two
+
+
+@lru_cache(maxsize=256)
+def _stated(law: RowsLaw, k: int, epsilon: Fraction, delta: Fraction) -> tuple[Point, ...]:
+    return stated_points(law.law(k).delta, epsilon, delta)
+
+
+@lru_cache(maxsize=256)
+def _least_k(law: RowsLaw, epsilon: Fraction, delta: Fraction, known: int) -> int:
+    target, at = target_delta(delta), down(epsilon)
+
+    def holds(k: int) -> bool:
+        return law.law(k).delta(at, target) <= target
+
+    low = max(known, least_k(epsilon, delta, law.beta)) - 1
+    high = min(low + 1, LARGEST_K)
+    while not holds(high):
+        if high >= LARGEST_K:
+            raise ValueError(f"delta must be reachable at a k of at most {LARGEST_K}")
+        low, high = high, min(high + 2 * (high - low), LARGEST_K)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def part_names(law: RowsLaw, parts: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting import part_laws
@@ -82,9 +82,14 @@ def with_raised_spend(mechanism: DpTables, part: Part, gates: Sequence[Fraction]
     law, total = noise_law(mechanism), part.epsilon + sum(gates, Fraction(0))
     if not (part.delta and law.is_known and total <= GREATEST_EPSILON):
         raise ValueError(f"delta must be above 0, epsilon at most {GREATEST_EPSILON:g}, and the law of the noise known")
-    others = [part_laws.pure(up(each)) for each in gates]
-    factor = greatest_factor(law, others, total, target_delta(part.delta))
+    factor = _factor(law, tuple(gates), total, part.delta)
     spend = Fraction(down(factor * mechanism.budget.spend))
     spends = tuple(each * spend / mechanism.budget.spend for each in mechanism.spends)
     budget = replace(mechanism.budget, spend=spend, epsilon=part.epsilon, delta=part.delta)
     return replace(mechanism, budget=budget, spends=spends, part=part)
+
+
+@lru_cache(maxsize=256)
+def _factor(law: NoiseLaw, gates: tuple[Fraction, ...], total: Fraction, delta: Fraction) -> Fraction:
+    """Return the greatest factor of a law's spends beside charged gates; a search meets the same law many times."""
+    return greatest_factor(law, [part_laws.pure(up(each)) for each in gates], total, target_delta(delta))
