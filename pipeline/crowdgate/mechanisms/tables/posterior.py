@@ -91,18 +91,33 @@ def _groups(values: Integers | Floats, deviation: Floats) -> Integers:
 
 def _shares(likelihoods: Floats, groups: Integers) -> Floats:
     """Return the posterior probability of each component for each cell, with the weights of its group: by expectation
-    and maximisation, first for the whole table."""
+    and maximisation, first for the whole table, then for all groups at once."""
     parts = likelihoods.shape[1]
     weights = np.full(parts, 1 / parts)
     for _ in range(_ROUNDS):
-        weights = _normal(_normal(likelihoods * weights).sum(axis=0) + 1 / parts)
+        weights = _normal(_responsibility(likelihoods, weights).sum(axis=0) + 1 / parts)
+    order = np.argsort(groups, kind="stable")
+    own, starts, place = _runs(groups[order])
+    sorted_ones, local = likelihoods[order], np.tile(weights, (len(own), 1))
+    for _ in range(_ROUNDS if len(own) > 1 else 0):
+        added = np.add.reduceat(_responsibility(sorted_ones, local[place]), starts, axis=0)
+        local = _normal(added + _FEW * weights)
     found = np.empty_like(likelihoods)
-    for group in np.unique(groups):
-        own, local = likelihoods[groups == group], weights
-        for _ in range(_ROUNDS):
-            local = _normal(_normal(own * local).sum(axis=0) + _FEW * weights)
-        found[groups == group] = _normal(own * local)
+    found[order] = _responsibility(sorted_ones, local[place])
     return found
+
+
+def _runs(groups: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the distinct groups, the place where each begins, and the number of each cell's group. `groups` rise."""
+    own, starts, place = np.unique(groups, return_index=True, return_inverse=True)
+    return own, starts.astype(np.int64), place.reshape(-1).astype(np.int64)
+
+
+def _responsibility(likelihoods: Floats, weights: Floats) -> Floats:
+    """Return the probability of each component for each cell, given the components' weights."""
+    weighted = likelihoods * weights
+    weighted /= weighted.sum(axis=-1, keepdims=True)
+    return weighted
 
 
 def _normal(weights: Floats) -> Floats:

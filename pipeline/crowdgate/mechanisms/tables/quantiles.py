@@ -50,8 +50,8 @@ def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Frac
 
 @dataclass(frozen=True, eq=False)
 class KnownBins:
-    """What is known of the true counts of bins, along the last axis: their posterior `means` and `variances`, and
-    unbiased `estimates` with the variances of their errors (`spread`). All of one shape."""
+    """Knowledge of the true counts of bins, along the last axis: their posterior `means` and `variances`, and unbiased
+    `estimates` with the variances of their errors (`spread`). All of one shape."""
 
     means: Floats
     variances: Floats
