@@ -147,10 +147,10 @@ def test_tables_that_are_rounded_together_are_as_near_as_each_by_itself(far: flo
     """Also where one of them is too far from its margins to be rounded, and among tables of one margin."""
     random = np.random.default_rng(7)
     tables = []
-    for shape in ((3, 4), (1, 6), (5, 2), (4, 4)):
-        counts = random.poisson(3, shape)
-        margins = two_margins(counts)[: 1 if shape == (1, 6) else 2]
-        values = np.maximum(counts.reshape(-1) + random.normal(0, far if shape == (5, 2) else 0.3, counts.size), 0)
+    for size in ((3, 4), (1, 6), (5, 2), (4, 4)):
+        counts = random.poisson(3, size)
+        margins = two_margins(counts)[: 1 if size == (1, 6) else 2]
+        values = np.maximum(counts.reshape(-1) + random.normal(0, far if size == (5, 2) else 0.3, counts.size), 0)
         tables.append((values if far > 1 else nearest_table(values, margins), margins))
     for (values, margins), found in zip(tables, whole_number_tables(tables), strict=True):
         assert (found >= 0).all()
