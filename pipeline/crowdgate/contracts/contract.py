@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -51,12 +51,48 @@ class PrivacyUnit:
         return "row" if self.person is None else f"person:{self.person}"
 
 
+NO, YES = "no", "yes"
+"""The values of an attribute of persons that asks whether any or all rows have a value."""
+
+
+class PersonRule(StrEnum):
+    """The rules that make one value of all rows of a person."""
+
+    ANY = "any"
+    ALL = "all"
+    COUNT = "count"
+    SAME = "same"
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+@dataclass(frozen=True, eq=False)
+class PersonValue:
+    """One value a person, made of the cells that all of the person's rows have in one column of the table.
+
+    `matches` marks the codes of the column's domain that `any`, `all` and `count` look for, and `labels` are these
+    values in words (None: every value). `most` is the greatest number that `count` distinguishes.
+    """
+
+    rule: PersonRule
+    column: Attribute
+    matches: Bools | None = None
+    labels: tuple[str, ...] | None = None
+    most: int | None = None
+
+    @property
+    def keeps_domain(self) -> bool:
+        """True if the value is one of the column's own values: the same, the least or the greatest."""
+        return self.rule in (PersonRule.SAME, PersonRule.LEAST, PersonRule.GREATEST)
+
+
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """One column of a contract's table. `accepted` marks the domain codes that the row rules accept; `margins` are
     public counts of the domain's values.
 
     `known_to_attackers` and `secret` are the contract's statements about inference (None: the role decides).
+    `of_person` is set in a table of persons: how a person's value is made of the person's rows.
     """
 
     name: str
@@ -69,6 +105,7 @@ class Attribute:
     margins: tuple[int, ...] | None = None
     known_to_attackers: bool | None = None
     secret: bool | None = None
+    of_person: PersonValue | None = None
 
     @property
     def is_known(self) -> bool:
@@ -198,7 +235,11 @@ class Server:
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """A validated data contract. `files` are all files that it was read from, for the policy digest."""
+    """A validated data contract. `files` are all files that it was read from, for the policy digest.
+
+    In a table of persons `attributes` describe persons, one row each, and `row_attributes` the columns of the source
+    table; elsewhere the latter are empty.
+    """
 
     __repr__ = short_repr
 
@@ -217,8 +258,28 @@ class Contract:
     files: tuple[Path, ...] = ()
     joint: tuple[JointCounts, ...] = ()
     analyses: tuple[Analysis, ...] = ()
+    row_attributes: tuple[Attribute, ...] = ()
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:
         """The attributes by column name."""
         return {attribute.name: attribute for attribute in self.attributes}
+
+    @property
+    def is_of_persons(self) -> bool:
+        """True if the contract makes one row of all rows of a person."""
+        return bool(self.row_attributes)
+
+    @cached_property
+    def columns(self) -> dict[str, Attribute]:
+        """The columns of the source table by name, as attributes of its rows."""
+        return {attribute.name: attribute for attribute in self.row_attributes or self.attributes}
+
+    def columns_of(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the columns of the source table that attributes of these names are read from, each once. A column's
+        own name stays."""
+        return tuple(dict.fromkeys(self._column_of(name) for name in names))
+
+    def _column_of(self, name: str) -> str:
+        made = self.by_name[name].of_person if name in self.by_name else None
+        return name if made is None else made.column.name

@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from crowdgate.contracts.contract import Role
+from crowdgate.contracts.contract import PersonRule, Role
 from crowdgate.documents.synonyms import meant_word, plain_day, plain_number
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
@@ -174,7 +174,8 @@ def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:
     """Return the keys that are permitted where a validation error reports an unknown key: those of the model there."""
     in_list = len(location) > 1 and isinstance(location[-2], int)
     shared = around.names[-2:-1] == ("definitions",)
-    named = DefinitionModel if shared else _MODELS.get(around.names[-1], DomainModel)
+    of_person = around.names[-2:-1] == ("personValues",)
+    named = PersonValueModel if of_person else DefinitionModel if shared else _MODELS.get(around.names[-1], DomainModel)
     entry = AnalysisModel if around.names[-2:-1] == ("analysis",) else LevelModel
     model: type[BaseModel] = entry if in_list else named
     return [field.alias or name for name, field in model.model_fields.items()]
@@ -400,6 +401,57 @@ class DefinitionModel(_Strict):
     """The treatment of a cell outside the domain."""
 
 
+class PersonValueModel(_Strict):
+    """One value a person, made of all of the person's rows. Exactly one key names the column that it is made of."""
+
+    any_row: Text | None = Field(None, alias="any")
+    """The column: yes if at least one row of the person has one of `values`, else no."""
+    all_rows: Text | None = Field(None, alias="all")
+    """The column: yes if every row of the person has one of `values`, else no."""
+    count: Text | None = None
+    """The column: the number of the person's rows that have one of `values` (by default any value), up to `most`."""
+    same: Text | None = None
+    """The column: the value on which all rows of the person agree. Persons whose rows differ have no valid value."""
+    least: Text | None = None
+    """The column: the first of the person's values in the order of its domain."""
+    greatest: Text | None = None
+    """The column: the last of the person's values in the order of its domain."""
+    values: Annotated[list[Text], BeforeValidator(_list_of_texts), Field(min_length=1)] | None = None
+    """The values, or the one value, that any, all and count look for."""
+    most: Positive | None = None
+    """The number of rows at which `count` stops: a person with more rows counts with it."""
+    levels: list[LevelModel] | None = None
+    """Coarser levels of a count."""
+
+    @property
+    def rule(self) -> PersonRule:
+        """The rule whose key is stated."""
+        return next(rule for rule in PersonRule if self._column(rule) is not None)
+
+    @property
+    def column(self) -> str:
+        """The column that the value is made of."""
+        return self._column(self.rule) or ""
+
+    def _column(self, rule: PersonRule) -> str | None:
+        stated: str | None = getattr(self, {"any": "any_row", "all": "all_rows"}.get(rule, str(rule)))
+        return stated
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> "PersonValueModel":
+        if sum(self._column(rule) is not None for rule in PersonRule) != 1:
+            raise ValueError("exactly one of " + ", ".join(PersonRule))
+        if self.rule in (PersonRule.ANY, PersonRule.ALL) and self.values is None:
+            raise ValueError("`values` beside any or all: the values that are looked for")
+        if self.rule not in (PersonRule.ANY, PersonRule.ALL, PersonRule.COUNT) and self.values is not None:
+            raise ValueError("`values` only beside any, all or count")
+        if (self.rule is PersonRule.COUNT) != (self.most is not None):
+            raise ValueError("`most` beside count, and only there: the number of rows at which it stops")
+        if self.rule is not PersonRule.COUNT and self.levels is not None:
+            raise ValueError("`levels` only beside count; other values have the column's levels")
+        return self
+
+
 def _labels_by_column(value: object) -> object:
     return {name: _list_of_texts(labels) for name, labels in value.items()} if isinstance(value, dict) else value
 
@@ -469,6 +521,10 @@ TABLE_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(list[AnalysisModel]),
         "What users of releases need: tables, shares and ratios. New policies publish their columns, at levels that"
         " have their labels.",
+    ),
+    "personValues": CustomProperty(
+        TypeAdapter(dict[str, PersonValueModel]),
+        "What makes this a table of persons: by attribute, how one value a person is made of all of the person's rows.",
     ),
     "definitions": CustomProperty(
         TypeAdapter(dict[str, DefinitionModel]), "Facts that columns share, by a name that they state as `like`."

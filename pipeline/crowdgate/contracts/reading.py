@@ -39,6 +39,7 @@ from crowdgate.contracts.models import (
     parse,
     quoted_value,
 )
+from crowdgate.contracts.persons import person_attributes
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
@@ -116,6 +117,9 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     domains = {name: attribute.domain for name, attribute in attributes.items()}
     rules += _table_rules(table, places, stated.get("rowsAtMost"), domains)
     refuse_repeated_names(rules)
+    columns = attributes
+    if (of_persons := stated.get("personValues")) is not None:
+        attributes = person_attributes(places["personValues"], of_persons, columns, unit)
     joint = _joint(places, stated.get("jointMargins") or [], attributes)
     analyses = read_analyses(places.get("analysis"), stated.get("analysis") or (), attributes)
     if server is None or unit is None or identity is None or version is None or population is None:
@@ -136,6 +140,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         files=tuple(root.files),
         joint=joint,
         analyses=analyses,
+        row_attributes=() if attributes is columns else tuple(columns.values()),
     )
 
 

@@ -136,5 +136,5 @@ def columns_read(contract: Contract, protection: Protection) -> tuple[str, ...]:
     """Return the columns that a release counts or that the contract's rules name."""
     ruled = {rule.attribute for rule in contract.table_rules if rule.attribute} - {contract.unit.person}
     ruled |= {name for each in contract.expectations for name in each.columns}
-    counted = {name for view in protection.views.values() for name in view.levels}
-    return tuple(name for name in contract.by_name if name in counted or name in ruled)
+    counted = contract.columns_of(name for view in protection.views.values() for name in view.levels)
+    return tuple(name for name in contract.columns if name in counted or name in ruled)

@@ -3,17 +3,49 @@
 Counts are published only if they were charged.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crowdgate.contracts.contract import Attribute, Contract
+from crowdgate.contracts.contract import NO, YES, Attribute, Contract, PersonRule, PersonValue
+from crowdgate.contracts.person_text import person_value_text
 from crowdgate.hierarchy import ANY_LABEL, INVALID_LABEL
 from crowdgate.limits import MOST_ROWS_EACH
 from crowdgate.manifest.values import Label, ManifestFields
 
 Columns = Annotated[tuple[Label, ...], Field(max_length=10_000)]
+
+
+class PersonValueFields(ManifestFields):
+    """How one value a person is made of the cells that all of the person's rows have in a column."""
+
+    rule: Literal["any", "all", "count", "same", "least", "greatest"]
+    """any, all: yes if at least one row, or every row, has one of `values`. count: the number of rows that have one.
+    same: the value on which all rows agree. least, greatest: the first or the last in the order of the domain."""
+    column: Label
+    """The column of the source table."""
+    values: Annotated[tuple[Label, ...], Field(min_length=1, max_length=10_000)] | None = None
+    """The values that any, all and count look for. Absent: every valid value."""
+    most: Annotated[int, Field(ge=1)] | None = None
+    """The greatest number that count distinguishes."""
+
+    @classmethod
+    def of_value(cls, made: PersonValue) -> "PersonValueFields":
+        """Return how a contract makes a value."""
+        return cls(rule=made.rule.value, column=made.column.name, values=made.labels, most=made.most)
+
+    @property
+    def keeps_domain(self) -> bool:
+        """True if the value is one of the column's own values."""
+        return self.rule in ("same", "least", "greatest")
+
+    def problems(self) -> Iterator[str]:
+        """Yield contradictions, in words."""
+        if (self.most is not None) != (self.rule == "count") or (self.keeps_domain and self.values is not None):
+            yield "the manifest's estimand states values or a greatest number for a rule that has none"
+        if self.rule in ("any", "all") and self.values is None:
+            yield "the manifest's estimand does not state the values that any or all look for"
 
 
 class EstimandFields(ManifestFields):
@@ -38,11 +70,13 @@ class EstimandFields(ManifestFields):
     """Columns in which numbers below the domain count as its least value."""
     lowered: Columns
     """Columns in which numbers above the domain count as its greatest value."""
+    persons: dict[Label, PersonValueFields] | None = None
+    """In a table of persons, how each attribute is made of all rows of a person. Absent: rows are counted."""
 
     @classmethod
-    def of_contract(cls, contract: Contract, columns: Iterable[str]) -> "EstimandFields":
+    def of_contract(cls, contract: Contract, columns: Sequence[str]) -> "EstimandFields":
         """Return the rules for the rows that a release counts if it reads these columns of the contract's table."""
-        read = [contract.by_name[name] for name in columns]
+        read = [contract.columns[name] for name in columns]
         return cls(
             of="row" if contract.unit.person is None else "person",
             rows=contract.unit.rows,
@@ -50,6 +84,7 @@ class EstimandFields(ManifestFields):
             invalid=_names(each for each in read if each.invalid == "level"),
             raised=_names(each for each in read if _clamped_ends(each)[0]),
             lowered=_names(each for each in read if _clamped_ends(each)[1]),
+            persons=_persons(contract, columns),
         )
 
     def problems(self, unit: str, rows: int) -> Iterator[str]:
@@ -62,9 +97,26 @@ class EstimandFields(ManifestFields):
             yield "the estimand names a column twice"
         if not {*self.raised, *self.lowered} <= {*names}:
             yield "the manifest's estimand names a column that the release does not read"
+        for made in (self.persons or {}).values():
+            if self.of != "person" or rows != 1 or made.column not in names:
+                yield "the manifest's estimand makes persons of other rows than it counts"
+            yield from made.problems()
 
     def allows(self, column: str, labels: Sequence[str]) -> bool:
-        """Return True if the labels of a published column agree with its treatment of invalid cells."""
+        """Return True if the labels of a published column agree with its treatment of invalid cells and, in a table of
+        persons, with the rule that makes its values."""
+        if self.persons is not None:
+            return column in self.persons and self._allows_person(self.persons[column], labels)
+        return self._allows_cells(column, labels)
+
+    def _allows_person(self, made: PersonValueFields, labels: Sequence[str]) -> bool:
+        if made.keeps_domain:
+            return self._allows_cells(made.column, labels)
+        if made.rule == "count" or tuple(labels) == (ANY_LABEL,):
+            return labels[-1] != INVALID_LABEL
+        return tuple(labels) == (NO, YES)
+
+    def _allows_cells(self, column: str, labels: Sequence[str]) -> bool:
         if labels == (ANY_LABEL,):
             return column in (*self.dropped, *self.invalid)
         return column in (self.invalid if labels[-1] == INVALID_LABEL else self.dropped)
@@ -74,6 +126,9 @@ class EstimandFields(ManifestFields):
         return [*self._units(), *self._cells()]
 
     def _units(self) -> Iterator[str]:
+        if self.persons is not None:
+            yield from self._person_values(self.persons)
+            return
         if self.of == "row":
             yield "Every row of the source table is a person of its own and counts once."
             return
@@ -84,6 +139,21 @@ class EstimandFields(ManifestFields):
                 f"A person counts with at most {self.rows} rows: of more, {self.rows} are chosen by secret coins. "
                 "A number of rows is no number of persons, and where persons have more rows it is too small."
             )
+        yield "Rows that name no person are left out."
+
+    def _person_values(self, persons: Mapping[str, PersonValueFields]) -> Iterator[str]:
+        """Yield sentences on the one row that each person has."""
+        yield (
+            "Every person counts once, with one row that is made of all of the person's rows, however many. So numbers "
+            "of rows below are numbers of persons."
+        )
+        for name, made in sorted(persons.items()):
+            yield person_value_text(name, PersonRule(made.rule), made.column, made.values, made.most)
+        differing = [name for name, made in sorted(persons.items()) if made.rule == "same"]
+        for known, then in ((self.dropped, "are left out"), (self.invalid, f"count with the value {INVALID_LABEL}")):
+            own = [name for name in differing if persons[name].column in known]
+            if own:
+                yield f"Persons whose rows differ in {_joined_names(own)} {then}."
         yield "Rows that name no person are left out."
 
     def _cells(self) -> Iterator[str]:
@@ -102,6 +172,18 @@ class EstimandFields(ManifestFields):
                 yield f"Numbers {beyond} the domain of {_joined_names(columns)} count as its {end} end."
         if self.of == "person" or self.dropped:
             yield "How many rows these rules leave out is confidential, unless a gate below was paid to say it."
+
+
+def _persons(contract: Contract, columns: Sequence[str]) -> dict[str, PersonValueFields] | None:
+    """Return how attributes are made of rows in the columns that a release reads; None unless persons are counted."""
+    if not contract.is_of_persons:
+        return None
+    made = {each.name: each.of_person for each in contract.attributes}
+    return {
+        name: PersonValueFields.of_value(own)
+        for name, own in made.items()
+        if own is not None and own.column.name in columns
+    }
 
 
 def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:

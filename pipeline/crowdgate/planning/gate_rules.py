@@ -137,6 +137,9 @@ def _input_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measu
     if measure.several_rows and bundle.contract.unit.person is None:
         found = "every row is one person, so nobody has more rows than are used"
         yield problem_at(bundle, at, found, "this gate where the contract's privacyUnit is a person")
+    elif measure.several_rows and bundle.contract.is_of_persons:
+        found = "a person's values are made of all rows, so nobody has more rows than are used"
+        yield problem_at(bundle, at, found, "this gate where the contract has no personValues")
 
 
 def _of_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

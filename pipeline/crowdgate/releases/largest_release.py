@@ -1,6 +1,6 @@
 """Upper bound on the bytes of a release, from public figures: the bounds on people and rows, labels, and the plan."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.kind.plan import Plan
@@ -37,9 +37,10 @@ def _most_rows(plan: Plan) -> int:
     return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
 
 
-def _attributes(plan: Plan) -> Iterator[Attribute]:
-    by_name = plan.bundle.contract.by_name
-    return (by_name[name] for name in plan.columns)
+def _attributes(plan: Plan) -> Iterable[Attribute]:
+    contract = plan.bundle.contract
+    read = (each for name, each in contract.columns.items() if name in plan.columns)
+    return (*read, *(each for each in contract.attributes if each.of_person is not None))
 
 
 def _longest(attribute: Attribute) -> int:

@@ -64,6 +64,7 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
         "id": (old.id, new.id),
         "population": (old.population, new.population),
         "privacy unit": (f"{old.unit}, at most {old.unit.rows} rows", f"{new.unit}, at most {new.unit.rows} rows"),
+        "way to make one row a person": (_person_values(old), _person_values(new)),
         "statement that the table is public": (old.public, new.public),
         "sample": (old.sample, new.sample),
         "format of the table": (old.server.reader, new.server.reader),
@@ -81,6 +82,11 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
     for what, (before, after) in harmless.items():
         if before != after:
             yield ContractChange(None, f"other {what}", False)
+
+
+def _person_values(contract: Contract) -> str:
+    """Return how the values of persons are made of rows; text that is empty where rows are counted."""
+    return " ".join(each.description for each in contract.attributes if each.of_person is not None)
 
 
 def _version(old: Contract, new: Contract) -> Iterator[ContractChange]:

@@ -25,9 +25,9 @@ def expectation_suite(contract: Contract) -> tuple[Stated, tuple[str, ...]]:
     """
     rules = [(rule, _table_rule(rule, contract)) for rule in contract.table_rules]
     stated = [
-        *(_stated("expect_column_to_exist", each.name, column=each.name) for each in contract.attributes),
-        *(found for each in contract.attributes for found in _domain(each)),
-        *(_row_rule(rule, contract.by_name[rule.attribute]) for rule in contract.row_rules),
+        *(_stated("expect_column_to_exist", each.name, column=each.name) for each in contract.columns.values()),
+        *(found for each in contract.columns.values() for found in _domain(each)),
+        *(_row_rule(rule, contract.columns[rule.attribute]) for rule in contract.row_rules),
         *(found for _, found in rules if found is not None),
         *(_stated(each.type, each.name, **each.kwargs) for each in contract.expectations),
     ]

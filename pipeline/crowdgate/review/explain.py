@@ -152,7 +152,10 @@ def _released(plan: Plan) -> str:
     contract, unit, publish = plan.bundle.contract, plan.bundle.contract.unit, plan.bundle.policy.spec.publish
     calendar = plan.bundle.policy.spec.calendar
     rows = f"{unit.rows} rows of each are" if unit.rows != 1 else "1 row of each is"
-    person = f"The column {unit.person} identifies a person. At most {rows} used, chosen by secret random bits."
+    bound = f"At most {rows} used, chosen by secret random bits."
+    if contract.is_of_persons:
+        bound = "All rows of a person make the one row with which that person counts."
+    person = f"The column {unit.person} identifies a person. {bound}"
     return paragraph(
         f"It releases {plan.protection.kind.serves}.",
         f"The table is that of contract {contract.id}: at most {_people(plan)} people of the population"

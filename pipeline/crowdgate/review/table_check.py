@@ -79,8 +79,8 @@ def _contradictions(contract: Contract, header: TableHeader) -> Iterator[Contrad
 
 def _column_contradictions(contract: Contract, header: TableHeader, *, shown: bool) -> Iterator[Contradiction]:
     by_name = {column.name: column for column in header.columns}
-    free = [name for name in header.names if name not in contract.by_name]
-    for name, attribute in contract.by_name.items():
+    free = [name for name in header.names if name not in contract.columns]
+    for name, attribute in contract.columns.items():
         column = by_name.get(name)
         if column is None:
             same = [other for other in free if _letters(other) == _letters(name)]
@@ -94,12 +94,12 @@ def _column_contradictions(contract: Contract, header: TableHeader, *, shown: bo
 
 
 def _matched(contract: Contract, names: Iterable[str]) -> int:
-    return len(contract.by_name.keys() & set(names))
+    return len(contract.columns.keys() & set(names))
 
 
 def _is_header(contract: Contract, names: Iterable[str]) -> bool:
     """Return whether names are surely those of a header, not cells: half of the contract's columns are among them."""
-    return 2 * _matched(contract, names) >= len(contract.by_name)
+    return 2 * _matched(contract, names) >= len(contract.columns)
 
 
 def _letters(name: str) -> str:

@@ -63,7 +63,7 @@ def open_source(contract: Contract, columns: Sequence[str], path: Path | None = 
     own = SOURCES[contract.server.reader]
     named = own if path is None or os.path.isdir(path) else by_suffix.get(path.suffix.lower(), own)
     person = [] if contract.unit.person is None else [contract.unit.person]
-    return named.opened(contract, tuple(dict.fromkeys([*columns, *person])), path)
+    return named.opened(contract, tuple(dict.fromkeys([*contract.columns_of(columns), *person])), path)
 
 
 __all__ = ["SOURCES", "Reader", "Source", "open_source"]

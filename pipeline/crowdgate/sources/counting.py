@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdgate.arrays import Bools
+from crowdgate.arrays import AnyIntegers, Bools, Integers
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.histogram import Column, Histogram, Records, View, joint, merge, scan, split
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.encode import EncodedColumn, encode
 from crowdgate.sources.facts import TableFacts
-from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_people, merge_people
+from crowdgate.sources.people import RowsByPerson, bounded_entries, bounded_histogram, count_people, merge_people
+from crowdgate.sources.persons import person_entries, person_histogram, row_view
 from crowdgate.sources.source import Batch, Source, TablePart, table_changed
 
 Progress = Callable[[int], None]
@@ -80,12 +81,28 @@ def count_table(source: Source, task: CountingTask, executor: Executor) -> Parti
 
 def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapping[str, Histogram]:
     """Return the histogram of each view; if the privacy unit is a person, of at most as many rows of each person as the
-    contract allows.
+    contract allows, or of one row that is made of all of them.
     """
     if total.people is None:
         return total.histograms
-    rows = bounded_histogram(total.people, task.contract.unit.rows, key)
-    return split(rows, total.people.view, task.views)
+    finest = joint(task.views.values())
+    if task.contract.is_of_persons:
+        rows = person_histogram(total.people, task.contract, finest)
+    else:
+        rows = bounded_histogram(total.people, task.contract.unit.rows, key)
+    return split(rows, finest, task.views)
+
+
+def retained_entries(
+    people: RowsByPerson, contract: Contract, view: View, key: SecretKey
+) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
+    """Return what counts of each person, as entries of a view: their people, their codes (one array per attribute) and
+    their numbers of rows. At most as many rows of each person as the contract allows, or the one row that is made of
+    all of them, in a table of persons.
+    """
+    if contract.is_of_persons:
+        return person_entries(people, contract, view)
+    return bounded_entries(people, contract.unit.rows, key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +122,16 @@ def count(part: TablePart, task: CountingTask, progress: Progress | None = None)
     if person is None:
         return PartialCounts(facts, scan((found for _, found in batches), task.views))
     cells = ((batch.cells[person], found) for batch, found in batches)
-    people = count_people(joint(task.views.values()), cells, task.watched)
+    people = count_people(_row_view(task), cells, task.watched)
     return PartialCounts(facts, {}, people)
+
+
+def _row_view(task: CountingTask) -> View:
+    """Return the view in which the rows of persons are counted. In a table of persons a person's value depends on the
+    exact values of the rows.
+    """
+    finest = joint(task.views.values())
+    return row_view(task.contract, finest) if task.contract.is_of_persons else finest
 
 
 def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCounts:
@@ -125,7 +150,7 @@ def _empty_partial(task: CountingTask) -> PartialCounts:
     """Return the PartialCounts of no rows."""
     if task.contract.unit.person is None:
         return PartialCounts(TableFacts(), scan([], task.views))
-    return PartialCounts(TableFacts(), {}, count_people(joint(task.views.values()), [], task.watched))
+    return PartialCounts(TableFacts(), {}, count_people(_row_view(task), [], task.watched))
 
 
 def _size(partial: PartialCounts) -> int:
@@ -147,8 +172,9 @@ def records(
     """Yield each batch of a part with the domain codes of its cells, and add its facts to `facts`."""
     person = task.contract.unit.person
     unique = [] if person is None else [person]
-    attributes = [task.contract.by_name[name] for name in task.columns]
-    for batch in part.read(tuple(dict.fromkeys([*task.columns, *unique])), unique):
+    read = task.contract.columns_of(task.columns)
+    attributes = [task.contract.columns[name] for name in read]
+    for batch in part.read(tuple(dict.fromkeys([*read, *unique])), unique):
         facts.add_ragged(batch.ragged)
         if batch.rows:
             yield batch, cleaned(batch, attributes, task.contract, facts)

@@ -101,7 +101,7 @@ class TableFacts:
     def distinct(self, contract: Contract, columns: Sequence[str]) -> dict[str, list[str]]:
         """Return the labels that remain in each of the columns after cleaning, in the order of its domain."""
         read = {name: self._held.get(name, set()) for name in columns}
-        return {name: _labels(contract.by_name[name], held, self.invalid[name]) for name, held in read.items()}
+        return {name: _labels(contract.columns[name], held, self.invalid[name]) for name, held in read.items()}
 
     def values(self, contract: Contract) -> dict[str, float]:
         """Return the facts that the contract's table rules limit, by `TableRule.column`; unknown facts are absent."""
@@ -142,7 +142,7 @@ class TableFacts:
 
 def _bases(names: Columns, contract: Contract) -> list[int]:
     """Return for each column the number of its domain's codes and one more, for an invalid cell."""
-    domains = (contract.by_name[name].domain for name in names)
+    domains = (contract.columns[name].domain for name in names)
     return [1 + (0 if domain is None else domain.size) for domain in domains]
 
 
@@ -173,7 +173,7 @@ def _counted(keys: AnyIntegers, size: int) -> dict[int, int]:
 def _weighted(names: Columns, held: Mapping[int, int], ragged: int, contract: Contract) -> dict[str, Any]:
     bases = _bases(names, contract)
     shown = [
-        cache(partial(_cell, contract.by_name[name].domain, base)) for name, base in zip(names, bases, strict=True)
+        cache(partial(_cell, contract.columns[name].domain, base)) for name, base in zip(names, bases, strict=True)
     ]
     cells = [_cells(key, bases, shown) for key in sorted(held)]
     more = [[None] * len(names)] if ragged else []

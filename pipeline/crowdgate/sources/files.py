@@ -107,7 +107,7 @@ def file_reader(
     def header(contract: Contract) -> TableHeader:
         place = contract.server.path
         place.lstat()  # a table that is elsewhere is no fault of the contract
-        return described(_find(place, suffixes)[0], contract.server.settings, contract.by_name)
+        return described(_find(place, suffixes)[0], contract.server.settings, contract.columns)
 
     return Reader(name, rule, suffixes, opened, header)
 

@@ -21,7 +21,7 @@ def units(total: PartialCounts, task: CountingTask) -> Input:
         invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}
         return Input(facts.rows, facts.broken, invalid, 0)
     anywhere, *each = (int(np.count_nonzero(line)) for line in people.faults)
-    truncated = int(np.count_nonzero(people.rows > task.contract.unit.rows))
+    truncated = 0 if task.contract.is_of_persons else int(np.count_nonzero(people.rows > task.contract.unit.rows))
     return Input(len(people.ids), anywhere, dict(zip(people.watched, each, strict=True)), truncated)
 
 
@@ -30,8 +30,8 @@ def ingestion_figures(total: PartialCounts, task: CountingTask) -> dict[str, Any
 
     The most frequent reason comes first. Counts and names of columns only, no value of the table.
     """
-    facts = total.facts
-    columns = {name: _column(facts, task.contract.by_name[name]) for name in task.columns}
+    facts, read = total.facts, task.contract.columns_of(task.columns)
+    columns = {name: _column(facts, task.contract.columns[name]) for name in read}
     rows = {
         "in the files": facts.rows,
         "of a wrong number of cells": facts.ragged,
@@ -65,7 +65,8 @@ def _person_rows_figures(total: PartialCounts, task: CountingTask) -> dict[str, 
         return {}
     over = total.people.rows - task.contract.unit.rows
     nobody = total.facts.rows - total.facts.ragged - total.people.named
-    return {"that name no person": nobody, "truncated": int(over[over > 0].sum())}
+    truncated = {} if task.contract.is_of_persons else {"truncated": int(over[over > 0].sum())}
+    return {"that name no person": nobody, **truncated}
 
 
 def _people_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:

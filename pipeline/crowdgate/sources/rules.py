@@ -55,7 +55,7 @@ def is_within_limits(rule: TableRule, fact: float) -> bool:
 
 
 def _row_outcomes(contract: Contract, distinct: Mapping[str, Sequence[str]]) -> Iterator[RuleOutcome]:
-    read = {name: contract.by_name[name] for name in contract.by_name if name in distinct}
+    read = {name: contract.columns[name] for name in contract.columns if name in distinct}
     for name, attribute in read.items():
         if attribute.domain is not None:
             labels = (*attribute.domain.labels, *_invalid(attribute))

@@ -16,7 +16,13 @@ from crowdgate.mechanisms.tables import coarse_to_fine, lattice
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import Axes, consistent_tables
 from crowdgate.mechanisms.tables.lattice import MarginLattice
-from crowdgate.mechanisms.tables.rounding import MarginConstraint, largest_remainder, nearest_table, whole_number_table
+from crowdgate.mechanisms.tables.rounding import (
+    MarginConstraint,
+    largest_remainder,
+    nearest_table,
+    whole_number_table,
+    whole_number_tables,
+)
 from tests.examples import examples
 from tests.mechanisms.tables.tables import disagreement, margin
 from tests.mechanisms.tables.test_consistency import AGE, FINE, RACE, SEX, level, shape, workloads
@@ -134,6 +140,24 @@ def test_whole_tables_meet_one_margin_or_two(rows: int, columns: int, seed: int,
         if len(own) == 2:
             near = nearest_table(values, own)
             assert np.abs(whole_number_table(near, own) - near).max() < 1 + 1e-6
+
+
+@pytest.mark.parametrize("far", [0.3, 9.0])
+def test_tables_that_are_rounded_together_are_as_near_as_each_by_itself(far: float) -> None:
+    """Also where one of them is too far from its margins to be rounded, and among tables of one margin."""
+    random = np.random.default_rng(7)
+    tables = []
+    for size in ((3, 4), (1, 6), (5, 2), (4, 4)):
+        counts = random.poisson(3, size)
+        margins = two_margins(counts)[: 1 if size == (1, 6) else 2]
+        values = np.maximum(counts.reshape(-1) + random.normal(0, far if size == (5, 2) else 0.3, counts.size), 0)
+        tables.append((values if far > 1 else nearest_table(values, margins), margins))
+    for (values, margins), found in zip(tables, whole_number_tables(tables), strict=True):
+        assert (found >= 0).all()
+        for each in margins:
+            assert (np.bincount(each.cells, found, len(each.sums)) == each.sums).all()
+        alone = whole_number_table(values, margins)
+        assert np.abs(found - values).sum() == pytest.approx(np.abs(alone - values).sum(), abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(4))

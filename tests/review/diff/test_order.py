@@ -118,7 +118,7 @@ EQUALS = [
     (ROWS, f"{G}/0/with", None),  # 1e-9 holds where nothing is said
     (ROWS, f"{G}/4/over", ["ward", "age"]),
     (ROWS, f"{G}/0/severity", "block"),
-    (TABLES, f"{M}/split", "least-variance"),
+    (TABLES, f"{M}/split", "least-error"),
     (SYNTHETIC, f"{M}/sampling", {"beta": "1"}),
 ]
 

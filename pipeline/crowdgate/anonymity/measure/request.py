@@ -190,6 +190,8 @@ def counting_text(chosen: AttributeSelection) -> str:
     unit = chosen.contract.unit
     if unit.person is None:
         return "Rows are counted: a row is one person."
+    if chosen.contract.is_of_persons:
+        return f"People are counted by {unit.person}, each with one row that is made of all rows, as the contract says."
     if unit.rows == 1:
         return f"People are counted by {unit.person}; one row of each counts, as the contract says."
     bound = f"at most {unit.rows} rows of each count, as the contract says"

@@ -24,9 +24,8 @@ from crowdgate.risk.anonymity_sets import (
     summary_of_people,
 )
 from crowdgate.sampling import KEY_BYTES, SecretKey
-from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
+from crowdgate.sources.counting import CountingTask, count_table, histograms, retained_entries, serial
 from crowdgate.sources.ingested import ingestion_figures
-from crowdgate.sources.people import bounded_entries
 from crowdgate.sources.source import Source
 
 WHOLE = "whole"
@@ -131,9 +130,8 @@ def rows_by_person(contract: Contract, view: View, source: Source) -> TableCount
     task = CountingTask(contract, view.names, {WHOLE: view})
     total = count_table(source, task, serial())
     assert total.people is not None, "the privacy unit is a person"
-    own = total.people.view
-    of, codes, counts = bounded_entries(total.people, contract.unit.rows, SecretKey(_PUBLIC_KEY, injected=True))
-    names, sizes = (PERSON, *own.names), (max(1, len(total.people.ids)), *own.sizes)
+    of, codes, counts = retained_entries(total.people, contract, view, SecretKey(_PUBLIC_KEY, injected=True))
+    names, sizes = (PERSON, *view.names), (max(1, len(total.people.ids)), *view.sizes)
     return TableCounts(collapse(names, sizes, [of, *codes], counts), ingestion_figures(total, task))
 
 

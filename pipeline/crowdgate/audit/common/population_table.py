@@ -13,8 +13,8 @@ from crowdgate.histogram import Histogram, View, collapse, joint
 from crowdgate.kind.plan import Plan
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import CountingTask, count_table, serial
-from crowdgate.sources.people import RowsByPerson, bounded_entries
+from crowdgate.sources.counting import CountingTask, count_table, retained_entries, serial
+from crowdgate.sources.people import RowsByPerson
 
 _NO_SECRET = bytes(KEY_BYTES)
 """Key that decides which rows of a person are retained. It is constant: the table is public, and the population must
@@ -36,7 +36,7 @@ def population(plan: Plan, contract: Contract, beside: Sequence[str] | None = No
     if found.people is None:
         cells = found.histograms["all"]
         return Population(contract.id, view, cells, cells.counts)
-    return _persons(contract, view, found.people)
+    return _persons(contract, view, View(own), found.people)
 
 
 def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapping[str, Level]:
@@ -71,12 +71,12 @@ def _problem(plan: Plan, contract: Contract, found: str, expected: str) -> Probl
     return Problem(str(plan.bundle.document.path), None, where, found, expected, code=Code.CONTRACT)
 
 
-def _persons(contract: Contract, view: View, people: RowsByPerson) -> Population:
+def _persons(contract: Contract, view: View, own: View, people: RowsByPerson) -> Population:
     """Return a population of persons: distinct vectors of row counts by cell, with the number of persons that have
-    each."""
+    each. `own` is the view with the levels of the population's contract."""
     from scipy.sparse import csr_array
 
-    of, codes, counts = bounded_entries(people, contract.unit.rows, SecretKey(_NO_SECRET, injected=True))
+    of, codes, counts = retained_entries(people, contract, own, SecretKey(_NO_SECRET, injected=True))
     cells = collapse(view.names, view.sizes, codes, counts)
     lines, members = _distinct(of, _places(cells, codes), counts)
     starts = np.cumsum([0, *map(len, lines)])

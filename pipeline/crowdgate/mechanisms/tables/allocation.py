@@ -7,6 +7,11 @@ in the budgets. The parts are found by multiplicative steps, which solve separat
 level are uneven, the sum is a bound.
 
 The sum is that of unbiased estimates. In sparse tables, values from 0 on gain by larger parts for coarse tables.
+
+Noise that is independent in all cells of a table knows the margins that several tables share better than the least sum
+needs. With the margins themselves in the workload that is a hundredth of the errors and less. Where tables of two or
+more attributes stand alone it is 2 to 7 %, and more for attributes of two values: only noise on the residuals of tables
+(Xiao and others 2023) would be better, and no further margin helps.
 """
 
 from __future__ import annotations
@@ -31,6 +36,8 @@ _TOTAL = 0.01
 """The least part of a table with one cell: the error of a total is read more often than those of cells."""
 _SMALLEST = 1e-9
 """The least part between steps, so that no weight is lost."""
+_NEAR = 1e-5
+"""Steps end once no part changes by more than this, in parts of the largest."""
 _LEAST = 0.02
 """The least part of any other table, in parts of an equal one."""
 
@@ -59,8 +66,10 @@ def _parts(queries: Sequence[LinearQuery], start: Floats, free: Floats, power: f
     for _ in range(max(20, min(_ROUNDS, int(_WORK / cells)))):
         weights = parts if power == 1 / 2 else np.square(parts)
         slopes = gains.slopes(weights) * (1 if power == 1 / 2 else parts)
-        moved = parts * slopes**power
+        moved, before = parts * slopes**power, parts
         parts = np.where(free, np.maximum(moved / moved[free].sum(), _SMALLEST) * rest, start)
+        if np.abs(parts - before).max() <= _NEAR * parts.max():
+            break
     raised = np.maximum(parts, least)
     return np.where(free, rest * raised / raised[free].sum(), start)
 

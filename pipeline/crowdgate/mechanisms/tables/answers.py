@@ -21,7 +21,7 @@ from crowdgate.mechanisms.tables.consistency import consistent_tables
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors, count_posteriors
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.posterior import Posterior
-from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_errors, quantile_limits
+from crowdgate.mechanisms.tables.quantiles import KnownBins, quantile_bins, quantile_errors, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def raw_answers(
     noise. Counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
     values = {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}
-    known = {i: Posterior(v, np.full(v.shape, mechanism.laws[i].variance)) for i, v in values.items()}
+    spread = {i: np.full(v.shape, mechanism.laws[i].variance) for i, v in values.items()}
+    known = {i: KnownBins(v, spread[i], v, spread[i]) for i, v in values.items()}
     return _answers(mechanism, noisy, values, cells, known, relative)
 
 
@@ -86,7 +87,7 @@ def consistent_answers(
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, Array] = dict(enumerate(noisy))
-    known: Mapping[int, Posterior] = {}
+    known: Mapping[int, KnownBins] = {}
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
@@ -100,11 +101,18 @@ def consistent_answers(
     return _answers(mechanism, noisy, values, cells, known, relative)
 
 
-def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, Posterior]:
-    """Return the posteriors of all counts by the place of their query, if there are quantiles."""
+def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:
+    """Return what is known of all counts by the place of their query, if there are quantiles."""
     if not any(isinstance(item, Quantiles) for item in mechanism.workload.items):
         return {}
-    return dict(zip(counts, count_posteriors(list(counts.values())), strict=True))
+    found = zip(counts.items(), count_posteriors(list(counts.values())), strict=True)
+    return {at: _known(each, posterior) for (at, each), posterior in found}
+
+
+def _known(counts: PublishedCounts, posterior: Posterior) -> KnownBins:
+    shape = counts.values.shape
+    spread = np.broadcast_to(counts.after, shape)
+    return KnownBins(posterior.mean.reshape(shape), posterior.variance.reshape(shape), counts.estimates, spread)
 
 
 def _consistent(mechanism: DpTables, counts: Mapping[int, PublishedCounts], relative: Fraction) -> dict[int, Cells]:
@@ -131,7 +139,7 @@ def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) ->
 
 def _answers(
     mechanism: DpTables, noisy: Sequence[Integers], values: Mapping[int, Array], cells: Mapping[int, Cells],
-    known: Mapping[int, Posterior], relative: Fraction,
+    known: Mapping[int, KnownBins], relative: Fraction,
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
     out: list[TableAnswer | QuantileAnswer] = []
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
@@ -162,23 +170,23 @@ def _mean(
 
 
 def _quantiles(
-    mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers, known: Posterior
+    mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers, known: KnownBins
 ) -> QuantileAnswer:
     """Return the bins of the quantiles by the published counts (`values`), their 95 % limits by the counts as drawn
     (`noisy`), widened to contain the bins, and their errors by what is `known` of the counts."""
     levels = mechanism.queries[at].levels
     column, axis = levels[item.column], list(levels).index(item.column)
     last = len(column) - (column.labels[-1] == INVALID_LABEL)
-    published, means, variances = (
+    published, *parts = (
         np.moveaxis(np.asarray(each, dtype=np.float64).reshape(values.shape), axis, -1)[..., :last]
-        for each in (values, known.mean, known.variance)
+        for each in (values, *vars(known).values())
     )
     drawn = np.moveaxis(noisy, axis, -1)[..., :last]
     found = []
     for p in item.probabilities:
         bins = quantile_bins(published, p)
         low, high = quantile_limits(drawn, p, mechanism.laws[at], mechanism.budget.beta)
-        errors = quantile_errors(means, variances, bins, p, mechanism.budget.beta)
+        errors = quantile_errors(KnownBins(*parts), bins, p, mechanism.budget.beta)
         found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors))
     others = {name: level for name, level in levels.items() if name != item.column}
     bins, low, high, errors = (np.stack(part, axis=-1) for part in zip(*found, strict=True))

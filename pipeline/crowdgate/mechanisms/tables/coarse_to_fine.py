@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
+from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks, refines
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
-from crowdgate.mechanisms.tables.rounding import MarginConstraint, nearest_table, whole_number_table
+from crowdgate.mechanisms.tables.rounding import MarginConstraint, nearest_table, whole_number_tables
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.consistency import Axes
@@ -55,9 +55,11 @@ def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: S
         own = [axes[at] for at in others]
         together = _nonnegative_tables(own, [estimates[at] for at in others], [variances[at] for at in others], held)
         wanted = lattice.margins(own, together)
-        for ranks in lattice.members:
-            if ranks not in found:
-                found[ranks] = _whole_table(lattice, ranks, wanted(ranks), found)
+        pending = [ranks for ranks in lattice.members if ranks not in found]
+        while pending:
+            ready = [own for own in pending if not any(other != own and refines(own, other) for other in pending)]
+            found |= _whole_tables(lattice, {ranks: wanted(ranks) for ranks in ready}, found)
+            pending = [ranks for ranks in pending if ranks not in found]
     shapes = [tuple(map(len, levels.values())) for levels in axes]
     tables = [found[lattice.ranks(levels)][lattice.cells(levels, lattice.ranks(levels))] for levels in axes]
     return tuple(table.reshape(shape) for table, shape in zip(tables, shapes, strict=True))
@@ -66,12 +68,28 @@ def whole_tables(axes: Sequence[Axes], estimates: Sequence[Floats], variances: S
 def _whole_table(lattice: MarginLattice, ranks: Ranks, wanted: Floats, found: Mapping[Ranks, Integers]) -> Integers:
     """Return the table of whole numbers from 0 on that is nearest to `wanted` and adds up to its margins among the
     tables in `found`."""
-    held = lattice.exact_margins(ranks, found)
-    if not held:
-        return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
+    return _whole_tables(lattice, {ranks: wanted}, found)[ranks]
+
+
+def _whole_tables(
+    lattice: MarginLattice, wanted: Mapping[Ranks, Floats], found: Mapping[Ranks, Integers]
+) -> dict[Ranks, Integers]:
+    """Return the tables of whole numbers from 0 on, none a margin of another, that are nearest to `wanted` and add up
+    to their margins among the tables in `found`."""
+    margins = {ranks: _margins(lattice, ranks, found) for ranks in wanted}
+    near = [(nearest_table(wanted[ranks], own), own) for ranks, own in margins.items() if own]
+    whole = iter(whole_number_tables(near))
+    return {ranks: next(whole) if own else _total(wanted[ranks]) for ranks, own in margins.items()}
+
+
+def _margins(lattice: MarginLattice, ranks: Ranks, found: Mapping[Ranks, Integers]) -> list[MarginConstraint]:
     axes = lattice.axes(ranks)
-    margins = [MarginConstraint(lattice.cells(axes, other), found[other]) for other in held]
-    return whole_number_table(nearest_table(wanted, margins), margins)
+    held = lattice.exact_margins(ranks, found)
+    return [MarginConstraint(lattice.cells(axes, other), found[other]) for other in held]
+
+
+def _total(wanted: Floats) -> Integers:
+    return np.array([max(0, round(float(wanted.sum())))], dtype=np.int64)
 
 
 def _nonnegative_tables(

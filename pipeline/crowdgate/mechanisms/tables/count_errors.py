@@ -117,12 +117,14 @@ class _Posteriors:
 
     def _variance(self, margin: Ranks) -> float:
         """Return the mean variance of the cells of a margin, or a bound on it: that of the sum of independent cells."""
-        found = [
-            float(np.mean(table.after)) * table.values.size / self._lattice.size(margin)
-            for table, ranks in zip(self.tables, self._ranks, strict=True)
-            if refines(ranks, margin)
-        ]
-        return min(found)
+        ranks, sums = self._summed
+        return float(sums[(ranks >= np.array(margin)).all(axis=1)].min()) / self._lattice.size(margin)
+
+    @cached_property
+    def _summed(self) -> tuple[Integers, Floats]:
+        """The ranks of all tables, and the sum of the variances of each one's cells."""
+        ranks = np.array(self._ranks, dtype=np.int64).reshape(len(self.tables), -1)
+        return ranks, np.array([float(np.mean(table.after)) * table.values.size for table in self.tables])
 
     def _nearest(self, at: int, before: dict[int, tuple[Posterior, float]], own: Posterior) -> Posterior:
         """Return the posterior of a table's cells, or that of sums over a finer table if the published values are

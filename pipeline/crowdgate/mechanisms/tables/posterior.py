@@ -1,7 +1,9 @@
 """Posterior means and variances of the true counts of one table, from unbiased estimates with known noise.
 
-The prior is estimated from the table itself: a mixture of 0 and of uniform distributions from 0 to a_1 < a_2 < ...
-(Stephens 2017). Its weights differ between groups of cells whose expected counts, products of the table's published
+The prior is estimated from the table itself: a mixture of 0 and of uniform distributions on overlapping intervals, from
+0 to a_1 and to a_2, from a_1 to a_3, from a_2 to a_4 and so on. Intervals that all begin at 0 (Stephens 2017) would
+expect too many small counts where hardly any cell is empty: errors of values near 0 would be too small there. The
+weights differ between groups of cells whose expected counts, products of the table's published
 margins, are alike. A group of few cells takes its weights mostly from the whole table.
 """
 
@@ -58,26 +60,28 @@ def expected_counts(values: Integers | Floats) -> Floats:
 
 
 def _ends(u: Floats, deviation: Floats) -> Floats:
-    """Return the upper ends of the uniform distributions: from half of a standard error, in steps of sqrt(2), to above
-    all estimates."""
+    """Return the upper ends of the uniform distributions, at least two: from half of a standard error, in steps of
+    sqrt(2), to above all estimates."""
     first = float(np.median(deviation)) / 2
     greatest = max(float(u.max()), 0.0) + 4 * float(deviation.max())
-    return np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + max(1, int(np.ceil(2 * np.log2(greatest / first))))))
+    return np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + max(2, int(np.ceil(2 * np.log2(greatest / first))))))
 
 
 def _components(u: Floats, deviation: Floats, ends: Floats) -> tuple[Floats, Floats, Floats]:
     """Return for each cell (rows) and component of the prior (columns, 0 first) the likelihood, and the first and
     second moment of the posterior: those of a normal distribution that is cut off at both ends."""
     s, at = deviation[:, None], u[:, None]
-    low, high = -at / s, (ends - at) / s
+    starts = np.concatenate([[0.0, 0.0], ends[:-2]])
+    low, high = (starts - at) / s, (ends - at) / s
     ndtr = lazy_libraries.special.ndtr
     mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     mass = np.maximum(mass, np.finfo(np.float64).tiny)
     at_low, at_high = (np.exp(-np.square(z) / 2) / np.sqrt(2 * np.pi) for z in (low, high))
-    mean = np.clip(at + s * (at_low - at_high) / mass, 0, ends)
-    square = np.clip(at * at + s * s + s * (at * at_low - (at + ends) * at_high) / mass, 0, ends * ends)
-    nothing = np.zeros_like(at)
-    pairs = ((at_low / s, mass / ends), (nothing, mean), (nothing, square))
+    mean = np.clip(at + s * (at_low - at_high) / mass, starts, ends)
+    square = at * at + s * s + s * ((at + starts) * at_low - (at + ends) * at_high) / mass
+    square = np.clip(square, starts * starts, ends * ends)
+    nothing, at_zero = np.zeros_like(at), np.exp(-np.square(at / s) / 2) / np.sqrt(2 * np.pi)
+    pairs = ((at_zero / s, mass / (ends - starts)), (nothing, mean), (nothing, square))
     likelihood, first, second = (np.concatenate(pair, axis=1) for pair in pairs)
     return likelihood / likelihood.max(axis=1, keepdims=True), first, second
 
@@ -91,18 +95,33 @@ def _groups(values: Integers | Floats, deviation: Floats) -> Integers:
 
 def _shares(likelihoods: Floats, groups: Integers) -> Floats:
     """Return the posterior probability of each component for each cell, with the weights of its group: by expectation
-    and maximisation, first for the whole table."""
+    and maximisation, first for the whole table, then for all groups at once."""
     parts = likelihoods.shape[1]
     weights = np.full(parts, 1 / parts)
     for _ in range(_ROUNDS):
-        weights = _normal(_normal(likelihoods * weights).sum(axis=0) + 1 / parts)
+        weights = _normal(_responsibility(likelihoods, weights).sum(axis=0) + 1 / parts)
+    order = np.argsort(groups, kind="stable")
+    own, starts, place = _runs(groups[order])
+    sorted_ones, local = likelihoods[order], np.tile(weights, (len(own), 1))
+    for _ in range(_ROUNDS if len(own) > 1 else 0):
+        added = np.add.reduceat(_responsibility(sorted_ones, local[place]), starts, axis=0)
+        local = _normal(added + _FEW * weights)
     found = np.empty_like(likelihoods)
-    for group in np.unique(groups):
-        own, local = likelihoods[groups == group], weights
-        for _ in range(_ROUNDS):
-            local = _normal(_normal(own * local).sum(axis=0) + _FEW * weights)
-        found[groups == group] = _normal(own * local)
+    found[order] = _responsibility(sorted_ones, local[place])
     return found
+
+
+def _runs(groups: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the distinct groups, the place where each begins, and the number of each cell's group. `groups` rise."""
+    own, starts, place = np.unique(groups, return_index=True, return_inverse=True)
+    return own, starts.astype(np.int64), place.reshape(-1).astype(np.int64)
+
+
+def _responsibility(likelihoods: Floats, weights: Floats) -> Floats:
+    """Return the probability of each component for each cell, given the components' weights."""
+    weighted = likelihoods * weights
+    weighted /= weighted.sum(axis=-1, keepdims=True)
+    return weighted
 
 
 def _normal(weights: Floats) -> Floats:

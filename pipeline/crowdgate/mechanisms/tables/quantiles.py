@@ -9,6 +9,7 @@ balance is not refuted to be below 0. Each limit fails only if the noise of one 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -47,24 +48,65 @@ def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Frac
     return _first(balance + half >= 0), after
 
 
-def quantile_errors(means: Floats, variances: Floats, bins: Integers, probability: Fraction, beta: Fraction) -> Floats:
-    """Return the root mean square distance of the published `bins` from the true bins, in bins; NaN for bin -1. The
-    counts along the last axis are known with these means and variances, independently.
+@dataclass(frozen=True, eq=False)
+class KnownBins:
+    """Knowledge of the true counts of bins, along the last axis: their posterior `means` and `variances`, and unbiased
+    `estimates` with the variances of their errors (`spread`). All of one shape."""
 
-    The true bin is at most j with the probability that the balance of j is at least 0, if that is Normal. Where these
-    probabilities fall, the greatest so far is taken.
+    means: Floats
+    variances: Floats
+    estimates: Floats
+    spread: Floats
+
+
+def quantile_errors(known: KnownBins, bins: Integers, probability: Fraction, beta: Fraction) -> Floats:
+    """Return the root mean square distance of the published `bins` from the true bins, in bins; NaN for bin -1.
+
+    The true bin is at most j with the probability that the balance of j is at least 0, if that is Normal. Counts of
+    bins are taken as known independently. Groups without many rows say little, so the shape of the other groups is
+    prior knowledge of each (`_with_other_groups`). Where the probabilities fall, the greatest so far is taken.
     """
-    p = float(probability)
-    balance, total = _balances(means, probability)
-    of_rest = np.sum(variances, axis=-1, keepdims=True) - np.cumsum(variances, axis=-1)
-    spread = (1 - p) ** 2 * np.cumsum(variances, axis=-1) + p**2 * of_rest
-    spread = spread + _coins(probability, beta) * np.maximum(total, 0)
-    near = np.sqrt(np.maximum(spread, np.finfo(np.float64).tiny))
-    reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / near), axis=-1)
+    balance, total = _balances(known.means, probability)
+    coins = _coins(probability, beta) * np.maximum(total, 0)
+    spread = np.maximum(_spread(known.variances, probability) + coins, np.finfo(np.float64).tiny)
+    if bins.size > 1:
+        balance, spread = _with_other_groups(known, probability, balance, spread)
+    reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / np.sqrt(spread)), axis=-1)
     reached[..., -1] = 1.0
     chances = np.diff(reached, axis=-1, prepend=0.0)
     distance = np.arange(chances.shape[-1]) - bins[..., None]
     return np.where(bins < 0, np.nan, np.sqrt((chances * np.square(distance)).sum(axis=-1)))
+
+
+def _with_other_groups(
+    known: KnownBins, probability: Fraction, balance: Floats, spread: Floats
+) -> tuple[Floats, Floats]:
+    """Return means and variances of the balances, given those that each group has by its own counts, and the shape of
+    all other groups together.
+
+    A group of n rows whose distribution function differs from that shape P by a random amount of variance g has a
+    balance of mean n (P - p) and variance n^2 g + n P (1 - P). For each bin, g is estimated from what the balances of
+    all groups differ beyond their errors, with its own standard error added, as few groups say little.
+    """
+    rows = np.maximum(known.means.sum(axis=-1, keepdims=True), 0.5)
+    groups = tuple(range(balance.ndim - 1))
+    others = known.estimates.sum(axis=groups) - known.estimates
+    shape = np.clip(np.cumsum(others, axis=-1) / np.maximum(others.sum(axis=-1, keepdims=True), 1.0), 0, 1)
+    expected, chance = rows * (shape - float(probability)), rows * shape * (1 - shape)
+    noise = _spread(known.spread, probability) + chance
+    beyond = np.square(_balances(known.estimates, probability)[0] - expected) - noise
+    weight = np.square(rows).sum()
+    between = np.maximum(beyond.sum(axis=groups) / weight, 0)
+    error = np.sqrt(2 * np.square(noise + np.square(rows) * between).sum(axis=groups)) / weight
+    prior = np.maximum(np.square(rows) * (between + error) + chance, np.finfo(np.float64).tiny)
+    share = spread / (spread + prior)
+    return balance + share * (expected - balance), np.maximum(spread * (1 - share), np.finfo(np.float64).tiny)
+
+
+def _spread(variances: Floats, probability: Fraction) -> Floats:
+    """Return the variance of the balance of each bin along the last axis, from independent variances of the counts."""
+    p, below = float(probability), np.cumsum(variances, axis=-1)
+    return np.asarray((1 - p) ** 2 * below + p**2 * (below[..., -1:] - below))
 
 
 def _balances(counts: Integers | Floats, probability: Fraction) -> tuple[Floats, Floats]:

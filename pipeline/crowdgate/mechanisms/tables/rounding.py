@@ -6,7 +6,7 @@ and demands of a transportation problem, whose vertices are whole (Hoffman, Krus
 1987).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ import numpy as np
 from crowdgate.arrays import Floats, Integers
 
 _ROUNDS = 200
+_TOGETHER = 20_000
+"""Largest number of cells of tables that are rounded together."""
 _NEAR = 1e-7
 """Tolerance, in parts of a person, for whole numbers and for margins."""
 
@@ -54,6 +56,45 @@ def whole_number_table(values: Floats, margins: Sequence[MarginConstraint]) -> I
     return largest_remainder(values, margins[0].cells, margins[0].sums)
 
 
+def whole_number_tables(tables: Sequence[tuple[Floats, Sequence[MarginConstraint]]]) -> list[Integers]:
+    """Return `whole_number_table` of each of these values with their margins. Tables with two margins are rounded
+    together, as one transportation problem of independent parts, which is solved in less time than each by itself."""
+    found: dict[int, Integers] = {}
+    for run in _runs([at for at, (_, margins) in enumerate(tables) if len(margins) == 2], tables):
+        found |= _rounded_together({at: tables[at] for at in run})
+    return [found[at] if at in found else whole_number_table(*each) for at, each in enumerate(tables)]
+
+
+def _runs(places: Sequence[int], tables: Sequence[tuple[Floats, Sequence[MarginConstraint]]]) -> list[list[int]]:
+    """Return the places in runs of at most `_TOGETHER` cells, or of one table."""
+    runs: list[list[int]] = []
+    cells = _TOGETHER
+    for at in places:
+        cells += len(tables[at][0])
+        if cells > _TOGETHER:
+            runs, cells = [*runs, []], len(tables[at][0])
+        runs[-1].append(at)
+    return runs
+
+
+def _rounded_together(tables: Mapping[int, tuple[Floats, Sequence[MarginConstraint]]]) -> dict[int, Integers]:
+    """Return the tables with two margins whose numbers can all be rounded down or up; none if one of them can't."""
+    values = np.concatenate([each for each, _ in tables.values()])
+    margins = [_stacked([own[at] for _, own in tables.values()]) for at in range(2)]
+    found = _rounded(values, margins)
+    if found is None or any((_added(found, margin) != margin.sums).any() for margin in margins):
+        return {}
+    ends = np.cumsum([len(each) for each, _ in tables.values()])[:-1]
+    return dict(zip(tables, np.split(found, ends), strict=True))
+
+
+def _stacked(margins: Sequence[MarginConstraint]) -> MarginConstraint:
+    """Return the margins of several tables as one margin of all their cells, one table after another."""
+    starts = np.cumsum([0, *(len(each.sums) for each in margins)])
+    cells = [each.cells + start for each, start in zip(margins, starts[:-1], strict=True)]
+    return MarginConstraint(np.concatenate(cells), np.concatenate([each.sums for each in margins]))
+
+
 def _shifts(values: Floats, margin: MarginConstraint) -> Floats:
     """Return for each cell of a margin the shift t at which max(0, values - t) add up to the margin's number over its
     table cells. By Newton's steps, which rise towards t."""
@@ -79,19 +120,30 @@ def _added(values: Floats | Integers, margin: MarginConstraint) -> Floats:
 def _transported(values: Floats, margins: Sequence[MarginConstraint]) -> Integers:
     """Return a vertex of the transportation problem: each number rounded down or up, with the least total distance; if
     `values` are too far from their margins for that, further away."""
+    found = _rounded(values, margins)
+    if found is not None:
+        return found
+    down = np.floor(values + _NEAR)
+    lacks = np.concatenate([margin.sums - _added(down, margin) for margin in margins])
+    sums = _incidence(margins)
+    moved = _solved(np.ones(2 * len(down)), _both(sums), lacks, [(0, None)] * len(down) + [(0, d) for d in down])
+    further = down if moved is None else down + moved[: len(down)] - moved[len(down) :]
+    return further.astype(np.int64)
+
+
+def _rounded(values: Floats, margins: Sequence[MarginConstraint]) -> Integers | None:
+    """Return each number rounded down or up, with the least total distance; None if margins do not allow that."""
     down = np.floor(values + _NEAR)
     part = np.where(values - down > _NEAR, values - down, 0.0)
     lacks = np.concatenate([margin.sums - _added(down, margin) for margin in margins])
-    sums, some = _incidence(margins), np.flatnonzero(part)
+    some = np.flatnonzero(part)
     if not lacks.any():
         return down.astype(np.int64)
-    up = _solved(1 - 2 * part[some], sums[:, some], lacks, (0, 1)) if len(some) else None
-    if up is not None:
-        down[some] += up
-        return down.astype(np.int64)
-    moved = _solved(np.ones(2 * len(down)), _both(sums), lacks, [(0, None)] * len(down) + [(0, d) for d in down])
-    found = down if moved is None else down + moved[: len(down)] - moved[len(down) :]
-    return found.astype(np.int64)
+    up = _solved(1 - 2 * part[some], _incidence(margins)[:, some], lacks, (0, 1)) if len(some) else None
+    if up is None:
+        return None
+    down[some] += up
+    return down.astype(np.int64)
 
 
 def _incidence(margins: Sequence[MarginConstraint]) -> Any:

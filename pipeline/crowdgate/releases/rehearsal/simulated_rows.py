@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from crowdgate.arrays import Codes, Floats
     from crowdgate.contracts.contract import Attribute, Contract
     from crowdgate.hierarchy import Level
-    from crowdgate.kind.prior import Prior
+    from crowdgate.kind.prior import ExpectedCounts, Prior
 
 MARGINS = "public margins, by itself"
+ROWS_OF_PERSONS = 3
+"""The greatest number of simulated rows of a person, where a table of persons is made of them."""
 EVENLY = "every value as often: nothing is known"
 
 
@@ -51,13 +53,18 @@ def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> S
     columns: dict[str, object] = {}
     said: dict[str, str] = {}
     related: list[frozenset[str]] = []
-    for group in _groups(contract, prior):
-        weights = _weights(group, contract, prior)
+    for group in _row_columns(contract) if contract.is_of_persons else _groups(contract, prior):
+        joint = None if contract.is_of_persons else prior.joint(group)
+        weights = _weights(group, contract, joint)
         cells = np.unravel_index(random.choice(weights.size, len(persons), p=weights.reshape(-1)), weights.shape)
         for (name, level), codes in zip(group.items(), cells, strict=True):
-            columns[name] = _texts(contract.by_name[name], level, np.asarray(codes), random)
+            columns[name] = _texts(contract.columns[name], level, np.asarray(codes), random)
+        if contract.is_of_persons:
+            continue
         related += [frozenset(group)] if _is_related(group, prior) else [frozenset({name}) for name in group]
         said |= {name: _origin_text(name, level, related[-1], prior) for name, level in group.items()}
+    for name in contract.by_name if contract.is_of_persons else ():
+        said[name], related = EVENLY, [*related, frozenset({name})]
     if contract.unit.person is not None:
         columns[contract.unit.person] = pa.array([f"nobody-{at}" for at in persons.tolist()])
     return SimulatedTable(pa.table(columns), said, tuple(related))
@@ -72,10 +79,18 @@ def _is_related(group: Mapping[str, Level], prior: Prior) -> bool:
 def _persons(contract: Contract, people: int, random: np.random.Generator) -> Codes:
     each = np.ones(people, dtype=np.int64)
     if contract.unit.person is not None:
-        each = random.integers(1, contract.unit.rows, people, endpoint=True)
+        most = ROWS_OF_PERSONS if contract.is_of_persons else contract.unit.rows
+        each = random.integers(1, most, people, endpoint=True)
     if contract.sample is not None:
         each[random.random(people) >= float(contract.sample.beta)] = 0
     return np.repeat(np.arange(people, dtype=np.int32), each)
+
+
+def _row_columns(contract: Contract) -> Iterator[dict[str, Level]]:
+    """Yield the columns of the source of a table of persons. Nothing is known of rows: public counts are of persons."""
+    for name, each in contract.columns.items():
+        if each.hierarchy is not None:
+            yield {name: each.hierarchy.levels[0]}
 
 
 def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
@@ -105,15 +120,14 @@ def _level(name: str, prior: Prior) -> Level:
     return next((level for level in levels if prior.shares(name, level) is not None), levels[0])
 
 
-def _weights(group: Mapping[str, Level], contract: Contract, prior: Prior) -> Floats:
+def _weights(group: Mapping[str, Level], contract: Contract, joint: ExpectedCounts | None) -> Floats:
     """Return the probability of every combination of the group's values: 0 for those that the contract's row rules
     refuse.
     """
-    joint = prior.joint(group)
     found = np.ones(tuple(map(len, group.values()))) if joint is None else joint.people
     allowed = np.asarray(1.0)
     for name, level in group.items():
-        may = _allowed(contract.by_name[name])
+        may = _allowed(contract.columns[name])
         some = np.bincount(level.of_values[: len(may)], weights=may, minlength=len(level))
         allowed = np.multiply.outer(allowed, some > 0)
     kept = found * allowed if (found * allowed).any() else allowed
