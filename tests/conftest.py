@@ -47,7 +47,7 @@ def workshop(tmp_path: Path) -> Workshop:
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove settings of the machine, which must not decide a test."""
-    for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "PREFECT_API_URL"):
+    for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "CROWDGATE_EVENT_WEBHOOK", "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -96,6 +96,10 @@ COMMANDS = {
         "doctor",
         "Say whether anything hinders the next release, and what to do about it.",
     ),
+    "metrics": CommandEntry(
+        "metrics",
+        "Print metrics of the working copy as OpenMetrics: budgets, audits, forecasts, latest slots.",
+    ),
     "version": CommandEntry("version", "Show the versions of the program and of its formats."),
     "diff": CommandEntry(
         "diff",

@@ -4,14 +4,16 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
-from crowdgate.cli.output import announce, print_json, print_verdicts
+from crowdgate.cli.output import announce, print_json, print_verdicts, warn
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.operations.observed_run import observed_run
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.release import release as run_release
@@ -51,7 +53,8 @@ def release(
     at = datetime.now(UTC) if as_of is None else None
     anchors = tuple(anchor or ())
     request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at)
-    rehearsed = dry_run(request)
+    run = str(uuid4())
+    rehearsed = observed_run(request, run, lambda: dry_run(request), warn)
     if rehearsed is not None:
         _show_dry_run(rehearsed, as_json)
     elif prefect or os.environ.get("PREFECT_API_URL"):
@@ -59,7 +62,7 @@ def release(
         show(scheduler(request), as_json)
     else:
         with progress_bar(as_json) as progress:
-            result = run_release(request, draw_key, progress, announce)
+            result = observed_run(request, run, lambda: run_release(request, draw_key, progress, announce), warn)
         show(result, as_json)
 
 
