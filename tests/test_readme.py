@@ -130,7 +130,7 @@ def test_every_setting_stands_in_the_guide_for_operators() -> None:
     section = OPERATIONS.partition("## Settings\n")[2].partition("\n## ")[0]
     files = chain(ROOT.glob("pipeline/**/*.py"), ROOT.glob("flows/**/*.py"))
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if "environ" in line]
-    variables = (settings.KEY_VARIABLE, settings.LEDGER_VARIABLE, settings.WEBHOOK_VARIABLE)
+    variables = [value for name, value in vars(settings).items() if name.endswith("_VARIABLE")]
     read = {*variables, *re.findall(r'"([A-Z][A-Z_]{4,})"', " ".join(lines))}
     assert {"PREFECT_API_URL", "DO_NOT_TRACK"} < read
     assert sorted(each for each in (*read, *settings.NAMES) if f"`{each}`" not in section) == []
