@@ -23,6 +23,7 @@ from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
 from crowdgate.releases.dry_run import DryRun
 from crowdgate.releases.enforcement import WORDS
+from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
@@ -33,6 +34,7 @@ from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+Minutes = Annotated[int, Field(ge=0, le=MOST_MINUTES)]
 Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
 End = Result | CrowdgateError
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
@@ -49,6 +51,7 @@ def release(
     anchors: list[Anchor] | None = None,
     policy_digest: Digest | None = None,
     anyway: Reason | None = None,
+    wait: Minutes = 0,
 ) -> State[None]:
     """Make one release. Prefect's form for a run shows what is written below of each parameter.
 
@@ -65,6 +68,7 @@ def release(
         anchors: Lines that the ledger must hold, LINE:DIGEST, as `crowdgate ledger verify` prints them.
         policy_digest: The digest of the policy's files, which the deployment states.
         anyway: The reason for a release that past runs would hold. No deployment may set it.
+        wait: The minutes for which a late table, or a fault of the machine, is tried again before the charge.
     """
     disable_core_dumps()
     request: Request | None = None
@@ -75,7 +79,7 @@ def release(
         refuse_locked(stated, to=to, input=input_path, ledger=ledger, anyway=anyway)
         places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         at, anchored = None if as_of else _scheduled(), tuple(anchors or ())
-        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at)
+        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at, wait=wait)
         run_channels(request)  # invalid settings refuse the run
         rehearsed = tasks.rehearse(SealedValue(request)).value
         end = steps(SealedValue(request)) if rehearsed is None else rehearsed
@@ -118,6 +122,7 @@ def run_release(request: Request) -> Result:
             ledger=request.ledger,
             anchors=list(request.anchors),
             anyway=request.anyway,
+            wait=request.wait,
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`

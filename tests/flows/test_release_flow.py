@@ -133,6 +133,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
         "policy_digest",
         "anchors",
         "anyway",
+        "wait",
     }
 
 

@@ -16,6 +16,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.operations.observed_run import observed_run
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
+from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.releases.release import release as run_release
 
 STEPS = "Next: change the limit in a new version of the policy, or accept that nothing is published."
@@ -43,6 +44,10 @@ def release(
         str | None,
         typer.Option("--anyway", metavar="REASON", help="Charge a release that past runs would hold. Journalled."),
     ] = None,
+    wait: Annotated[
+        int,
+        typer.Option("--wait", metavar="MINUTES", min=0, max=MOST_MINUTES, help="For a late table; before the charge."),
+    ] = 0,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -52,7 +57,7 @@ def release(
     """
     at = datetime.now(UTC) if as_of is None else None
     anchors = tuple(anchor or ())
-    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at)
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at, wait=wait)
     run = str(uuid4())
     rehearsed = observed_run(request, run, lambda: dry_run(request), warn)
     if rehearsed is not None:
