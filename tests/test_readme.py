@@ -23,10 +23,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
 PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+PLACES = ("*.md", "*/README.md", "pipeline/*.md", "flows/guide/*.md")
 GUIDES = [
-    path
-    for path in sorted({*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("pipeline/*.md"), *PAGES})
-    if path.name != "CHANGELOG.md"
+    path for path in sorted({*chain.from_iterable(map(ROOT.glob, PLACES)), *PAGES}) if path.name != "CHANGELOG.md"
 ]
 EVERY_PAGE = "".join(path.read_text(encoding="utf-8") for path in GUIDES)
 OPERATIONS = (ROOT / "pipeline" / "operations.md").read_text(encoding="utf-8")
