@@ -11,6 +11,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from crowdgate import settings as settings_of_crowdgate
 from crowdgate.audit.common import stored_records
 from tests.examples import examples, use_every_example
 from tests.workshop import Workshop, make_workshop
@@ -47,7 +48,8 @@ def workshop(tmp_path: Path) -> Workshop:
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove settings of the machine, which must not decide a test."""
-    for name in ("CROWDGATE_LEDGER", "CROWDGATE_SIGNING_KEY", "PREFECT_API_URL"):
+    variables = (value for name, value in vars(settings_of_crowdgate).items() if name.endswith("_VARIABLE"))
+    for name in (*variables, "PREFECT_API_URL"):
         monkeypatch.delenv(name, raising=False)
 
 

@@ -23,10 +23,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
 PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+PLACES = ("*.md", "*/README.md", "pipeline/*.md", "flows/guide/*.md")
 GUIDES = [
-    path
-    for path in sorted({*ROOT.glob("*.md"), *ROOT.glob("*/README.md"), *ROOT.glob("pipeline/*.md"), *PAGES})
-    if path.name != "CHANGELOG.md"
+    path for path in sorted({*chain.from_iterable(map(ROOT.glob, PLACES)), *PAGES}) if path.name != "CHANGELOG.md"
 ]
 EVERY_PAGE = "".join(path.read_text(encoding="utf-8") for path in GUIDES)
 OPERATIONS = (ROOT / "pipeline" / "operations.md").read_text(encoding="utf-8")
@@ -130,7 +129,8 @@ def test_every_setting_stands_in_the_guide_for_operators() -> None:
     section = OPERATIONS.partition("## Settings\n")[2].partition("\n## ")[0]
     files = chain(ROOT.glob("pipeline/**/*.py"), ROOT.glob("flows/**/*.py"))
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if "environ" in line]
-    read = {settings.KEY_VARIABLE, settings.LEDGER_VARIABLE, *re.findall(r'"([A-Z][A-Z_]{4,})"', " ".join(lines))}
+    variables = [value for name, value in vars(settings).items() if name.endswith("_VARIABLE")]
+    read = {*variables, *re.findall(r'"([A-Z][A-Z_]{4,})"', " ".join(lines))}
     assert {"PREFECT_API_URL", "DO_NOT_TRACK"} < read
     assert sorted(each for each in (*read, *settings.NAMES) if f"`{each}`" not in section) == []
 

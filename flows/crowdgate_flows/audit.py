@@ -15,6 +15,7 @@ from crowdgate.audit.common.run import AuditRequest
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
+from crowdgate.planning.plan import bundle_of
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
@@ -48,13 +49,13 @@ def audit(
         found = error
     if isinstance(found, CrowdgateError):
         return refused_state(found)
-    _artifact(question, found)
+    _artifact(question, found, stated)
     said, outcome = AUDITS[question].conclusion(found), found.findings.outcome
     return Completed(message=said) if outcome is Outcome.PASS else failed_state(_NAMES[outcome], said)
 
 
-def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
-    """Publish the findings as a page of the run: all of it is public."""
+def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any], stated: Binding) -> None:
+    """Publish the findings as a page of the run, under a key of the policy and the audit: all of it is public."""
     with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        page = AUDITS[question].report(found).markdown()
-        create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-findings")
+        page, name = AUDITS[question].report(found).markdown(), bundle_of(stated.file).policy.metadata.name
+        create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-{name}")

@@ -18,23 +18,24 @@ from pydantic import Field
 from crowdgate.cli.release import STEPS
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
+from crowdgate.operations.observed_run import run_channels
 from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
 from crowdgate.releases.dry_run import DryRun
 from crowdgate.releases.enforcement import WORDS
+from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import refused_state, unpublished_state, waiting_state
+from crowdgate_flows.events import emit_end
 from crowdgate_flows.paths import Digest, FilePath, refuse_urls
 from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
-
 Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
-
+Minutes = Annotated[int, Field(ge=0, le=MOST_MINUTES)]
 Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
-
 End = Result | CrowdgateError
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
 
@@ -50,31 +51,43 @@ def release(
     anchors: list[Anchor] | None = None,
     policy_digest: Digest | None = None,
     anyway: Reason | None = None,
+    wait: Minutes = 0,
 ) -> State[None]:
-    """Make one release.
+    """Make one release. Prefect's form for a run shows what is written below of each parameter.
 
-    Parameters are names, paths, a slot and anchors of the ledger (`LINE:DIGEST`). The default slot is the day (UTC) for
-    which the run was scheduled, or the period of the policy's calendar that holds that moment. A repeated run continues
-    with a reservation whose reading has not begun. Paths are relative to `working_copy`, by default to the folder that
-    the run works in. `policy_digest` is the digest of the policy's files, which a deployment must state. `anyway` is
-    the reason why a release is charged that past runs would hold; no deployment may set it. A deployment may set
-    `input_path`, `to` and `ledger`, and a run of it may change `policy` and `working_copy`, only if the policy opens
-    them to deployments.
+    A repeated run continues with a reservation whose reading has not begun. A deployment may set `input_path`, `to` and
+    `ledger`, and a run of it may change `policy` and `working_copy`, only if the policy opens them to deployments.
+
+    Args:
+        policy: The policy file, relative to the working copy. Bound to the deployment.
+        as_of: The slot: YYYY-MM-DD. Leave it empty for the day, or the period, for which the run is scheduled.
+        input_path: A table in place of the contract's. Only where the policy opens it to deployments.
+        to: A destination in place of the policy's. Only where the policy opens it to deployments.
+        ledger: A ledger in place of the working copy's. Only where the policy opens it to deployments.
+        working_copy: The folder that the other paths are relative to. Bound to the deployment.
+        anchors: Lines that the ledger must hold, LINE:DIGEST, as `crowdgate ledger verify` prints them.
+        policy_digest: The digest of the policy's files, which the deployment states.
+        anyway: The reason for a release that past runs would hold. No deployment may set it.
+        wait: The minutes for which a late table, or a fault of the machine, is tried again before the charge.
     """
     disable_core_dumps()
+    request: Request | None = None
+    end: End | DryRun
     try:
         refuse_urls(working_copy=working_copy, policy=policy, to=to, input_path=input_path)
         home, stated = Path(working_copy or ""), Binding(policy, working_copy, policy_digest)
         refuse_locked(stated, to=to, input=input_path, ledger=ledger, anyway=anyway)
         places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         at, anchored = None if as_of else _scheduled(), tuple(anchors or ())
-        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at)
+        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at, wait=wait)
+        run_channels(request)  # invalid settings refuse the run
         rehearsed = tasks.rehearse(SealedValue(request)).value
-        if isinstance(rehearsed, DryRun):
-            return unpublished_state("DryRun", f"{WORDS} The rehearsal: {rehearsed.rehearsed.outcome}")
-        end: End = steps(SealedValue(request)) if rehearsed is None else rehearsed
+        end = steps(SealedValue(request)) if rehearsed is None else rehearsed
     except CrowdgateError as error:
         end = error
+    emit_end(request, str(flow_run.id), end)
+    if isinstance(end, DryRun):
+        return unpublished_state("DryRun", f"{WORDS} The rehearsal: {end.rehearsed.outcome}")
     ends = _ENDS.get()
     if ends is not None:
         ends.append(end)
@@ -109,6 +122,7 @@ def run_release(request: Request) -> Result:
             ledger=request.ledger,
             anchors=list(request.anchors),
             anyway=request.anyway,
+            wait=request.wait,
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`
@@ -156,9 +170,13 @@ def _withheld_message(end: Result) -> str:
 
 
 def _artifact(result: Result) -> None:
-    """Publish the public page of the release on the run's page."""
+    """Publish the public page of the release on the run's page. Its key is the policy's, so its history is too."""
+    name, slot = result.release_id.partition("/")[0], result.release_id.rpartition("/")[2]
+    lines = [f"Release: `{result.path}`" if result.path else "", result.left, result.low]
+    head = "\n\n".join(line for line in lines if line)
     with suppress(Exception):  # the release has ended, whether or not the server takes its page
-        create_markdown_artifact(markdown=page_after(result).markdown(), key="release-verdicts")
+        page = f"{head}\n\n{page_after(result).markdown()}".lstrip()
+        create_markdown_artifact(markdown=page, key=f"release-{name}", description=f"{result.outcome}, slot {slot}")
 
 
 def _slot(as_of: str | None) -> str:

@@ -24,6 +24,7 @@ from crowdgate.kind.run import CommittedRelease, Request, ReservedRun, Result, R
 from crowdgate.ledger.key import draw_key
 from crowdgate.releases import release as job
 from crowdgate.releases.dry_run import DryRun, dry_run
+from crowdgate.releases.late_source import when_ready
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")
@@ -82,8 +83,8 @@ def rehearse(request: SealedValue[Request]) -> SealedValue[DryRun | None]:
 
 @_step
 def prepare(request: SealedValue[Request]) -> SealedValue[Run | Result]:
-    """Check policy, ledger, destination and the input's form."""
-    return SealedValue(job.prepare(request.value))
+    """Check policy, ledger, destination and the input's form; wait for a late table as long as the request says."""
+    return SealedValue(when_ready(request.value, job.prepare))
 
 
 @_step

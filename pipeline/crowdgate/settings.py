@@ -1,8 +1,8 @@
 """Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-The signing key is named by CROWDGATE_SIGNING_KEY, then crowdgate.toml; other trusted keys, revoked keys, the folders of
-heads, the style of pages, and the retention of private records by crowdgate.toml. No message quotes the value of a
-setting for a private key.
+The signing key is named by CROWDGATE_SIGNING_KEY, then a credential of systemd, then crowdgate.toml. This file names
+other trusted keys, revoked keys, the folders of heads, the style of pages, the retention of private records, and the
+places of events and metrics. No message quotes the value of a setting for a private key, or a URL.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +27,21 @@ if TYPE_CHECKING:
 FILE = "crowdgate.toml"
 KEY_VARIABLE = "CROWDGATE_SIGNING_KEY"
 LEDGER_VARIABLE = "CROWDGATE_LEDGER"
+WEBHOOK_VARIABLE = "CROWDGATE_EVENT_WEBHOOK"
+CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
+"""The variable in which systemd names the folder of a service's credentials."""
+KEY_CREDENTIAL = "crowdgate-signing-key"
+WEBHOOK_CREDENTIAL = "crowdgate-event-webhook"
+STANDARD_ERROR = "-"
+"""The place of `event_log` that stands for standard error."""
 LONGEST_NAME = 20
 MOST_DAYS = 36_500
 """The longest retention of private records, in days: a hundred years."""
 NAMES = (
     "ledger", "signing_key", "trusted_keys", "revoked_keys", "heads", "lang", "decimal_mark", "private_record_days",
+    "event_log", "event_webhook", "event_openlineage", "metrics_file",
 )  # fmt: skip
+_WEB = re.compile(r"https?://[^\s/]+(/\S*)?", re.ASCII)
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 Placed = Callable[[str, Path], str]
 """Function of (URL of a ledger as a setting states it, folder of that setting) that returns the completed URL; raises
@@ -68,12 +77,16 @@ def ledger_url(root: Path, option: str | None, placed: Placed) -> str:
 def signing_key(root: Path) -> SigningKey | None:
     """Return the key that signs releases, or None if none is named; a path is relative to crowdgate.toml.
 
-    CROWDGATE_SIGNING_KEY holds the key itself, as PEM. A named key that can't be used is never ignored: raises
-    ConfigurationError, also for an empty variable and for a file that others may read.
+    CROWDGATE_SIGNING_KEY holds the key itself, as PEM; next comes the credential crowdgate-signing-key of a systemd
+    service. A named key that can't be used is never ignored: raises ConfigurationError, also for an empty variable and
+    for a file that others may read.
     """
     pem = os.environ.get(KEY_VARIABLE)
     if pem is not None:
         return keys.signing_key(pem.encode(errors="replace"), KEY_VARIABLE)
+    credential = _credential(KEY_CREDENTIAL)
+    if credential is not None:
+        return keys.signing_key(credential, f"the credential {KEY_CREDENTIAL}")
     path = root / FILE
     named = _settings(path).get("signing_key")
     if named is None:
@@ -179,12 +192,74 @@ def private_record_days(root: Path) -> int | None:
     )
 
 
-def _secret(path: Path, place: str) -> bytes:
-    """Return the bytes of a file that only its owner can read. The message of an error never quotes the file's name, as
-    a key may be written in its place."""
+@dataclass(frozen=True)
+class EventChannels:
+    """The places that events and metrics are written to; None where no setting names one.
+
+    `log` is a file or STANDARD_ERROR, `webhook` a URL, `openlineage` a file or a URL, `metrics` a file.
+    """
+
+    log: str | None = None
+    webhook: str | None = field(default=None, repr=False)
+    openlineage: str | None = field(default=None, repr=False)
+    metrics: str | None = None
+
+
+def event_channels(root: Path) -> EventChannels:
+    """Return the places of events and metrics that crowdgate.toml names; files are relative to it.
+    CROWDGATE_EVENT_WEBHOOK, then the credential crowdgate-event-webhook, override `event_webhook`. Raises
+    ConfigurationError."""
+    log, metrics = _text(root, "event_log"), _text(root, "metrics_file")
+    secret = _credential(WEBHOOK_CREDENTIAL)
+    credential = None if secret is None else secret.decode(errors="replace").strip()
+    webhook = os.environ.get(WEBHOOK_VARIABLE) or credential or _text(root, "event_webhook")
+    lineage = _text(root, "event_openlineage")
+    for setting, named in (("event_log", log), ("metrics_file", metrics)):
+        if named is not None and is_url(named):
+            raise _wrong_place(root, setting, "a URL", "a file of this machine")
+    for setting, named in (("event_webhook", webhook), ("event_openlineage", lineage)):
+        web = named is not None and _WEB.fullmatch(named) is not None
+        if named is not None and not web and (setting == "event_webhook" or is_url(named)):
+            raise _wrong_place(root, setting, "no URL of the web", "http:// or https:// with a host")
+    home = root.absolute()
+    return EventChannels(
+        log if log in (None, STANDARD_ERROR) else str(home / str(log)),
+        webhook,
+        lineage if lineage is None or is_url(lineage) else str(home / lineage),
+        None if metrics is None else str(home / metrics),
+    )
+
+
+def _text(root: Path, setting: str) -> str | None:
+    named = _settings(root / FILE).get(setting)
+    if named is not None and (not isinstance(named, str) or not named or not named.isprintable()):
+        raise _wrong_place(root, setting, "no text", "a file or a URL")
+    return named
+
+
+def _wrong_place(root: Path, setting: str, found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(Problem(str(root / FILE), None, setting, found, expected, code=Code.SETTING))
+
+
+def _credential(name: str) -> bytes | None:
+    """Return the bytes of a credential that systemd hands to this service; None if there is none of this name.
+
+    The bits of its group are those of the list by which systemd lets the service's user read it. Raises
+    ConfigurationError for a credential that can't be read, or that everybody can use.
+    """
+    folder = os.environ.get(CREDENTIALS_VARIABLE)
+    path = Path(folder or "") / name
+    if not folder or not os.path.lexists(path):
+        return None
+    return _secret(path, f"the credential {name}", stat.S_IRWXO)
+
+
+def _secret(path: Path, place: str, refused: int = stat.S_IRWXG | stat.S_IRWXO) -> bytes:
+    """Return the bytes of a file that only its owner can read: a file with a bit of `refused` is an error. Its message
+    never quotes the file's name, as a key may be written in its place."""
     try:
         with plain_file(path) as file:
-            if os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            if os.fstat(file.fileno()).st_mode & refused:
                 raise _unusable(place, "a file that others than its owner may use; chmod 600 it")
             return read_bounded(file, LARGEST_KEY_FILE)
     except OSError as error:

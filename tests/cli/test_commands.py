@@ -1,6 +1,9 @@
 """The table of commands repeats their help texts, so that listing imports none of them; and shared options."""
 
 import inspect
+import os
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -51,3 +54,16 @@ def test_shells_complete_the_commands_and_the_options_of_one() -> None:
     assert {*CliRunner().invoke(app, prog_name="crowdgate", env=ask).output.split()} >= {*COMMANDS}
     ask |= {"COMP_WORDS": "crowdgate plan --", "COMP_CWORD": "2"}
     assert "--compare" in CliRunner().invoke(app, prog_name="crowdgate", env=ask).output
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("le", {"ledger"}), ("ledger fr", {"free", "freeze"}), ("release --an", {"--anchor", "--anyway"})],
+)
+def test_a_shell_completes_commands_and_options(words: str, expected: set[str]) -> None:
+    code = "from crowdgate_flows.command import main; main()"
+    asked = {"COMP_WORDS": f"crowdgate {words}", "COMP_CWORD": str(len(words.split()))}
+    environment = {**os.environ, **asked, "_CROWDGATE_COMPLETE": "complete_bash"}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert {*ended.stdout.split()} == expected

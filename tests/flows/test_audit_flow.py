@@ -33,7 +33,7 @@ def test_a_schedule_leaves_the_record_that_gates_read_and_a_later_run_reports_it
             "Completed",
             "Not refuted on this population, by these attackers, at this n.",
         )
-        assert "never certifies" in seen.artifacts["audit-findings"]
+        assert "never certifies" in seen.artifacts["audit-clinic"]
         assert seen.state["data"] in (None, "null")
     assert len(town.records) == 1
 

@@ -119,7 +119,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
             "Next: change the limit",
         ):
             assert words in seen.state["message"]
-    assert list(seen.artifacts) == (["release-verdicts"] if end in ("published", "withheld") else [])
+    assert list(seen.artifacts) == (["release-clinic"] if end in ("published", "withheld") else [])
     for text in seen.artifacts.values():
         assert all(found["gate"] in text and found["reason"] in text for found in inline["verdicts"])
         assert "suppressed_share" not in text
@@ -133,6 +133,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
         "policy_digest",
         "anchors",
         "anyway",
+        "wait",
     }
 
 
@@ -190,7 +191,7 @@ def test_the_message_of_a_published_release_says_what_it_cost_and_what_is_left(w
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
     request = Request(workshop.policy, SLOT)
     first = flow_file.run_release(request)
-    assert list(server.last_run().artifacts) == ["release-verdicts"]
+    assert list(server.last_run().artifacts) == ["release-clinic"]
     workshop.data.unlink()
     assert flow_file.run_release(request).path == first.path
     assert server.last_run().artifacts == {}

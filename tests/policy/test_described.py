@@ -16,8 +16,8 @@ from crowdgate.review.schemas.schemas import schemas
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = {name: json.loads(text) for name, text in schemas().items()}
-EDITED = sorted(set(SCHEMAS) - {"release-manifest.json"})
-"""The schemas of files that people write; a manifest is written by a release."""
+EDITED = sorted(set(SCHEMAS) - {"release-manifest.json", "event.json"})
+"""The schemas of files that people write; manifests and events are written by releases."""
 FILES = {
     "release-policy.json": "policies/*.yaml",
     "privacy-budget.json": "policies/budgets/*.yaml",

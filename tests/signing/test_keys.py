@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from crowdgate.errors import ConfigurationError, CrowdgateError, EnvironmentFault
 from crowdgate.limits import LARGEST_KEY_FILE
+from crowdgate.settings import event_channels
 from crowdgate.settings import signing_key as setting
 from crowdgate.signing import keys
 from tests.signing.desk import new_key, private_pem
@@ -249,6 +250,56 @@ def test_a_variable_without_a_key_is_never_passed_over(
     monkeypatch.setenv("CROWDGATE_SIGNING_KEY", text)
     with pytest.raises(ConfigurationError, match="CROWDGATE_SIGNING_KEY: key: the text is not only keys in PEM form"):
         setting(key_file.parent)
+
+
+@pytest.fixture
+def credential(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of credentials with a key, as systemd makes it, beside settings that name another key."""
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    (folder / "crowdgate-signing-key").write_bytes(private_pem())
+    (folder / "crowdgate-signing-key").chmod(0o440)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(folder))
+    return folder / "crowdgate-signing-key"
+
+
+def test_a_credential_of_systemd_comes_between_the_variable_and_the_settings(
+    key_file: Path, credential: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (key_file.parent / "crowdgate.toml").write_text('signing_key = "key"\n')
+    assert setting(key_file.parent).public == keys.signing_key(credential.read_bytes(), "test").public  # type: ignore[union-attr]
+    pem = private_pem()
+    monkeypatch.setenv("CROWDGATE_SIGNING_KEY", pem.decode())
+    assert setting(key_file.parent).public == keys.signing_key(pem, "test").public  # type: ignore[union-attr]
+    monkeypatch.delenv("CROWDGATE_SIGNING_KEY")
+    credential.unlink()
+    found = setting(key_file.parent)
+    assert found is not None
+    assert found.public == keys.public_keys(Path(f"{key_file}.pub"))[0]
+
+
+@pytest.mark.parametrize(("content", "mode"), [(b"", 0o400), (b"no key", 0o400), (None, 0o444)])
+def test_a_credential_that_can_t_be_used_is_never_passed_over(
+    key_file: Path, credential: Path, content: bytes | None, mode: int
+) -> None:
+    (key_file.parent / "crowdgate.toml").write_text('signing_key = "key"\n')
+    credential.chmod(0o600)
+    credential.write_bytes(credential.read_bytes() if content is None else content)
+    credential.chmod(mode)
+    with pytest.raises(ConfigurationError, match="the credential crowdgate-signing-key"):
+        setting(key_file.parent)
+
+
+def test_a_webhook_may_be_a_credential(credential: Path, tmp_path: Path) -> None:
+    hook = credential.with_name("crowdgate-event-webhook")
+    hook.write_text("https://alarms.example/token\n")
+    hook.chmod(0o400)
+    assert event_channels(tmp_path).webhook == "https://alarms.example/token"
+    hook.chmod(0o600)
+    hook.write_text("token")
+    with pytest.raises(ConfigurationError, match="event_webhook") as refused:
+        event_channels(tmp_path)
+    assert "token" not in str(refused.value)
 
 
 @pytest.mark.parametrize("others", [0o640, 0o604, 0o620, 0o601])

@@ -50,6 +50,7 @@ OWN = {
     "system/installed_code.py": "the installed code, of which it takes the digest",
     "review/schemas/reference.py": "pages of the reference that are generated",
     "anonymity/kl/web.py": "a URL, with bounds of its own",
+    "operations/post.py": "a URL of the settings",
     "system/permissions.py": "files that are made",
     "system/fsync.py": "a folder that is synced",
     "publish/locking.py": "the staging folder",

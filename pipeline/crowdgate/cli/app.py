@@ -52,6 +52,11 @@ COMMANDS = {
         "Print a policy's deployment for `schedules/prefect.yaml`: bound to the policy and to its files as they are"
         " now.",
     ),
+    "deployments": CommandEntry(
+        "deployments",
+        "Print a whole `schedules/prefect.yaml` with one deployment for each policy, bound to its files as they are"
+        " now.",
+    ),
     "check": CommandEntry(
         "check",
         "Find out whether policies are right and can be let through, reading no rows but those of a public register.",
@@ -95,6 +100,10 @@ COMMANDS = {
     "doctor": CommandEntry(
         "doctor",
         "Say whether anything hinders the next release, and what to do about it.",
+    ),
+    "metrics": CommandEntry(
+        "metrics",
+        "Print metrics of the working copy as OpenMetrics: budgets, audits, forecasts, latest slots.",
     ),
     "version": CommandEntry("version", "Show the versions of the program and of its formats."),
     "diff": CommandEntry(

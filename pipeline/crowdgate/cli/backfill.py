@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl
-from crowdgate.cli.output import print_json
+from crowdgate.cli.output import print_json, warn
 from crowdgate.errors import ConfigurationError, CrowdgateError, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.operations.observed_run import observed_run
 from crowdgate.policy.values import day
 from crowdgate.releases.backfill import Backfill, missing_releases
 from crowdgate.releases.release import release
@@ -68,7 +70,7 @@ def _print(found: Backfill, results: Sequence[Result], outcome: str, message: st
 
 
 def _release(request: Request) -> Result:
-    return release(request, draw_key)
+    return observed_run(request, str(uuid4()), lambda: release(request, draw_key), warn)
 
 
 def _day(option: str, text: str) -> date:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from crowdgate.cli.options import Anchors, AsJson, LedgerUrl
-from crowdgate.cli.output import print_json
+from crowdgate.cli.output import print_json, warn
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.history.ledger_summary import ledger_summary, summary_lines
 from crowdgate.ledger import ledger as ledgers
@@ -18,11 +18,13 @@ from crowdgate.ledger.sqlite import path_of
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade as upgraded
 from crowdgate.number_text import decimal
+from crowdgate.operations.channels import deliver
+from crowdgate.operations.event import EventKind, new_event
 from crowdgate.planning.budgets import budget_left_text, budgets_json, convert_budget, raise_budget
 from crowdgate.planning.open_ledger import free_reservation as free_reservation
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading, verify_ledger
 from crowdgate.planning.restore import restore as restored
-from crowdgate.settings import configured_key, ledger_url, signing_key, trusted_keys
+from crowdgate.settings import configured_key, event_channels, ledger_url, signing_key, trusted_keys
 
 app = typer.Typer(
     help="Create, show and verify the ledger; raise a budget, stop a population.",
@@ -141,7 +143,10 @@ def restore(
 ) -> None:
     """Restore the ledger from an older copy, or go on with one that lacks lines. What heads, releases, private records
     and claims know, and the copy lacks, is booked as spent. Nothing that was spent is given back."""
+    channels = event_channels(Path.cwd())
     done = restored(Path.cwd(), ledger, copy)
+    for said in deliver([new_event(EventKind.RESTORED, ledger=done.ledger)], channels):
+        warn(said)
     if as_json:
         kept = None if done.replaced is None else str(done.replaced)
         print_json({"outcome": "restored", "ledger": done.ledger, "booked": list(done.booked), "replaced": kept})

@@ -42,6 +42,12 @@ def announce(release_id: str) -> None:
         typer.echo(record_line(release_id), err=True)
 
 
+def warn(text: str) -> None:
+    """Print a sentence on standard error that asks somebody to act and changes no outcome."""
+    with suppress(OSError, ValueError):
+        typer.echo(f"crowdgate: {text}", err=True)
+
+
 def print_verdicts(verdicts: Iterable["Verdict"], *, every: bool = False) -> None:
     """Print one line per public verdict, or per every verdict for simulated rows; and one more for a waived failure."""
     for line in verdict_lines(verdicts, every=every):

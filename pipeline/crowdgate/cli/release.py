@@ -4,16 +4,19 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
-from crowdgate.cli.output import announce, print_json, print_verdicts
+from crowdgate.cli.output import announce, print_json, print_verdicts, warn
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.operations.observed_run import observed_run
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
+from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.releases.release import release as run_release
 
 STEPS = "Next: change the limit in a new version of the policy, or accept that nothing is published."
@@ -41,6 +44,10 @@ def release(
         str | None,
         typer.Option("--anyway", metavar="REASON", help="Charge a release that past runs would hold. Journalled."),
     ] = None,
+    wait: Annotated[
+        int,
+        typer.Option("--wait", metavar="MINUTES", min=0, max=MOST_MINUTES, help="For a late table; before the charge."),
+    ] = 0,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -50,8 +57,9 @@ def release(
     """
     at = datetime.now(UTC) if as_of is None else None
     anchors = tuple(anchor or ())
-    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at)
-    rehearsed = dry_run(request)
+    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at, wait=wait)
+    run = str(uuid4())
+    rehearsed = observed_run(request, run, lambda: dry_run(request), warn)
     if rehearsed is not None:
         _show_dry_run(rehearsed, as_json)
     elif prefect or os.environ.get("PREFECT_API_URL"):
@@ -59,7 +67,7 @@ def release(
         show(scheduler(request), as_json)
     else:
         with progress_bar(as_json) as progress:
-            result = run_release(request, draw_key, progress, announce)
+            result = observed_run(request, run, lambda: run_release(request, draw_key, progress, announce), warn)
         show(result, as_json)
 
 

@@ -33,8 +33,9 @@ class Request:
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
     `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `anyway` is the
     reason why a release is charged that past runs would hold. `at` is the moment for which the run was scheduled, if no
-    slot was asked: with a calendar its period decides the slot. `classes` are the class sizes of a public table, for a
-    simulated run in a copy without this table; None where a release counts itself.
+    slot was asked: with a calendar its period decides the slot. `wait` is the number of minutes for which a table that
+    is missing, or a fault of the machine, is tried again before the charge. `classes` are the class sizes of a public
+    table, for a simulated run in a copy without this table; None where a release counts itself.
     """
 
     policy: Path
@@ -46,6 +47,7 @@ class Request:
     anchors: tuple[str, ...] = ()
     anyway: str | None = None
     at: datetime | None = None
+    wait: int = 0
     classes: Mapping[frozenset[str], ClassSizes] | None = None
 
 

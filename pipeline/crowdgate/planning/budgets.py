@@ -58,7 +58,12 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
     if "used" in entry:
         return _counted_text(entry)
     numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in ("epsilon", "delta"))
-    return f"{entry['population']} has {floor(100 * _part_left(entry))} % of its lifetime budget left: {numbers}"
+    return f"{entry['population']} has {percent_left(entry)} % of its lifetime budget left: {numbers}"
+
+
+def percent_left(entry: Mapping[str, Any]) -> int:
+    """Return the part of the budget of one entry of `budgets_json` that is left, in percent, rounded down."""
+    return floor(100 * _part_left(entry))
 
 
 def low_budget_text(entry: Mapping[str, Any]) -> str | None:
@@ -83,7 +88,7 @@ def _counted_text(entry: Mapping[str, Any]) -> str:
         if old
         else ""
     )
-    part = f"{floor(100 * _part_left(entry))} % of its lifetime budget left, in Renyi divergences"
+    part = f"{percent_left(entry)} % of its lifetime budget left, in Renyi divergences"
     return f"{entry['population']} has {part}; all releases together keep {numbers}{beside}"
 
 

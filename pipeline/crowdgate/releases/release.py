@@ -47,6 +47,7 @@ from crowdgate.releases.destination_lock import (
 )
 from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.hold import held_release
+from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import slot_of, waiver_day
 from crowdgate.releases.waiting import waiting_release
@@ -76,7 +77,7 @@ def release(
     announce: Announce | None = None,
 ) -> Result:
     """Run one release from its policy file to its end. Raises a CrowdgateError if it can't end in a verdict."""
-    run = prepare(request)
+    run = when_ready(request, prepare)
     if isinstance(run, Result):
         return run
     reserved = reserve(run)

@@ -1,19 +1,38 @@
-"""The entry of a policy in a schedule of Prefect's: a deployment that is bound to the policy and to its files."""
+"""Deployments of policies in a schedule of Prefect's, each bound to its policy and to the policy's files."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.planning.plan import bundle_of
+
+if TYPE_CHECKING:
+    from crowdgate.policy.files import Bundle
 
 FLOW = "crowdgate_flows.release.release"
 FROM_SCHEDULES = ".."
 """The working copy as seen from its folder `schedules`, where deployments are made."""
+CRONS = {
+    "day": "0 6 * * *",
+    "week": "0 6 * * 1",
+    "month": "0 6 1 * *",
+    "quarter": "0 6 1 1,4,7,10 *",
+    "year": "0 6 1 1 *",
+}
+"""The first morning of each period of a calendar, by the period."""
+HEAD = """\
+# In this folder:  prefect deploy --all
+# Each deployment is bound to its policy's files as they were. After a change, review it and write this file anew.
+# One run at a time for each population, whose runs draw on one budget. Set the limits of the work queues once:
+#   prefect work-pool create {pool} --type process
+"""
 UNBOUND = "0" * 64
 """The digest of bundled schedules until `crowdgate init` writes that of the policy's files."""
 _BOUND = re.compile(rf'(?<=policy: )(?P<policy>\S+)(?P<between>.*\n +policy_digest: "){UNBOUND}')
@@ -25,11 +44,34 @@ def schedule_entry(policy: Path, cron: str, timezone: str | None, pool: str) -> 
     `timezone` is that of `cron`, by default that of the policy's calendar, or UTC. The digest is that of the policy's
     files now. Raises ConfigurationError for files that can't be read.
     """
-    bundle = bundle_of(policy)
-    stated, calendar = bundle.policy.metadata, bundle.policy.spec.calendar
+    return _text([_entry(bundle_of(policy), policy, cron, timezone, pool)])
+
+
+def deployments_file(policies: Sequence[Path], cron: str | None, timezone: str | None, pool: str) -> str:
+    """Return a whole file `schedules/prefect.yaml` with one deployment for each policy.
+
+    Without `cron` each policy runs at six on the first day of each period of its calendar. Policies of one population
+    share a work queue, whose limit of one run the head of the file says how to set. Raises ConfigurationError for files
+    that can't be read, a policy without a calendar if no `cron` is given, and two policies of one name.
+    """
+    bundles = {policy: bundle_of(policy) for policy in policies}
+    names = [each.policy.metadata.name for each in bundles.values()]
+    for policy, name in zip(bundles, names, strict=True):
+        if names.count(name) > 1:
+            raise _wrong(str(policy), f"the name {name!r} of another policy as well", "one policy of each name")
+    entries = [_entry(each, policy, cron or _cron(each, policy), timezone, pool) for policy, each in bundles.items()]
+    queues = sorted({each.contract.population for each in bundles.values()})
+    limits = "".join(f"#   prefect work-queue create {name} --pool {pool} --limit 1\n" for name in queues)
+    return f"{HEAD.format(pool=pool)}{limits}name: crowdgate\ndeployments:\n{_text(entries)}"
+
+
+def _entry(bundle: Bundle, policy: Path, cron: str, timezone: str | None, pool: str) -> dict[str, Any]:
+    stated, calendar, population = bundle.policy.metadata, bundle.policy.spec.calendar, bundle.contract.population
     zone = timezone or ("UTC" if calendar is None else calendar.timezone)
-    entry: dict[str, Any] = {
+    return {
         "name": stated.name,
+        "description": _description(bundle),
+        "tags": ["crowdgate", bundle.policy.spec.mechanism.kind, population],
         "entrypoint": FLOW,
         "parameters": {
             "working_copy": FROM_SCHEDULES,
@@ -38,9 +80,35 @@ def schedule_entry(policy: Path, cron: str, timezone: str | None, pool: str) -> 
         },
         "schedules": [{"cron": cron, "timezone": zone}],
         "concurrency_limit": 1,
-        "work_pool": {"name": pool, "job_variables": {"env": {"DO_NOT_TRACK": "1"}}},
+        "work_pool": {
+            "name": pool,
+            "work_queue_name": population,
+            "job_variables": {"env": {"DO_NOT_TRACK": "1"}},
+        },
     }
-    return indent(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=1000), "  ")
+
+
+def _description(bundle: Bundle) -> str:
+    """Return what a deployment releases, who answers for it and which budget pays, in sentences."""
+    stated = bundle.policy.metadata
+    said = f"{stated.description.strip().rstrip('.')}. " if stated.description else ""
+    paid = f"The lifetime budget of {bundle.contract.population} pays; crowdgate plan says what is left of it."
+    return f"{said}Owner: {stated.owner}. {paid}"
+
+
+def _cron(bundle: Bundle, policy: Path) -> str:
+    calendar = bundle.policy.spec.calendar
+    if calendar is None:
+        raise _wrong("--cron", f"no time, and {policy} has no calendar", "--cron, or spec.calendar in each policy")
+    return CRONS[calendar.every]
+
+
+def _wrong(where: str, found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, where, found, expected))
+
+
+def _text(entries: Sequence[dict[str, Any]]) -> str:
+    return indent(yaml.safe_dump([*entries], sort_keys=False, allow_unicode=True, width=1000), "  ")
 
 
 def bind_schedules(root: Path) -> None:

@@ -31,6 +31,7 @@ from crowdgate.planning.published_places import policy_destinations
 from crowdgate.releases.record_retention import expired_records
 from crowdgate.review.files import ERROR, REFUSED, LintedFile, lint_files
 from crowdgate.settings import (
+    event_channels,
     head_folders,
     page_style,
     private_record_days,
@@ -126,6 +127,7 @@ def _installation() -> Parts:
 def _settings(root: Path) -> Parts:
     page_style(root)
     private_record_days(root)
+    event_channels(root)
     yield CheckedPart("settings", Health.GOOD, "crowdgate.toml is valid")
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the policy files, for editors, and of the manifest, for programs that read releases.
+"""JSON Schemas of the policy files, for editors, and of manifests and events, for programs that read them.
 
 They are files of their own because editors read files: `python -m crowdgate.review.schemas.schemas policies/schema`
 writes them.
@@ -12,6 +12,7 @@ from typing import Any, Union
 from pydantic import TypeAdapter
 
 from crowdgate.kinds import KINDS
+from crowdgate.operations.event import Event
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.policy.cases import PolicyCases
 from crowdgate.policy.decisions import CollectionDecision
@@ -28,6 +29,7 @@ _MODELS: dict[str, Any] = {
     "collection-decision.json": CollectionDecision,
     "questionnaire.json": Questionnaire,
     "release-manifest.json": Union[tuple(kind.manifest_class() for kind in KINDS.values())],  # noqa: UP007
+    "event.json": Event,
 }
 
 
