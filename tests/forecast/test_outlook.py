@@ -32,7 +32,7 @@ def test_the_bundled_plan_states_both_bounds_and_what_releases_come_to() -> None
     assert [found.forecast.figure(name) for name in ("least_k.exact", "least_k.theorem5")] == [29, 50]
     assert number(found.forecast.figure("exact_delta")) <= 1e-9
     assert found.releases == 4
-    assert [f"{bound:.4f}" for bound in found.pso_bounds] == ["0.0254", "0.0643", "0.1672", "0.4232"]
+    assert [f"{middle.bound:.4f}" for _, middle, _ in found.pso_bounds] == ["0.0254", "0.0643", "0.1672", "0.4232"]
 
 
 def test_the_bound_on_singling_out_is_told_over_all_weights_beside_what_a_blind_attacker_reaches() -> None:
@@ -67,7 +67,7 @@ def test_people_of_several_rows_count_with_all_of_them_in_every_bound(workshop: 
     found = outlook(workshop.policy)
     spent = found.plan.guarantee.epsilon, found.plan.guarantee.delta
     people = found.plan.bundle.budget.spec.people
-    assert found.pso_bounds[0] == pso.bound(2 * people, Fraction(1, 100 * 2 * people), *spent)
+    assert found.pso_bounds[0][1].bound == pso.bound(2 * people, Fraction(1, 100 * 2 * people), *spent)
     heaviest = found.pso_curve.rows[6]
     assert heaviest["weight"] == Fraction(1, 2 * people)
     assert all(row["in_sample"] == row["bound"] for row in found.pso_curve.rows)

@@ -66,10 +66,12 @@ def test_a_verified_release_of_tables_is_what_a_plan_rests_on(
     }
     kept = figure(said, "kept_share")
     assert kept["basis"] == Basis.RELATED
-    # 600 people: 100 of each pair of 2 ages and 3 wards, of which at k 22 and beta .5 all stay
+    # 600 people: 100 of each pair of 2 ages and 3 wards, of which at k 22 and beta .5 all stay. The noise has a
+    # standard error of 2 or less. At ten of them Bin(80, .5) is below 22 with probability 1.3e-5. The two empty cells
+    # together add half a class only if their noise is above 38, where Bin(38, .5) reaches 22 with probability .21
     assert kept["low"] <= 1.0 <= kept["high"]
     assert kept["value"] > 0.95
-    assert figure(said, "classes")["value"] == pytest.approx(6, abs=0.5)
+    assert 6 - 6 * 1.3e-5 <= figure(said, "classes")["value"] <= 6.5
     assert len(said["expected_errors"]) == 3
 
 
@@ -147,7 +149,9 @@ def test_a_table_of_two_contracts_is_public_only_if_both_say_so(
 
 @pytest.mark.parametrize("beta", ["1", "0.1"])
 def test_the_plan_of_tables_foretells_the_standard_errors_that_are_published(workshop: Workshop, beta: str) -> None:
-    """Root mean squares over a table agree within a quarter: their squares add up to a share of the noisy total."""
+    """Errors are known beforehand without a sample. With one, the squares over a table add up to a share of the total:
+    the forecast has the true one, 600, and the release a noisy one, within four of its standard errors. False alarms
+    have probability 6e-5; errors that are off by a half are seen with probability .99."""
     public(workshop)
     sampled = "" if beta == "1" else f"    sampling: {{beta: {beta}}}\n"
     text = TABLES.replace("    levels:", f"{sampled}    levels:")
@@ -155,13 +159,18 @@ def test_the_plan_of_tables_foretells_the_standard_errors_that_are_published(wor
     expected = outlook(tables_policy(workshop, text), workshop.data).forecast.rows("expected")
     published = sorted(path for path in folder.glob("[0-9]*.parquet"))
     assert len(expected) == len(published) == 4
+    off = 0 if beta == "1" else 4 * number(expected[0]["consistent_standard_error"]) / 600
     for row, path in zip(expected, published, strict=True):
         errors = pq.read_table(path)["standard_error"].to_numpy()
-        assert row["consistent_standard_error"] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.25)
+        squared = np.mean(errors**2) / number(row["consistent_standard_error"]) ** 2
+        assert 1 - off - 1e-9 <= squared <= 1 + off + 1e-9
 
 
 @pytest.mark.parametrize("beta", ["1", "0.1"])
-def test_the_expected_share_of_trustworthy_counts_is_near_the_published_one(workshop: Workshop, beta: str) -> None:
+def test_the_expected_share_of_trustworthy_counts_has_the_published_one(workshop: Workshop, beta: str) -> None:
+    """Without a sample, cells of 100 or more have errors of 2 and are trustworthy. Three empty cells are not, unless
+    their noise is above 6, four standard errors: false alarms below 1e-4. A sample of a tenth shows none well enough.
+    """
     public(workshop)
     sampled = "" if beta == "1" else f"    sampling: {{beta: {beta}}}\n"
     text = TABLES.replace("    levels:", f"{sampled}    relative_error: 0.25\n    levels:")
@@ -169,7 +178,7 @@ def test_the_expected_share_of_trustworthy_counts_is_near_the_published_one(work
     forecast = outlook(tables_policy(workshop, text), workshop.data).forecast
     flags = [flag for path in folder.glob("[0-9]*.parquet") for flag in pq.read_table(path)["trustworthy"].to_pylist()]
     (share,) = (each for each in forecast.figures if each.name == "trusted_share")
-    assert share.value == pytest.approx(np.mean(flags), abs=0.35)
+    assert number(share.low) <= np.mean(flags) <= number(share.high)
     assert number(share.high) - number(share.low) <= 0.1
 
 

@@ -1,11 +1,13 @@
 """Stated intervals of shares, means and ratios hold, on public tables that nobody tuned to.
 
 Each release draws margins and rows of a known table. N = 100 releases a table, seeded. Intervals are stated to hold
-together in 95 of 100: at exactly that level, 92 or more are reached with probability .94 (binomial); they are cautious
-(Bonferroni), so all 100 are usual. With intervals for each cell alone at 95 % none of these tables reaches 92.
+together in 95 of 100: at exactly that level, fewer than 88 hold with probability .0015 (binomial), a false alarm. They
+are cautious (Bonferroni), so all 100 are usual. Intervals that hold together in .8 of the releases fail with
+probability .97. With intervals for each cell alone at 95 % none of these tables reaches 92.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.publish.dictionary import DictionaryEntry
 from tests.kinds.test_misleading_rows import GOOD, MISLEADING, planned
 
-RELEASES, LEAST = 100, 92
+RELEASES, LEAST = 100, 88
 TABLES = {"census": GOOD["census"], "generated": GOOD["generated"], "charges": GOOD["charges"],
           "misleading charges": MISLEADING["charges"]}  # fmt: skip
 MARKS = [pytest.param(name, marks=mark) for name, mark in zip(TABLES, (
@@ -46,27 +48,31 @@ def table_of(joint: ExpectedCounts) -> Histogram:
     return Histogram(tuple(joint.axes), counts.shape, codes, counts[counts > 0])
 
 
-def true_shares(joint: ExpectedCounts, held: PublishedRows) -> Iterator[np.ndarray]:
+def holds(lower: float, upper: float, share: Fraction) -> bool:
+    """Return True if limits in parts, of which PARTS are 1, hold a share exactly."""
+    return Fraction(lower) <= share * PARTS <= Fraction(upper)
+
+
+def true_shares(joint: ExpectedCounts, held: PublishedRows) -> Iterator[list[Fraction]]:
     """Yield the true shares of each margin that has limits."""
     names = list(joint.axes)
     assert held.weighting is not None
     for margin in held.weighting.margins:
         if 0 < len(margin.levels) <= 2:
             others = tuple(at for at, name in enumerate(names) if name not in margin.levels)
-            yield (joint.people.sum(axis=others) / joint.people.sum()).reshape(-1)
+            counts, everybody = joint.people.sum(axis=others).reshape(-1), int(joint.people.sum())
+            yield [Fraction(int(each), everybody) for each in counts.tolist()]
 
 
 @pytest.mark.parametrize("name", MARKS)
-def test_stated_intervals_hold_together_in_at_least_92_of_100_releases(name: str) -> None:
+def test_stated_intervals_hold_together_in_at_least_88_of_100_releases(name: str) -> None:
     make, columns = TABLES[name]
     safe, joint = planned(make(), columns)
     held_shares = held_questions = 0
     for held in releases(safe, table_of(joint), np.random.default_rng(11), RELEASES):
         assert held.shares is not None
         pairs = zip(held.shares, true_shares(joint, held), strict=True)
-        held_shares += all(
-            ((each.lower <= true * PARTS + 1e-6) & (true * PARTS <= each.upper + 1e-6)).all() for each, true in pairs
-        )
+        held_shares += all(all(map(holds, each.lower.tolist(), each.upper.tolist(), true)) for each, true in pairs)
         held_questions += all(each.lower <= true <= each.upper for each, true in questions(joint, held))
     assert held_shares >= LEAST
     assert held_questions >= LEAST

@@ -84,12 +84,13 @@ def test_the_words_of_one_release_of_the_bundled_budget() -> None:
     )
 
 
-def test_a_first_release_is_called_so_and_the_summary_has_the_middle_weight() -> None:
+def test_a_first_release_is_called_so_and_the_summary_has_all_three_weights() -> None:
     cost = (Fraction(1), Fraction(1, 10**9))
     assert guarantee_summary(300_000, 1, cost, first=True) == (
         "Privacy cost of this release, as the first of these people: epsilon 1, delta 1e-9. An attacker describes "
-        "exactly one of at most 300,000 people with probability at most 0.028; without any release with 0.01 "
-        "(predicates that fit 1 person in 30,000,000)."
+        "exactly one of at most 300,000 people with probability at most 0.28, 0.028 and 0.0031, beside 0.091, "
+        "0.01 and 0.001 without any release (3.1, 2.8 and 3.1 times). (Predicates that fit 1 person in "
+        "3,000,000, 30,000,000 and 300,000,000.)"
     )
 
 

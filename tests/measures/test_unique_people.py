@@ -142,3 +142,52 @@ def test_joint_counts_that_differ_in_what_they_share_are_inconclusive_and_named(
 def test_attributes_without_counts_are_inconclusive(name: str) -> None:
     known = replace(static({"x": (1, 2, 3), "y": None}), classes={})
     assert of_static(name, known, **{"with": {"size": "1"} if name == NAMES[2] else {}}) is None
+
+
+def options(name: str) -> Any:
+    """Return what a gate states to be about a whole table of at least four people."""
+    return {"with": {"least_people": "4", **({"size": "1"} if name == NAMES[2] else {})}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("known", [{"together": True}, {"counted": True}, {}])
+def test_counts_of_rows_show_an_upper_limit_and_no_unique_people(name: str, known: dict[str, bool]) -> None:
+    """Four people have two equal rows each. No row is unique, and every person is."""
+    by_rows, measure = facts([[2, 2], [2, 2]], **known), MEASURES[name]
+    several = replace(by_rows, people=4, rows_per_unit=2)
+    truth, passes = (1, "1") if name in NAMES[1:] else (4, "4")
+    below = gate(name, at_most="0.9", **options(name))
+    for at_most, outcome in ((passes, Outcome.PASS), ("0.9", Outcome.INCONCLUSIVE)):
+        rule = gate(name, at_most=at_most, **options(name))
+        found = of_static(name, several, at_most=at_most, **options(name))
+        assert verdict(rule, measure, found).outcome is outcome
+        assert found is None or found.lower == 0 < truth <= found.upper
+    assert reach(below, measure.reach(several, below)) is GateReach.OPEN
+    assert measure.why is not None
+    why = str(measure.why(several, below))
+    assert "`classes_below` with size" in why
+    assert "3" in why
+
+
+@given(
+    table=CELLS.filter(lambda table: sum(map(sum, table)) > 1), ends=st.tuples(st.integers(1, 40), st.integers(1, 40))
+)
+def test_limits_by_rows_are_no_lower_than_those_of_people(table: list[list[int]], ends: tuple[int, int]) -> None:
+    least, most = sorted(ends)
+    for known in (facts(table), facts(table, together=True), facts(table, counted=True)):
+        one, several = (known_counts(replace(known, rows_per_unit=rows), ("x", "y")) for rows in (1, 2))
+        assert one is not None
+        assert several is not None
+        for limits in (singleton_limits, probability_limits):
+            assert limits(one, least, most).low <= limits(several, least, most).high * (1 + 1e-6)
+        assert share_limits(one, least, most, SIZE).low <= share_limits(several, least, most, SIZE).high * (1 + 1e-6)
+
+
+def test_a_group_with_people_who_are_not_counted_has_fewer_of_the_counted() -> None:
+    """The counts are of 30 people in classes of 3, so all 30 together have no unique person. A group of 40 may have 30
+    people who are not counted, all unique, and 10 of the 30."""
+    known = known_counts(facts([[3] * 10 + [0] * 60], together=True), ("x", "y"))
+    assert known is not None
+    ten = singleton_limits(replace(known, whole=True), 10, 10)
+    assert ten.low > 2
+    assert singleton_limits(known, 40, 60).high >= 30 + ten.low

@@ -24,10 +24,11 @@ from crowdgate.ledger.ledger import open_ledger
 from crowdgate.manifest import canonical
 from crowdgate.planning.gate_verdicts import gate_reach
 from crowdgate.planning.plan import plan_policy
+from crowdgate.planning.register_counts import counted_register
 from crowdgate.releases import release as job
 from crowdgate.review.check import check
 from crowdgate.verification.release import verify
-from tests.kinds.registers import MATCHES, REGISTER, TOWN, people, register_workshop
+from tests.kinds.registers import EXPECTED, MATCHES, REGISTER, TOWN, people, register_workshop
 from tests.releases.killing import run_and_kill
 from tests.workshop import Workshop, crowdgate, write_parquet
 
@@ -379,3 +380,35 @@ def test_a_register_beside_a_release_without_such_gates_is_refused(clinic: Works
     resealed(folder)
     with pytest.raises(VerificationFailed, match=r"register\.json: no gate of the release is judged by this audit"):
         verify(folder)
+
+
+def test_equal_records_of_one_person_are_one_match(clinic: Workshop) -> None:
+    """One person has three records in the south, and one in the east: more than the contract retains. A row like them
+    matches one person."""
+    _town("value: row}", "value: {person: patient, rows: 2}}")(clinic)
+    ages = [(12, "south"), (44, "south"), (14, "south"), (5, "east")]
+    rows = [{**row, "patient": "p"} for row in people(ages)] + people([(60, "north"), (70, "north")])
+    write_parquet(clinic.root / "data_contracts" / "town.parquet", rows)
+    said = json.loads((folder_of(clinic) / "register.json").read_bytes())
+    cells = list(zip(*(each["codes"] for each in said["columns"]), said["records"], strict=True))
+    assert cells == [(0, 1, 1), (0, 2, 1), (1, 0, 2)]
+    assert (said["rows"], said["usable"]) == (6, 4)
+    verify(clinic.release_dir(SLOT), clinic.ledger)
+
+
+def test_people_in_several_cells_that_become_one_are_not_added(clinic: Workshop) -> None:
+    """One person has records at two ages of one half; at tens there are two people in one of them."""
+    _town("value: row}", "value: {person: patient, rows: 2}}")(clinic)
+    clinic.edit(clinic.policy, "attributes: {age: 50 years, ward: exact}", CHOSEN)
+    clinic.edit(clinic.policy, EXPECTED, "")
+    clinic.edit(clinic.contract, "      - {property: jointMargins, value: joint.csv}\n", "")
+    rows = [{**row, "patient": "p"} for row in people([(12, "south"), (44, "south")])]
+    write_parquet(clinic.root / "data_contracts" / "town.parquet", [*rows, *people([(13, "south")])])
+    register = counted_register(plan_policy(clinic.policy))
+    assert register is not None
+    assert register.counts.counts.tolist() == [2, 1]
+    halves = plan_policy(clinic.policy).bundle.contract.by_name["age"].hierarchy
+    assert halves is not None
+    levels = {**register.view.levels, "age": halves.level("50 years")}
+    assert register.at(levels).counts.tolist() == [2]
+    assert register.at(register.view.levels).counts.tolist() == [2, 1]

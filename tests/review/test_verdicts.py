@@ -135,3 +135,17 @@ def test_a_waiver_covers_a_failure_and_not_what_could_not_be_measured(workshop: 
         (stops,) = [each.stops for each in found.chances.gates if each.rule is verdict.rule]
         assert (verdict.outcome, verdict.withholds, found.allowed) == (outcome, stops, not stops)
         assert stops == (outcome is Outcome.INCONCLUSIVE)
+
+
+def test_check_says_beforehand_that_counts_of_rows_leave_a_gate_open(workshop: Workshop) -> None:
+    """Two rows in the east may be one person, and so may three or four in another ward. Four values have at most four
+    unique people."""
+    workshop.edit(workshop.contract, "value: row}", "value: {person: patient, rows: 3}}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    assert check(workshop.policy).allowed
+    workshop.edit(workshop.policy, "expected_singletons, at_most: 4", "expected_singletons, at_most: 3")
+    found = check(workshop.policy)
+    (verdict,) = [each for each in found.verdicts if each.measure == "expected_singletons"]
+    assert (verdict.outcome, verdict.withholds, found.allowed) == (Outcome.INCONCLUSIVE, True, False)
+    assert "counts of rows give an upper limit of 4 (up to 3 rows a person)" in " ".join(check_lines(found))
+    assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 3

@@ -729,7 +729,8 @@ def _expected(release: Release, gate: Said) -> Measured:
     facts = release.said["facts"]
     names = gate.get("over") or [each["name"] for each in release.said["data"]["columns"]]
     if "classes" in facts:
-        return _drawn_group(facts, names, int(Fraction(gate.get("with", {}).get("people", facts["people"]))))
+        people = int(Fraction(gate.get("with", {}).get("people", facts["people"])))
+        return (_drawn_group if release.per_unit == 1 else _most_cells)(facts, names, people)
     people = int(Fraction(gate.get("with", {}).get("people", facts["people"])))
     if not {*names} <= {*facts["margins"]}:
         return None
@@ -750,6 +751,17 @@ def _drawn_group(facts: Said, names: Sequence[str], people: int) -> Measured:
         drawn * (1 + Fraction(1, 10**4) + Fraction(1, 10**9)) + missing,
     )  # fmt: skip
     return high, min(high, drawn * (1 - Fraction(1, 10**9))), high
+
+
+def _most_cells(facts: Said, names: Sequence[str], people: int) -> Measured:
+    """Return the limits where a person has several rows and most people are missing from the counts: at most one person
+    in each combination of values, or nobody."""
+    (name,) = names
+    counts, rows = facts["margins"][name], facts["rows_per_unit"]
+    high = Fraction(len(counts))
+    known = rows * (people - -(-sum(counts) // rows))
+    assert high <= known, "the people who are missing from the counts can have one row in each combination"
+    return high, Fraction(0), high
 
 
 def _classes(release: Release) -> Counter[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.accounting.numbers import up
-from crowdgate.accounting.pso_curve import curve, stated_bounds
+from crowdgate.accounting.pso_curve import WeightBounds, curve, stated_bounds
 from crowdgate.anonymity.predict.planned_release import prediction
 from crowdgate.anonymity.predict.population_check import population_warnings
 from crowdgate.forecast.chances.from_past_runs import next_measurement
@@ -67,7 +67,7 @@ class Outlook:
     forecast: Forecast
     releases: int
     standing: LedgerStatus
-    pso_bounds: tuple[float, ...]
+    pso_bounds: tuple[tuple[WeightBounds, ...], ...]
     chances: Chances
     stored: StoredFigures
 
@@ -134,7 +134,7 @@ class Outlook:
             "informed": self.informed,
             "left": self.standing.left.to_json(),
             "charges": list(self.charges),
-            "pso_bound_after_release": list(self.pso_bounds),
+            "pso_bound_after_release": [middle.bound for _, middle, _ in self.pso_bounds],
             "pso_curve": self.pso_curve.to_json(),
             "from": self.figures.to_json(),
             "prediction": self.prediction.to_json(),
@@ -155,7 +155,7 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     source = counts_source(plan, source)
     known = read_prior(PriorSubject.of_plan(plan), source, further)
     releases = releases_in_budget(plan)
-    bounds = tuple(pso_bounds(plan, releases))
+    bounds = pso_bounds(plan, releases)
     stored = stored_figures(plan, opened, public=source is None)
     expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
     found = ledger_status(plan, opened, day)
@@ -220,14 +220,9 @@ def _cost(plan: Plan, count: int) -> Cost:
     return count * once.epsilon, count * once.delta
 
 
-def pso_bound(plan: Plan, count: int) -> float:
-    """Return the bound on the success probability of predicate singling out, at the predicate weight 1/(100 n) for at
-    most n rows, after `count` such releases, or after all that a budget in Renyi divergences allows."""
-    static = plan.first_release_facts()
-    return stated_bounds(static.most_rows, kept_costs(static, _cost(plan, count)))[1].bound
-
-
-def pso_bounds(plan: Plan, releases: int) -> list[float]:
-    """Return `pso_bound` after each of the first of `releases` releases; in Renyi divergences one, which is of all."""
+def pso_bounds(plan: Plan, releases: int) -> tuple[tuple[WeightBounds, ...], ...]:
+    """Return the bounds on the success probability of predicate singling out at the three stated weights, after each of
+    the first of `releases` such releases; in Renyi divergences once, after all that the budget allows."""
     most = MOST_BOUNDS if plan.bundle.budget.spec.lifetime is None else 1
-    return [pso_bound(plan, count) for count in range(1, min(releases, most) + 1)]
+    static, counts = plan.first_release_facts(), range(1, min(releases, most) + 1)
+    return tuple(stated_bounds(static.most_rows, kept_costs(static, _cost(plan, count))) for count in counts)

@@ -124,7 +124,7 @@ class Plan:
         return plain_guarantee(static.people, static.rows_per_unit, static.spent, kept, first=first, lifetime=lifetime)
 
     def summary(self, static: Static, *, first: bool = False) -> str:
-        """Return the guarantee for people in two sentences: cost, and one bound on singling out."""
+        """Return the guarantee for people in three sentences: cost, bounds on singling out, weights."""
         kept = kept_costs(static, static.spent)
         lifetime = static.lifetime is not None
         return guarantee_summary(

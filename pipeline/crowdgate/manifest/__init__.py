@@ -37,10 +37,12 @@ if TYPE_CHECKING:
     from crowdgate.manifest.text import (
         INFORMED,
         approvals_text,
+        bounds_text,
         guarantee_sentences,
         guarantee_summary,
         plain_guarantee,
         series_text,
+        weights_text,
     )
     from crowdgate.manifest.text_of_format_2 import plain_guarantee_of_format_2
 
@@ -69,6 +71,7 @@ __all__ = [
     "SeriesFields",
     "SoftwareFields",
     "approvals_text",
+    "bounds_text",
     "canonical",
     "guarantee_json",
     "guarantee_sentences",
@@ -80,6 +83,7 @@ __all__ = [
     "plain_guarantee_of_format_2",
     "series_text",
     "verdict_json",
+    "weights_text",
 ]
 
 _PLACES = {
@@ -113,6 +117,8 @@ _PLACES = {
     "verdict_json": "printed",
     "INFORMED": "text",
     "approvals_text": "text",
+    "bounds_text": "text",
+    "weights_text": "text",
     "series_text": "text",
     "guarantee_sentences": "text",
     "guarantee_summary": "text",

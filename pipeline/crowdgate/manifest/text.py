@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -74,15 +74,38 @@ def plain_guarantee(
 def guarantee_summary(
     people: int, rows: int, spent: Cost, kept: Sequence[Cost] = (), *, first: bool = False, lifetime: bool = False
 ) -> str:
-    """Return the guarantee in two sentences: the privacy cost, and the bound on singling out at the weight 1/(100 n),
-    with parameters as in `plain_guarantee`."""
-    middle = stated_bounds(people * rows, kept or (spent,))[1]
-    bound = "with no bound below 1" if middle.bound >= 1 else f"with probability at most {decimal(middle.bound, 2)}"
+    """Return the guarantee in three sentences: the privacy cost, the bounds on singling out at the three stated
+    weights, and these weights. Parameters are as in `plain_guarantee`."""
+    bounds = stated_bounds(people * rows, kept or (spent,))
     cost = _cost_text(spent, first, lifetime)
     return (
-        f"{cost} An attacker describes exactly one of {_who(people, rows)} {bound}; without any "
-        f"release with {decimal(middle.baseline, 2)} (predicates that fit 1 {_one(rows)} in {_fitting(middle)})."
+        f"{cost} An attacker describes exactly one of {_who(people, rows)} with {bounds_text(bounds)}."
+        f" (Predicates that fit 1 {_one(rows)} in {weights_text(bounds)}.)"
     )
+
+
+def bounds_text(bounds: Sequence[WeightBounds]) -> str:
+    """Return the bounds on singling out at some weights, beside the baselines, and their factors over these."""
+    blind = _listed(decimal(each.baseline, 2) for each in bounds)
+    if all(each.bound >= 1 for each in bounds):
+        return f"no bound below 1, beside {blind} without any release"
+    most = _listed(decimal(each.bound, 2) for each in bounds)
+    times = _listed(_factor_text(each.ratio) for each in bounds)
+    return f"probability at most {most}, beside {blind} without any release ({times} times)"
+
+
+def _factor_text(factor: float) -> str:
+    return whole(math.ceil(factor)) if factor >= 100 else decimal(factor, 2)
+
+
+def weights_text(bounds: Sequence[WeightBounds]) -> str:
+    """Return the numbers of people, or rows, of whom predicates of these weights fit one."""
+    return _listed(map(_fitting, bounds))
+
+
+def _listed(each: Iterable[str]) -> str:
+    *others, last = each
+    return f"{', '.join(others)} and {last}"
 
 
 def _cost_text(spent: Cost, first: bool, lifetime: bool) -> str:

@@ -208,14 +208,15 @@ def _share_limits(known: KnownCounts, least: int, most: int, rule: GateRule) -> 
     return share_limits(known, least, most, int(rule.options.get("size", 1)))
 
 
-def _missing_reason(static: Static, rule: GateRule) -> str | None:
+def _missing_reason(static: Static, rule: GateRule, limits: LimitsOf) -> str | None:
     names = rule.over or tuple(static.levels)
     if static.classes is None:
         return _missing_law(static, names)
     known = known_counts(static, names)
     if known is None:
         return None
-    return contradiction(static, names) or unknown_reason(known, names, _people(static, rule)[1])
+    least, most = _people(static, rule)
+    return contradiction(static, names) or unknown_reason(known, names, most, limits(known, least, most, rule).high)
 
 
 def _missing_law(static: Static, names: Sequence[str]) -> str | None:
@@ -276,7 +277,7 @@ def _measure(
         needs=needs,
         over=True,
         effort=effort,
-        why=_missing_reason,
+        why=lambda static, rule: _missing_reason(static, rule, limits),
     )
 
 

@@ -4,6 +4,9 @@ Where the classes of the attributes are known as a whole (a public table, joint 
 single one), a group of people is drawn from them without replacement. Where counts relate only some of the attributes,
 the limits hold for every table with these counts. All are for the worst number of people from `least_people` to
 `people`, so no gate becomes easier when more people are stated.
+
+Where a person may have several rows, counts are of rows, and equal rows of one person look like rows of several people.
+Then there are upper limits only, which hold for every assignment of rows to people (`risk.classes_of_rows`).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from crowdgate.candidate import Measurement
 from crowdgate.histogram import Histogram, project
 from crowdgate.risk.class_sizes import ClassSizes
+from crowdgate.risk.classes_of_rows import least_people, most_share_in_sets_up_to, most_unique_classes
 from crowdgate.risk.drawn_groups import (
     NEAR,
     ROUNDING,
@@ -36,6 +40,14 @@ FACTOR = 2
 UNRELATED = (
     "public counts do not relate {names}; state joint counts of all (jointMargins), have a public table that can be"
     " read here, or pay for a gate on `singletons`"
+)
+UNRELATED_ROWS = (
+    "public counts do not relate {names}; state joint counts of all (jointMargins), or pay for `classes_below` with"
+    " size {size} (up to {rows} rows a person)"
+)
+ROWS_OF_PEOPLE = (
+    "counts of rows give an upper limit of {high:.3g} (up to {rows} rows a person); state fewer rows, use coarser"
+    " levels, or pay for `classes_below` with size {size}"
 )
 CONTRADICTION = "the joint counts of {names} differ by table; correct the counts"
 FEWER = "the public counts are of {counted} people, and the gate is about {people}; state counts of all of them"
@@ -60,15 +72,17 @@ class CountedGroup:
 @dataclass(frozen=True, eq=False)
 class KnownCounts:
     """Public counts of groups of attributes without common members. One group means that the classes are known.
-    `whole` means that nobody but the counted people can be in the table."""
+    `whole` means that nobody but the counted people can be in the table. A person has up to `rows` rows; with more than
+    one the counts are of rows."""
 
     groups: tuple[CountedGroup, ...]
     whole: bool = False
+    rows: int = 1
 
     @property
     def people(self) -> int:
-        """Number of people in the counts; the least one where the groups differ."""
-        return min(each.classes.people for each in self.groups)
+        """Least number of people in the counts, of the group with the fewest."""
+        return least_people(min(each.classes.people for each in self.groups), self.rows)
 
     @property
     def cells(self) -> int:
@@ -81,25 +95,25 @@ class KnownCounts:
 
     def most_classes(self, most: int) -> int:
         """Return a bound on the number of classes with at most `most` people, times `most`. People with one value of a
-        group are in no more such classes than there are combinations of the others; without others in each other's
-        counts these are the combinations with people."""
+        group, or their rows, are in no more such classes than there are combinations of the others; without others in
+        each other's counts these are the combinations with people."""
         same = len({each.classes.people for each in self.groups}) == 1
         sizes = [each.classes.number if same else each.cells for each in self.groups]
         every = prod(sizes)
         return min(
-            int(np.minimum(each.classes.sizes, most * float(every // size)) @ each.classes.counts)
+            int(np.minimum(self.rows * each.classes.sizes, most * float(every // size)) @ each.classes.counts)
             for each, size in zip(self.groups, sizes, strict=True)
         )
 
 
 def known_counts(static: Static, names: Sequence[str]) -> KnownCounts | None:
     """Return the public counts of these attributes; None if one of them has no counts, or nobody is counted."""
-    counted = (static.classes or {}).get(frozenset(names))
+    counted, rows = (static.classes or {}).get(frozenset(names)), static.rows_per_unit
     if counted is not None:
-        return KnownCounts((CountedGroup(counted, counted.number),), whole=True)
+        return KnownCounts((CountedGroup(counted, counted.number),), whole=True, rows=rows)
     groups = tuple(_groups(static, names))
     found = tuple(each for each in groups if each is not None and each.classes.people)
-    return KnownCounts(found) if found and len(found) == len(groups) else None
+    return KnownCounts(found, rows=rows) if found and len(found) == len(groups) else None
 
 
 def joint_tables(static: Static, names: Collection[str]) -> tuple[Histogram, ...]:
@@ -149,16 +163,29 @@ def _alike(one: Histogram, other: Histogram) -> bool:
 
 
 def singleton_limits(known: KnownCounts, least: int, most: int) -> Limits:
-    """Return limits of the expected number of unique people, for the worst number of people from `least` to `most`.
+    """Return limits of the expected number of classes with one person, for the worst number of people from `least` to
+    `most`.
 
-    An attribute more never makes a unique person less so: each group alone is a lower limit. Each person who is missing
-    from the counts can be one more unique person.
+    An attribute more never makes a unique person less so: each group alone is a lower limit. Each row of a person who
+    is missing from the counts can be one more such class, and the others of the group are counted people.
     """
-    low = max(most_singletons(each.classes, least, most) for each in known.groups)
-    high = float(min(most, known.cells, known.most_classes(1) + known.uncounted(most)))
+    uncounted = known.uncounted(most)
+    missing = known.rows * uncounted
+    high = float(min(known.rows * most, known.cells, known.most_classes(1) + missing))
     if len(known.groups) == 1:
-        high = min(high, low * (1 + NEAR + ROUNDING) + known.uncounted(most))
+        high = min(high, _most_singletons(known, max(1, least - uncounted), most) + missing)
+    if known.rows > 1:
+        return Limits(0.0, high)
+    low = max(most_singletons(each.classes, least, most) for each in known.groups)
     return Limits(min(high, low * (1 - ROUNDING)), high)
+
+
+def _most_singletons(known: KnownCounts, least: int, most: int) -> float:
+    """Return an upper limit on the expected number of classes with one person of a group of counted people."""
+    classes = known.groups[0].classes
+    if known.rows > 1:
+        return most_unique_classes(classes, known.rows, least, most)
+    return most_singletons(classes, least, most) * (1 + NEAR + ROUNDING)
 
 
 def probability_limits(known: KnownCounts, least: int, most: int) -> Limits:
@@ -166,6 +193,8 @@ def probability_limits(known: KnownCounts, least: int, most: int) -> Limits:
     number (Markov), and at least this number divided by the greatest possible one."""
     cells = known.cells
     found = singleton_limits(known, least, most)
+    if known.rows > 1:
+        return Limits(0.0, min(1.0, found.high))
     fewest = max(expected_singletons(each.classes, min(least, each.classes.people)) for each in known.groups)
     low = max(found.low / min(most, cells), fewest * (1 - ROUNDING) / min(least, cells))
     return Limits(min(1.0, low), min(1.0, found.high))
@@ -179,10 +208,20 @@ def share_limits(known: KnownCounts, least: int, most: int, size: int) -> Limits
     high = min(1.0, known.most_classes(size) / least)
     if known.uncounted(most):
         return Limits(0.0, 1.0)
+    if known.rows > 1:
+        return Limits(0.0, _most_share(known, min(least, known.people), size))
     low = max(share_in_sets_up_to(each.classes, min(least, each.classes.people), size) for each in known.groups)
     if len(known.groups) == 1:
         high = min(1.0, low * (1 + ROUNDING))
     return Limits(low * (1 - ROUNDING), high)
+
+
+def _most_share(known: KnownCounts, people: int, size: int) -> float:
+    """Return an upper limit on the share where counts are of rows and every person is counted."""
+    high = min(1.0, known.most_classes(size) / people)
+    if len(known.groups) > 1:
+        return high
+    return min(high, most_share_in_sets_up_to(known.groups[0].classes, known.rows, people, size))
 
 
 def figure(limits: Limits, rule: GateRule, widest: float = FACTOR) -> Measurement | None:
@@ -198,8 +237,12 @@ def _passes(rule: GateRule, value: float) -> bool:
     return value <= rule.at_most if rule.at_most is not None else rule.at_least is None or value >= rule.at_least
 
 
-def unknown_reason(known: KnownCounts, names: Sequence[str], people: int) -> str:
-    """Return the reason why a figure is unknown, and what would make it known."""
+def unknown_reason(known: KnownCounts, names: Sequence[str], people: int, high: float) -> str:
+    """Return the reason why a figure for `people`, with the upper limit `high`, is unknown, and what would make it
+    known."""
+    listed, rows = ", ".join(names), known.rows
     if len(known.groups) > 1:
-        return UNRELATED.format(names=", ".join(names))
+        return (UNRELATED if rows == 1 else UNRELATED_ROWS).format(names=listed, rows=rows, size=rows + 1)
+    if rows > 1:
+        return ROWS_OF_PEOPLE.format(rows=rows, high=high, size=rows + 1)
     return FEWER.format(counted=known.people, people=people)

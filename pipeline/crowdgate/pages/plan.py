@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+from crowdgate.accounting.pso_curve import STATED_DIVISORS
 from crowdgate.forecast.compare import KindComparison
 from crowdgate.forecast.needs import need_error, needs_of
 from crowdgate.forecast.outlook import Outlook
@@ -18,6 +19,7 @@ from crowdgate.planning.budget_left import guarantee_sentences, informed_text
 from crowdgate.planning.cost_text import cost_rows
 from crowdgate.report.report import Report
 
+WEIGHTS = tuple(f"at the weight 1/({divisor:,} n)" for divisor in STATED_DIVISORS)
 BY_WEIGHT = (
     "By weight, up to 1 in as many as there are rows. Baseline: the probability that a predicate chosen without any"
     " release fits exactly one row. Bounds: the greatest probability for a predicate chosen with the releases, for"
@@ -117,10 +119,9 @@ def _singling_out(found: Outlook) -> Iterator[Section]:
         f"People times delta is {decimal(found.people_times_delta, 4)}: where it is near 1, the bound on singling out"
     )
     says = f"{harm} says nothing, whatever epsilon is."
-    titles = (("after so many such releases, and no others", "d"), ("succeeds with probability at most", BOUND))
-    bounds = text_listing(
-        "Predicate singling out at the weight 1/(100 n)", titles, enumerate(found.pso_bounds, start=found.first_count)
-    )
+    titles = ("after so many such releases, and no others", "d"), *((name, BOUND) for name in WEIGHTS)
+    rows = ((count, *(each.bound for each in at)) for count, at in enumerate(found.pso_bounds, start=found.first_count))
+    bounds = text_listing("Predicate singling out succeeds with probability at most", titles, rows)
     yield Section("Singling out", [says], pictures=lambda: [found.singling_out], listings=[bounds])
     yield Section("", [BY_WEIGHT], further=True)
     yield Section(listings=[found.pso_curve])

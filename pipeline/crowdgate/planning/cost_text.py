@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.pso_curve import stated_bounds
+from crowdgate.manifest import bounds_text, weights_text
 from crowdgate.measures.guarantees import kept_costs
-from crowdgate.number_text import decimal, whole
+from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import facts_at_next
 from crowdgate.planning.paid_series import series_text
 
@@ -38,11 +39,9 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
 
 
 def _singling_out_text(plan: Plan, left: BudgetLeft) -> str:
-    """Return the upper bound on the success of predicate singling out at the next release, with all that was spent
-    before, beside the success of an attacker without a release. The predicate weight is 1/(100 n) for at most n rows.
-    """
+    """Return the upper bounds on the success of predicate singling out at the next release, with all that was spent
+    before, beside the success of an attacker without a release: at the three stated weights."""
     static = facts_at_next(plan, left)
-    at = stated_bounds(static.most_rows, kept_costs(static, static.spent))[1]
-    bound = "no bound below 1" if at.bound >= 1 else f"probability at most {decimal(at.bound, 2)}"
-    base = f"{decimal(at.baseline, 2)} without it; predicates of 1 in {whole(int(1 / at.weight))}"
-    return f"{bound} that an attacker describes exactly one person ({base})"
+    bounds = stated_bounds(static.most_rows, kept_costs(static, static.spent))
+    said = f"an attacker describes exactly one person with {bounds_text(bounds)}"
+    return f"{said}; predicates of 1 in {weights_text(bounds)}"

@@ -1,4 +1,9 @@
-"""The public register that gates on matches read, counted at the levels that a policy releases."""
+"""The public register that gates on matches read, counted at the levels that a policy releases.
+
+People are counted: where the register's privacy unit is a person, equal records of one person count once. Otherwise a
+released row that matches two records of one person would count as one that matches two people. The bound on rows per
+person does not apply, since everybody can read the other records too.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,9 @@ from crowdgate.planning.register import AT, SharedAttribute, comparable, is_shar
 from crowdgate.publish.register import Register
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import Source, open_source
-from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
+from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, serial
 from crowdgate.sources.files import FileSource
+from crowdgate.sources.people import bounded_entries
 from crowdgate.sources.source import table_changed
 from crowdgate.system.regular_files import plain_file
 
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
 
 _NO_SECRET = SecretKey(bytes(KEY_BYTES), injected=True)
-"""The key that decides which records of a person are retained: constant, as the register is public."""
+"""The key of a choice among a person's records, of which there is none: all are retained."""
 
 
 def counted_register(plan: Plan) -> Register | None:
@@ -44,7 +50,7 @@ def counted_register(plan: Plan) -> Register | None:
     source = open_source(contract, task.columns)
     before = source.fingerprint()
     total = count_table(source, task, serial())
-    counts = _in_policy_codes(histograms(total, task, _NO_SECRET)[""], found)
+    counts = _in_policy_codes(_people_by_cell(total), found)
     files = _digests(source)
     if source.fingerprint() != before:
         raise table_changed()
@@ -55,7 +61,8 @@ def counted_register(plan: Plan) -> Register | None:
             plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels", None, Code.CONTRACT)
         )
     view = View({name: each.level for name, each in found.items()})
-    return Register(contract.id, contract.version, files, total.facts.rows, view, counts)
+    several = total.people is not None
+    return Register(contract.id, contract.version, files, total.facts.rows, view, counts, several)
 
 
 def register_or_fault(plan: Plan) -> tuple[Register | None, str | None]:
@@ -64,6 +71,16 @@ def register_or_fault(plan: Plan) -> tuple[Register | None, str | None]:
         return counted_register(plan), None
     except FileFault as fault:
         return None, str(fault)
+
+
+def _people_by_cell(total: PartialCounts) -> Histogram:
+    """Return the number of people of the register in each cell: records, or persons, who may be in several cells."""
+    if total.people is None:
+        return total.histograms[""]
+    every = int(total.people.rows.max(initial=1))
+    _, codes, counts = bounded_entries(total.people, every, _NO_SECRET)
+    own = total.people.view
+    return collapse(own.names, own.sizes, codes, np.ones_like(counts))
 
 
 def _in_policy_codes(counts: Histogram, found: Mapping[str, SharedAttribute]) -> Histogram:

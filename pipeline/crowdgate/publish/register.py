@@ -12,8 +12,8 @@ import numpy as np
 from pydantic import FailFast, Field, ValidationError
 
 from crowdgate.errors import VerificationFailed
-from crowdgate.hierarchy import Level
-from crowdgate.histogram import Histogram, View, split
+from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.histogram import Histogram, View, collapse, split
 from crowdgate.limits import MOST_MATCHED
 from crowdgate.manifest import canonical
 from crowdgate.manifest.values import Count, Digest, Label, ManifestFields
@@ -36,7 +36,7 @@ class RegisterFields(ManifestFields):
     """The register's contract, the SHA-256 of its files (none if it is no file), and the counts of its records.
 
     Cells are distinct, in the order of their codes. `rows` is the number of rows of its table, `usable` the number of
-    records with a value in every column.
+    records with a value in every column. Equal records of one person count once.
     """
 
     contract: Label
@@ -70,7 +70,8 @@ def usable_text(register: str, usable: int, rows: int, names: Sequence[str]) -> 
 class Register:
     """A public register, with the counts of its records at the finest levels that can be released.
 
-    `rows` is the number of rows of its table; cleaning and the bound on rows per person may leave fewer.
+    `rows` is the number of rows of its table; cleaning may leave fewer, and equal records of one person count once.
+    With `several`, a person may be in several cells.
     """
 
     contract: str
@@ -79,6 +80,7 @@ class Register:
     rows: int
     view: View
     counts: Histogram
+    several: bool = False
 
     @property
     def usable(self) -> int:
@@ -91,9 +93,10 @@ class Register:
         return usable_text(f"{self.contract} {self.version}", self.usable, self.rows, self.view.names)
 
     def at(self, levels: Mapping[str, Level]) -> Histogram:
-        """Return the counts of the register's records at the released levels."""
+        """Return the counts of the register's records at the released levels. Where a person may be in several cells
+        that become one, they are the least number of people there: those of the largest of these cells."""
         view = View({name: levels[name] for name in self.view.names})
-        return split(self.counts, self.view, {"": view})[""]
+        return _largest(self.counts, self.view, view) if self.several else split(self.counts, self.view, {"": view})[""]
 
     def written(self, levels: Mapping[str, Level]) -> bytes:
         """Return the bytes of register.json for a release at these levels."""
@@ -107,6 +110,16 @@ class Register:
             usable=usable(counts, levels), columns=columns, records=tuple(counts.counts.tolist()),
         )  # fmt: skip
         return _sealed(said)
+
+
+def _largest(counts: Histogram, finer: View, view: View) -> Histogram:
+    """Return a histogram at the levels of `view` in which each cell has the largest count of its finer cells."""
+    columns = zip(counts.names, counts.codes, strict=True)
+    codes = [coarser_codes(finer.levels[name], view.levels[name])[column] for name, column in columns]
+    cells, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    most = np.zeros(cells.shape[1], dtype=np.int64)
+    np.maximum.at(most, place.ravel(), counts.counts)
+    return collapse(counts.names, view.sizes, list(cells), most)
 
 
 def _sealed(said: RegisterFields) -> bytes:

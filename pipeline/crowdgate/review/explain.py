@@ -12,6 +12,7 @@ from crowdgate.gate import GateReach, gate_text, limit_text
 from crowdgate.guarantee import group
 from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Lead, Paragraph, Section, paragraph
+from crowdgate.manifest import bounds_text, weights_text
 from crowdgate.measures import MeasureClass
 from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
@@ -236,12 +237,10 @@ def _bounds(plan: Plan, releases: int) -> str | None:
     bounds = pso_bounds(plan, releases)
     if not bounds:
         return None
-    last = f", and at most {decimal(bounds[-1], 4)} after {len(bounds)} of them" if len(bounds) > 1 else ""
-    when = "after the first" if plan.bundle.budget.spec.lifetime is None else "by all of them together"
-    fitting = whole(100 * plan.first_release_facts().most_rows)
-    first = f"at most {decimal(bounds[0], 4)} {when}{last}"
-    says = f"The probability that an attacker describes exactly one person is {first}."
-    return f"{says} (Predicates that fit at most 1 in {fitting}.)"
+    when = "After the first" if plan.bundle.budget.spec.lifetime is None else "By all of them together"
+    last = f" After {len(bounds)} of them: {bounds_text(bounds[-1])}." if len(bounds) > 1 else ""
+    says = f"{when}, an attacker describes exactly one person with {bounds_text(bounds[0])}.{last}"
+    return f"{says} (Predicates that fit at most 1 in {weights_text(bounds[0])}.)"
 
 
 def _rules(found: PolicyCheck) -> Iterator[Paragraph]:

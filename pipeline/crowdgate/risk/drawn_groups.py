@@ -80,7 +80,7 @@ def share_in_sets_up_to(classes: ClassSizes, people: int, most: int) -> float:
     inside = classes.counts * classes.sizes / total
     if people >= total:
         return math.fsum(inside[classes.sizes <= most])
-    return min(1.0, math.fsum(inside * _few_others(classes.sizes - 1, total - 1, people - 1, most - 1)))
+    return min(1.0, math.fsum(inside * few_others(classes.sizes - 1, total - 1, people - 1, most - 1)))
 
 
 @lru_cache(maxsize=64)
@@ -166,7 +166,7 @@ def _log_none(others: Floats, total: float, drawn: Floats) -> Floats:
     return np.where(possible, np.minimum(large + rest, 0.0), -np.inf)
 
 
-def _few_others(others: Floats, total: float, drawn: int, most: int) -> Floats:
+def few_others(others: Floats, total: float, drawn: int, most: int) -> Floats:
     """Return for each number of `others` the probability that at most `most` of them are among the `drawn` of `total`
     people: a hypergeometric tail, summed from its least possible number on."""
     least = np.maximum(0.0, drawn - (total - others))

@@ -85,7 +85,8 @@ def check(found: Sequence[Forecasted], least: int) -> None:
 @pytest.mark.thorough
 def test_limits_cover_and_errors_fall_with_the_number_of_runs() -> None:
     """40 forecasts for each of eight measures, on two generated tables. Coverage below .95 by three standard errors has
-    a false-alarm rate below .004 for each measure; brackets of half the width fail (planted below)."""
+    a false-alarm rate below .004 for each measure; limits of level 50 %, about a third of the width, fail (planted
+    below)."""
     check(list(forecasts(3, GENERATED, POLICIES[::3], 5, 500)), 40)
 
 

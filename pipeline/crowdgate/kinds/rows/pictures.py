@@ -75,9 +75,10 @@ def _expected(said: RowsManifest) -> Iterator[PicturePoint]:
 
 
 def _counted(static: Static) -> Iterator[PicturePoint]:
-    """Yield the people in classes of up to each size by public counts; nothing unless these tell the classes."""
+    """Yield the people in classes of up to each size by public counts; nothing unless these are of people and tell the
+    classes."""
     known = known_counts(static, tuple(static.levels))
-    if known is not None and len(known.groups) == 1:
+    if known is not None and known.rows == 1 and len(known.groups) == 1:
         classes = known.groups[0].classes
         for size in SIZES[:7]:
             yield PicturePoint(float(size), float((classes.sizes * classes.counts)[classes.sizes <= size].sum()))
