@@ -207,7 +207,9 @@ def categories(values: Sequence[str], source: str) -> Domain:
 def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top: bool = False, bottom: bool = False,
             whole: bool = True, precision: Fraction | None = None) -> Domain:  # fmt: skip
     """Return a numeric domain from `first` to `last`. Raises ValueError if the grid is empty, uneven or too fine."""
-    if step <= 0 or last < first or (last - first) % step:
+    if last < first:
+        raise ValueError("`from` is above `to`")
+    if step <= 0 or (last - first) % step:
         raise ValueError("steps from `from` must end exactly on `to`, with one value at least")
     size = int((last - first) / step) + 1
     if size == 1 and top and bottom:

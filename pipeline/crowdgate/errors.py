@@ -83,7 +83,9 @@ nearest valid word)."""
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
     """Return the word of `words` that was probably meant by `word`: the one with other capitals, with its letters in
-    another order, or else the most similar. None if there is none."""
+    another order, or else the most similar. None if there is none; a number never means another one."""
+    if re.fullmatch(r"[-+]?[0-9.]+", word):
+        return None
     folded = [known for known in words if known.casefold() == word.casefold()]
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
     found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
@@ -112,7 +114,7 @@ def expected_names(words: Sequence[str], word: str, what: str, where: str) -> st
 
 def expected_words(expected: str) -> list[str]:
     """Return the words in an expectation such as "one of a, b", "'a' or 'b'", or "true or false"."""
-    if not expected.startswith(("one of ", "'", "`")) and expected != "true or false":
+    if not expected.startswith(("one of ", "'", "`")) and expected not in ("true or false", "true"):
         return []
     parts = expected.removeprefix("one of ").replace(" or ", ",").split(",")
     return [word for part in parts if (word := part.strip("' `"))]

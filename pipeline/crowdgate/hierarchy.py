@@ -185,7 +185,7 @@ def by_cuts(domain: Domain, cuts: Sequence[Fraction]) -> list[str]:
     if grid is None:
         raise ValueError("cuts need a numeric domain")
     if not cuts or any(low >= high for low, high in pairwise([grid.first, *cuts])):
-        raise ValueError(f"cuts must rise, from above {number_label(grid.first)}")
+        raise ValueError(f"cuts must rise, from above {number_label(grid.first)} (decimals have a point: 18.5)")
     if not (grid.whole and grid.each == 1):
         _check_cuts(grid, cuts)
     starts = [ceil((cut - grid.first) / grid.step) for cut in cuts]
@@ -234,6 +234,8 @@ def by_prefix(domain: Domain, length: int) -> list[str]:
     """Return each label of a domain with its first `length` characters, the rest masked with `*`."""
     if length < 1:
         raise ValueError("prefix is the number of characters that stay, at least 1")
+    if length > max(map(len, domain.labels)):
+        raise ValueError(f"no value has {length} characters; prefix is the number of characters that stay")
     return [label[:length] + "*" * max(0, len(label) - length) for label in domain.labels]
 
 

@@ -9,16 +9,22 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.contract_diff import contract_changes
 from tests.contracts.clinic import CONTRACT, write
-from tests.workshop import crowdgate
+from tests.workshop import SAMPLE, crowdgate
 
 CHANGES = [
     # text before, text after, the column, words of the difference, breaking
     ("value: clinic-patients", "value: others", None, "another population: clinic-patients before, others now", True),
-    ("rows: 1}", "rows: 2}", None, "another privacy unit: person:patient, at most 1 rows before", True),
+    ("rows: 1}", "rows: 2}", None, "another privacy unit: a person by the column patient, "
+     "with at most 1 row before, a person by the column patient, with at most 2 rows now", True),
     ("format: csv", "format: parquet", None, "another format of the table", True),
-    ("rowsAtMost, value: 5000", "rowsAtMost, value: 6000", None, "other bound on rows", False),
-    ("min_value: 3.5", "min_value: 4", None, "other expectations", False),
-    ("mustBeBetween: [10, 5000]", "mustBeBetween: [1, 5000]", None, "other table rules", False),
+    ("rowsAtMost, value: 5000", "rowsAtMost, value: 6000", None, "another bound on rows: 5000 before, 6000 now", False),
+    ("min_value: 3.5", "min_value: 4", None, "min_value 3.5, max_value 9 before, ", False),
+    ("mustBeBetween: [10, 5000]", "mustBeBetween: [1, 5000]", None,
+     "rows at least 10 and at most 5000 before, rows at least 1 and at most 5000 now", False),
+    ("{property: population", f"{{property: sample, value: {SAMPLE}}}\n      - {{property: population", None,
+     "another sample: none before, spring, drawn with probability 0.5 now", True),
+    ("{property: population", "{property: analysis, value: [{table: [ward]}]}\n      - {property: population", None,
+     "other numbers that users need", False),
     ("version: 1.0.0", "version: 1.1.0", None, "version 1.0.0 before, 1.1.0 now", False),
     ("- name: note", "- name: remark", "note", "the column is gone", True),
     ("- name: note", "- name: remark", "remark", "a new column", False),

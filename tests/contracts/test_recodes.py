@@ -55,10 +55,10 @@ def test_a_label_stands_for_its_code_in_rules_trees_and_cells(tmp_path: Path) ->
 
 
 def test_labels_flow_into_every_output_and_codes_into_none(workshop: Workshop) -> None:
-    codes = {"north": "71", "south": "72", "east": "73"}
+    codes = {"north": "- 71.", "south": "-72", "east": "73"}  # two would be formulas of a spreadsheet
     labels = ", ".join(f"'{code}': {label}" for label, code in codes.items())
     workshop.edit(
-        workshop.contract, "{values: [north, south, east],", f"{{values: ['71', '72', '73'], labels: {{{labels}}},"
+        workshop.contract, "{values: [north, south, east],", f"{{values: {[*codes.values()]}, labels: {{{labels}}},"
     )
     workshop.write([{**row, "age": 50, "ward": codes[str(row["ward"])]} for row in good_rows(600)])
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0

@@ -105,7 +105,7 @@ BAD: list[Bad] = [
     # values
     _back((CONTRACT, "top: true", "top: True"), "CG103", "top: True", "age.domain.top: 'True'"),
     _back((CONTRACT, "required: true", 'required: "true"'), "CG103", 'required: "true"', "age.required: 'true'"),
-    _back((CONTRACT, "metric: rowCount", "metric: rowcount"), "CG103", "metric: rowcount", "'rowcount'", also=1),
+    _back((CONTRACT, "metric: rowCount", "metric: rowcount"), "CG103", "metric: rowcount", "'rowcount'"),
     Bad((CONTRACT, "version: 1.0.0", "version: 1.0"), "CG103", "version: 1.0", "version: '1.0'", 'version: "1.0"'),
     Bad((ROWS, "formats: [parquet, csv]", "formats: parquet"), "CG103", "formats", "spec.publish.formats: 'parquet'",
         "  publish: {to: releases, formats: [parquet]}"),

@@ -400,12 +400,14 @@ def test_an_id_that_two_files_state_is_refused(whole: Copy, file: str, where: st
 
 
 @pytest.mark.parametrize(("file", "where"), [(CONTRACT, "spec.contract"), (BUDGET, "spec.budget")])
-def test_the_fault_of_an_unreadable_file_is_told_beside_the_id_that_nobody_has(
+def test_the_fault_of_an_unreadable_file_is_told_without_the_id_that_it_states(
     whole: Copy, file: str, where: str
 ) -> None:
     whole.edit(file, "kind: ", "kind: twice\nkind: ")
-    broken, missing = whole.problems()
+    (broken,) = whole.problems()
     assert (broken.file, broken.where, broken.found) == (str(whole.root / file), "kind", "the key is there twice")
+    whole.edit(file, "census-income" if "contract" in where else "us-cps-1994-95", "other")
+    *_, missing = whole.problems()
     assert (missing.where, missing.instead) == (where, None)
 
 

@@ -49,7 +49,7 @@ def draft(
 ) -> None:
     """Draft a contract from the public description of a table: names and types. No cell is read.
 
-    What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name.
+    What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name or label.
     """
     from crowdgate.review.templates.contract_draft import draft_contract
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft

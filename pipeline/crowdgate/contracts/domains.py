@@ -6,7 +6,7 @@ import csv
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -32,6 +32,10 @@ from crowdgate.system.regular_files import is_url
 
 LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
 """The logical types of the Open Data Contract Standard."""
+FIT = "a label that can be published"
+LABEL_OR_MISSING = (
+    "a label that can be published: state one, as in labels: {-1: none}, or state the code as missing: [-1]"
+)
 REST = "*"
 """The end of a name in a tree that stands for all values with this beginning."""
 
@@ -65,9 +69,9 @@ def read_csv(place: Place, name: str) -> CsvFile | None:
     return file
 
 
-def label_fault(label: str) -> str | None:
+def label_fault(label: str, *, shown: bool = True) -> str | None:
     """Return the reason why a label (or a column's name) can't be published, or None. Spreadsheets run cells that begin
-    with = + - @.
+    with = + - @, unless a text is not `shown`.
     """
     if not label:
         return "is empty"
@@ -75,18 +79,27 @@ def label_fault(label: str) -> str | None:
         return f"is longer than {LONGEST_CELL} bytes"
     if label != label.strip():
         return "begins or ends with a space"
-    if label[0] in "=+-@":
+    if shown and label[0] in "=+-@":
         return "begins with = + - or @, which a spreadsheet would run as a formula"
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in label):
         return "contains a control character"
     return "is reserved" if label in (ANY_LABEL, INVALID_LABEL) else None
 
 
-def check_labels(place: Place, labels: Iterable[str]) -> bool:
+def code_fault(code: str) -> str | None:
+    """Return the reason why a code of the table that is published under a label can't be stated, or None. It may begin
+    with a sign, such as -9.
+    """
+    return label_fault(code, shown=False)
+
+
+def check_labels(
+    place: Place, labels: Iterable[str], fault_of: Callable[[str], str | None] = label_fault, expected: str = FIT
+) -> bool:
     """Return whether every label can be published; adds a problem for each that can't."""
-    faults = [(label, fault) for label in dict.fromkeys(labels) if (fault := label_fault(label))]
+    faults = [(label, fault) for label in dict.fromkeys(labels) if (fault := fault_of(label))]
     for label, fault in faults[:MOST_FAULTS]:
-        place.refuse(f"{quoted_value(label)} {fault}", "a label that can be published")
+        place.refuse(f"{quoted_value(label)} {fault}", expected)
     return not faults
 
 
@@ -112,6 +125,7 @@ def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domai
     missing = tuple(model.missing or ())
     if domain is None or not missing:
         return domain
+    _refuse_joined(place / "missing", missing)
     told = replace(domain, missing=missing)
     both = next(
         (text for text in domain.written or domain.labels if domain.grid is None and told.is_missing(text)), None
@@ -121,6 +135,15 @@ def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domai
             f"{quoted_value(both)} is a value of the domain, too", "texts that are no value of the domain"
         )
     return told
+
+
+def _refuse_joined(at: Place, missing: Sequence[str]) -> None:
+    """Add a problem for each text that holds several numbers with semicolons between them."""
+    for i, text in enumerate(missing):
+        parts = [part.strip() for part in text.split(";")]
+        if len(parts) > 1 and all(parse_number(part) is not None for part in parts):
+            line = at.document.text.replaced((at / i).location, ", ".join(parts))
+            (at / i).refuse(f"{quoted_value(text)}, several numbers", "a comma between them", None, Code.VALUE, line)
 
 
 def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
@@ -147,7 +170,10 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
 def _categories(place: Place, model: DomainModel) -> Domain | None:
     at = place / "values"
     values = _values_in_file(at) if isinstance(at.value, dict) else parse(VALUES_LIST, at)
-    if values is None or not check_labels(at, values):
+    shown = [value for value in values or () if value not in (model.labels or {})]
+    coded = [value for value in values or () if value in (model.labels or {})]
+    fit = check_labels(at, shown, expected=LABEL_OR_MISSING if any(each[:1] in "+-" for each in shown) else FIT)
+    if values is None or not check_labels(at, coded, code_fault) or not fit:
         return None
     twice = _repeated(values)
     if twice is not None:
@@ -164,7 +190,8 @@ def _labelled(at: Place, domain: Domain, labels: Mapping[str, str]) -> Domain | 
     problems = len(at.problems)
     for value in [value for value in labels if value not in domain.labels][:MOST_FAULTS]:
         near = nearest(value, domain.labels[:1000])
-        at.refuse(f"a label of {quoted_value(value)}, which is no value", "labels of values", near, Code.UNKNOWN_NAME)
+        found = f"a label of {quoted_value(value)}, which is no value"
+        (at / value).called(*at.names).refuse(found, "labels of values", near, Code.UNKNOWN_NAME)
     shown = tuple(labels.get(value, value) for value in domain.labels)
     twice = _repeated(shown)
     if twice is not None:

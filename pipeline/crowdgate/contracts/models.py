@@ -25,13 +25,18 @@ from pydantic import (
 )
 
 from crowdgate.contracts.contract import PersonRule, Role
-from crowdgate.documents.synonyms import meant_word, plain_day, plain_number
+from crowdgate.documents.synonyms import is_synonym, meant_word, plain_day, plain_number
+from crowdgate.documents.word_correction import is_misspelling, meant_key
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import Code, Problem, expected_words, nearest
+from crowdgate.errors import Code, Problem, expected_words
 from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
+LISTS = ("values", "cuts", "missing")
+"""Keys of lists that are written on one line."""
+CUT = "a number at which an interval begins, as in cuts: [18, 65]"
+A_LEVEL = "a level, such as {name: 5 years, width: 5}"
 LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file")
 
 
@@ -106,13 +111,21 @@ def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Pl
     found: dict[str, Place] = {}
     for item in (place / "customProperties").items():
         name = item.text("property")
+        short = [key for key in item.value if key in known] if isinstance(item.value, dict) and name is None else []
+        if len(short) == 1:  # `NAME: VALUE`, which the standard refuses
+            found.setdefault(short[0], (item / short[0]).called(*place.names, short[0]))
         if name is None or item.text("vendor") not in (None, "crowdgate"):
             continue
-        value = (item / "value").called(*place.names, name)
+        value = (item / meant_key(item.value, "value")).called(*place.names, name)
         if name not in known:
             expected = "one of " + ", ".join(known) if known else "no custom property here (or one with a vendor)"
             called = (item / "property").called(*place.names, name)
-            called.refuse("an unknown custom property", expected, nearest(name, list(known)), Code.UNKNOWN_KEY)
+            meant = meant_word(name, list(known))
+            other = meant is not None and is_synonym(name, meant)
+            line = called.document.text.replaced(called.location, str(meant)) if other else None
+            called.refuse("an unknown custom property", expected, meant, Code.UNKNOWN_KEY, line)
+            if meant is not None and (other or is_misspelling(name, meant)):
+                found.setdefault(meant, value)
         elif name in found:
             value.refuse("the custom property is stated twice", "each custom property once", None, Code.TWICE)
         else:
@@ -138,29 +151,43 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         case "missing":
             at.refuse("nothing", f"the key {slip['loc'][-1]}", None, Code.MISSING_KEY)
         case "extra_forbidden":
-            if around.text("values") is not None and at.value == "":
-                line = at.document.text.as_list((*around.location, "values"))
-                at.refuse("a list without brackets", "values: [a, b]", None, Code.VALUE, line)
+            if at.value == "" and (key := _list_before(around, slip["loc"][-1])) is not None:
+                line = at.document.text.as_list((*around.location, key))
+                at.refuse("a list without brackets", f"{key}: [a, b]", None, Code.VALUE, line)
                 return
             known = _keys_at(slip["loc"], around)
             meant = meant_word(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
         case "value_error":
-            expected = str(slip["ctx"]["error"])
+            expected = CUT if around.names[-1:] == ("cuts",) else str(slip["ctx"]["error"])
             meant, line = meant_word(str(at.value), expected_words(expected)), None
             plain = _plain_value(at.value, expected)
             if meant is None and plain is not None:
                 meant, line = plain, at.document.text.replaced(at.location, plain)
+            if isinstance(at.value, list):
+                line = at.document.text.as_single_word(at.location)
             at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, line)
         case "string_type":
             at.refuse(quoted_value(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
-            at.refuse(quoted_value(at.value), "a mapping", None, Code.VALUE)
+            expected = A_LEVEL if around.names[-1:] == ("levels",) else "a mapping"
+            at.refuse(quoted_value(at.value), expected, None, Code.VALUE)
+        case "list_type" if around.names[-1:] == ("tree",):  # a tree may be the wrong way round
+            at.refuse(quoted_value(at.value), "a list of the values in this group: {GROUP: [a, b]}", None, Code.VALUE)
         case "list_type":
-            at.refuse(quoted_value(at.value), "a list", None, Code.VALUE)
+            text, is_levels = at.document.text, at.names[-1:] == ("levels",)
+            line = text.as_single_item(at.location) if is_levels else text.as_list(at.location)
+            at.refuse(quoted_value(at.value), "a list", None, Code.VALUE, line)
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
             at.refuse(quoted_value(at.value), expected, meant_word(str(at.value), expected_words(expected)), Code.VALUE)
+
+
+def _list_before(around: Place, key: object) -> str | None:
+    """Return the key of a list without brackets whose later items braces hold as keys without values; else None."""
+    keys = list(around.value)
+    before = [each for each in keys[: keys.index(key)] if around.value[each] != ""]
+    return before[-1] if before and before[-1] in LISTS and isinstance(around.value[before[-1]], str) else None
 
 
 def _plain_value(value: object, expected: str) -> str | None:

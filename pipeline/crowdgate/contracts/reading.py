@@ -44,6 +44,7 @@ from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeate
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.contracts.undecided import undecided
+from crowdgate.documents.word_correction import meant_key
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_ROWS_EACH
@@ -156,7 +157,7 @@ def _name(at: Place) -> str | None:
 
 
 def _table(root: Place) -> Place | None:
-    tables = (root / "schema").items()
+    tables = (root / meant_key(root.value, "schema")).items()
     if len(tables) == 1:
         return tables[0].called(tables[0].text("name") or "schema")
     (root / "schema").refuse(f"a contract of {len(tables)} tables", "exactly one table in each contract")
@@ -187,11 +188,12 @@ def _table_rules(table: Place, places: dict[str, Place], rows_at_most: int | Non
 
 
 def _attributes(table: Place, unit: PrivacyUnit | None, shared: Place | None) -> tuple[dict[str, Attribute], Rules]:
-    named = {place.text("name") for place in (table / "properties").items()}
+    listed = (table / meant_key(table.value, "properties")).items()
+    named = {place.text("name") for place in listed}
     is_known = unit is not None and unit.person in (None, *named)
     attributes: dict[str, Attribute] = {}
     rules: Rules = []
-    for place in (table / "properties").items():
+    for place in listed:
         name = place.text("name")
         if name is None:
             continue
@@ -243,7 +245,8 @@ def _attribute(at: Place, name: str, person: str | None, shared: Place | None, r
     _check_flat(at, name)
     role = stated.get("privacyRole") or Role.OTHER
     model = stated.get("domain")
-    domain = None if model is None else build_domain(places["domain"], model, at.text("logicalType"))
+    logical = at.text(meant_key(at.value, "logicalType"))
+    domain = None if model is None else build_domain(places["domain"], model, logical)
     if role is not Role.DIRECT_IDENTIFIER and domain is not None:
         check_labels(at / "name", [name])
     invalid: Literal["drop", "level"] = "level" if stated.get("invalid") == "level" else "drop"

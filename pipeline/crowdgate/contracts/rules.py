@@ -17,6 +17,7 @@ from crowdgate.contracts.contract import Engine, Expectation, Fact, RowRule, Tab
 from crowdgate.contracts.domains import label_of
 from crowdgate.contracts.expectations import Domains, column_expectation, pair_expectation
 from crowdgate.contracts.models import NUMBER, VALUES_LIST, Place, parse, quoted_value
+from crowdgate.documents.synonyms import meant_word
 from crowdgate.domain import parse_number
 from crowdgate.errors import Code, nearest
 
@@ -42,6 +43,8 @@ def table_rule(place: Place, domains: Domains) -> TableRule | Expectation | None
     """
     if place.text("type") == "custom" and place.text("engine") == Engine.GREAT_EXPECTATIONS:
         return pair_expectation(place, domains)
+    if place.is_faulty:
+        return None
     if place.text("metric") != "rowCount" or place.text("type") not in (None, "library"):
         place.refuse(
             "a quality rule that tables can't have",
@@ -77,7 +80,8 @@ def _share(place: Place, metric: str, attribute: str, domain: Domain | None, per
     if (place / "arguments").value is not None:
         (place / "arguments").refuse(f"{metric} takes no arguments", "this rule without `arguments`")
     elif place.text("unit") != "percent":
-        (place / "unit").refuse(quoted_value((place / "unit").value), "unit: percent", "percent")
+        if not place.is_faulty:
+            (place / "unit").refuse(quoted_value((place / "unit").value), "unit: percent", "percent", Code.VALUE)
     elif duplicates and attribute != person:
         place.refuse(
             "duplicateValues on a column that is not the person column",
@@ -112,6 +116,10 @@ def _limits(place: Place, scale: Fraction) -> Limits | None:
     at = place / operator
     if operator == "mustBeBetween":
         return _between(at, scale)
+    is_count = place.text("metric") == "rowCount"
+    if is_count and (thousands := re.fullmatch(r"([1-9][0-9]{0,2})\.([0-9]{3})", str(at.value))):
+        at.refuse(quoted_value(at.value), f"a whole number, such as {thousands[1]}{thousands[2]}", None, Code.VALUE)
+        return None
     number = _limit(at, is_percent=place.text("unit") == "percent")
     if number is None:
         return None
@@ -205,7 +213,11 @@ def _accepted(at: Place, domain: Domain) -> tuple[str, ...] | None:
         return _valid_values(at / "validValues", domain)
     if keys == ["pattern"]:
         return _matching(at / "pattern", domain)
-    at.refuse(f"the arguments {quoted_value(', '.join(keys))}", "either validValues or pattern")
+    near = meant_word(keys[0], ["validValues", "pattern"]) if len(keys) == 1 else None
+    if near is not None:
+        (at / keys[0]).refuse(f"the argument {quoted_value(keys[0])}", "validValues or pattern", near, Code.UNKNOWN_KEY)
+    else:
+        at.refuse(f"the arguments {quoted_value(', '.join(keys))}", "either validValues or pattern")
     return None
 
 

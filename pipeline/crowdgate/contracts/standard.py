@@ -12,7 +12,7 @@ from importlib import resources
 from itertools import islice
 from typing import Any
 
-from crowdgate.contracts.models import Place, quoted_value
+from crowdgate.contracts.models import PROPERTY_FACTS, TABLE_FACTS, Place, quoted_value
 from crowdgate.documents.synonyms import is_synonym, meant_word
 from crowdgate.documents.word_correction import is_misspelling
 from crowdgate.documents.yaml_text import core_type
@@ -67,7 +67,9 @@ def _leaves(errors: Any) -> Iterator[Any]:
     flat = [best_match([error]) for error in islice(errors, MOST_ERRORS)]
     for error in flat:
         path = tuple(error.absolute_path)
-        others = [tuple(other.absolute_path) for other in flat if other.validator not in UNKNOWN_KEYS]
+        others = [
+            tuple(other.absolute_path) for other in flat if other.validator not in UNKNOWN_KEYS or _unknown(other)
+        ]
         below = any(other[: len(path)] == path for other in others)
         unknown_inside = error.validator in ("oneOf", "anyOf") and any(
             _unknown(other) for other in flat if tuple(other.absolute_path)[: len(path)] == path
@@ -81,10 +83,20 @@ def _refuse(root: Place, error: Any) -> None:
     for part in error.absolute_path:
         at = at / part
     at = at.called(*_named_path(root, tuple(error.absolute_path)))
-    if error.validator in UNKNOWN_KEYS:
+    if _is_short_property(error):
+        if error.validator in UNKNOWN_KEYS:
+            (key,) = error.instance
+            line = root.document.text.respelled_pair((*error.absolute_path, key), ("property", "value"))
+            found, expected = "a custom property without the keys property and value", "{property: NAME, value: VALUE}"
+            (at / key).refuse(found, expected, None, Code.UNKNOWN_KEY, line)
+    elif error.validator in UNKNOWN_KEYS:
         known = sorted(_schema_keys(error.schema, set()))
         for key in _unknown(error) or ["a key"]:
             item = at / key if key in error.instance else at
+            if (number := _split_number(at, key)) is not None:
+                line = root.document.text.with_decimal_point((*error.absolute_path, "value"), key, point="")
+                item.refuse("a comma in a number", f"no comma: {number}", None, Code.VALUE, line)
+                continue
             meant = _meant_key(key, known)
             item.refuse(
                 "a key that the Open Data Contract Standard (ODCS) does not have here",
@@ -96,6 +108,9 @@ def _refuse(root: Place, error: Any) -> None:
         missing = [key for key in error.validator_value if key not in error.instance]
         # without a logicalType every condition on it holds, including the one that requires `map`
         missing = ["logicalType"] if missing == ["map"] and "logicalType" not in error.instance else missing
+        missing = [key for key in missing if not any(_means(each, key) for each in error.instance)]
+        if not missing:
+            return
         at.refuse(
             f"no key {', '.join(missing)}",
             "all keys that the Open Data Contract Standard (ODCS) requires",
@@ -108,10 +123,28 @@ def _refuse(root: Place, error: Any) -> None:
         at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, _of_another_type(at, error))
 
 
+def _is_short_property(error: Any) -> bool:
+    """Return whether an error is about a custom property that is written as `NAME: VALUE`."""
+    in_list = tuple(error.absolute_path)[-2:-1] == ("customProperties",)
+    is_pair = in_list and isinstance(error.instance, dict) and len(error.instance) == 1
+    return is_pair and next(iter(error.instance)) in (*TABLE_FACTS, *PROPERTY_FACTS)
+
+
+def _split_number(at: Place, key: str) -> str | None:
+    """Return the whole number whose part after a comma is `key`: braces hold `value: 50,000` as two keys."""
+    before = at.text("value") or ""
+    is_group = re.fullmatch("[0-9]{3}", key) and re.fullmatch("[1-9][0-9]{0,2}", before)
+    return f"{before}{key}" if is_group and at.text(key) == "" and at.text("property") == "rowsAtMost" else None
+
+
+def _means(word: str, key: str) -> bool:
+    return is_synonym(word, key) or is_misspelling(word, key)
+
+
 def _meant_key(key: str, known: list[str]) -> str | None:
     """Return the key that was probably meant; a limit only if that is certain, as its opposite is similar."""
     meant = meant_word(key, known)
-    certain = meant is None or not meant.startswith("mustBe") or is_synonym(key, meant) or is_misspelling(key, meant)
+    certain = meant is None or not meant.startswith("mustBe") or _means(key, meant)
     return meant if certain else None
 
 

@@ -33,10 +33,36 @@ _WORDS = {
     "enforce": "enforced",
     "parquet": ".parquet pq",
     "csv": ".csv",
-    "mustBeGreaterOrEqualTo": "mustbeatleast mustbegreaterthanorequal mustbegreaterthanorequalto mustbemin",
-    "mustBeLessOrEqualTo": "mustbeatmost mustbelessthanorequal mustbelessthanorequalto mustbemax",
+    "mustBeGreaterOrEqualTo": "mustbeatleast mustbegreaterthanorequal mustbegreaterthanorequalto mustbemin min minimum"
+    " at_least >= mustbegreaterthanorequals",
+    "mustBeLessOrEqualTo": "mustbeatmost mustbelessthanorequal mustbelessthanorequalto mustbemax max maximum at_most <="
+    " mustbelessthanorequals",
     "mustBeGreaterThan": "greaterthan",
     "mustBeLessThan": "lessthan",
+    "validValues": "valid_values accepted_values",
+    "percent": "% pct percentage",
+    "gaussian": "gauss normal",
+    "laplace": "laplacian",
+    "dp_tables": "tables",
+    "dp_synthetic": "synthetic",
+    "mean": "average avg",
+    "by": "group_by groupby",
+    "people": "population persons",
+    "privacyRole": "role privacy_role",
+    "rowsAtMost": "row_limit max_rows maxrows rows_at_most",
+    "logicalType": "type datatype data_type dtype logical_type",
+    "properties": "columns fields",
+    "schema": "tables",
+    "date": "day",
+    "missing": "na na_values missing_values missingvalues null_values",
+    "labels": "value_labels valuelabels",
+    "top": "topcode top_code topcoded",
+    "bottom": "bottomcode bottom_code bottomcoded",
+    "cuts": "breaks cutpoints cut_points",
+    "width": "step bin_width binwidth",
+    "delimiter": "separator sep",
+    "path": "file",
+    "local": "file",
 }
 _MEANT = frozenset((other, word) for word, others in _WORDS.items() for other in others.split())
 
@@ -65,6 +91,19 @@ def plain_number(text: str, *, whole: bool = False) -> str | None:
     return (
         text.partition(".")[0] if found is None and whole and re.fullmatch(r"[1-9][0-9]{0,14}\.0{1,2}", text) else found
     )
+
+
+def plain_probabilities(stated: object) -> list[str] | None:
+    """Return the probabilities that a list of texts certainly means: percentages as [25, 50, 75], or decimal commas as
+    [0,25, 0,5], which are four items; None for other lists.
+    """
+    if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated) or not stated:
+        return None
+    if all(re.fullmatch("[1-9][0-9]?", each) for each in stated) and any(each != "1" for each in stated):
+        return [f"{Decimal(each) / 100:f}" for each in stated]
+    pairs = list(zip(stated[::2], stated[1::2], strict=False))
+    is_split = len(stated) % 2 == 0 and all(one == "0" and re.fullmatch("[0-9]+", other) for one, other in pairs)
+    return [f"0.{other}" for _, other in pairs] if is_split else None
 
 
 def _separated(text: str, whole: bool) -> str | None:

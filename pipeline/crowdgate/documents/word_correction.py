@@ -45,6 +45,14 @@ def is_misspelling(word: str, meant: str) -> bool:
     )
 
 
+def meant_key(mapping: object, key: str) -> str:
+    """Return `key`, or the only key of a mapping without it that certainly means it."""
+    if not isinstance(mapping, dict) or key in mapping:
+        return key
+    others = [str(each) for each in mapping if is_synonym(str(each), key) or is_misspelling(str(each), key)]
+    return others[0] if len(others) == 1 else key
+
+
 def _likeness(one: str, other: str | None) -> float:
     return 0.0 if other is None else SequenceMatcher(None, one, other).ratio()
 
@@ -116,6 +124,30 @@ class CorrectableText:
         inside = line[value.start_mark.column : last.end_mark.column]
         whole = f"{line[: value.start_mark.column]}[{inside}]{line[last.end_mark.column :]}"
         return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None
+
+    def respelled_pair(self, at: At, keys: Sequence[str]) -> str | None:
+        """Return the line of the only item of a mapping, `key: value`, as two items: `keys[0]: key, keys[1]: value`;
+        with one of `keys`, and a value in braces, as `keys[0]: key` and the items of the value. None if that is not one
+        line.
+        """
+        around, name, value = self._item_nodes(at)
+        raw = self._raw(value)
+        if not isinstance(around, yaml.MappingNode) or len(around.value) != 1 or not raw or not self._raw(name):
+            return None
+        inside = f"{keys[1]}: {raw}" if len(keys) == 2 else raw[1:-1] if raw[0] == "{" else ""
+        line = self._lines[name.start_mark.line]
+        if not inside or value.start_mark.line != name.start_mark.line:
+            return None
+        pair = f"{keys[0]}: {self._raw(name)}, {inside}"
+        whole = pair if around.flow_style else f"{{{pair}}}"
+        line = line[: name.start_mark.column] + whole + line[value.end_mark.column :]
+        return line.rstrip() if len(line) <= LONGEST_LINE and line.isprintable() else None
+
+    def as_single_item(self, at: At) -> str | None:
+        """Return the line of an item with its mapping in braces as a list of one; None for other values."""
+        value = self._item_nodes(at)[2]
+        is_mapping = isinstance(value, yaml.MappingNode) and self._raw(value).startswith("{")
+        return self._put(value, f"[{self._raw(value)}]") if is_mapping else None
 
     def with_blank(self, at: At, key: str) -> str | None:
         """Return the line of an item whose key `key:value` lacks the blank after its colon; None if it has a value."""

@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from crowdgate.documents.word_correction import LONGEST_LINE
+from crowdgate.domain import parse_number
 from crowdgate.limits import MOST_NODES
 
 MOST_MENDED = 20
@@ -20,8 +21,23 @@ MOST_MENDED = 20
 _INTERVAL = re.compile(r"[\[(]\s*-?[0-9.]+\s*[-,;:]\s*-?[0-9.]*\s*[\])]")
 _LONE = re.compile(r"(?<=[\[,{:\s])\?(?=\s*[,\]}])")
 _COMMENT = re.compile(r"\s#")
+_HASH = re.compile(r"\s#[^\s,\]]+(?=[,\]])")
 _LIMIT = re.compile(r"(>=|<=)\s*(?=[0-9.])")
 _TOKEN = re.compile(r"[^,\[\]{}#]*[^,\[\]{}#\s]")
+_APOSTROPHE = re.compile(r"(?<=[\[,{:\s])'([^'\",]+'[A-Za-z][^'\",]*)'(?=\s*(?:[,\]}]|$))")
+_HYPHEN = re.compile(r"(?<=[\[,{\s])-[ \t]+(?=[^\s,\]}])")
+_SEMICOLON = re.compile(r"\s*;(?=\s+[A-Za-z_]+:(?:\s|$))")
+_MISSING_COMMA = re.compile(r"(?<=[^\s,{\[:])\s+(?=([A-Za-z_]+):(?:\s|$))")
+_OFTEN_KEYS = frozenset(
+    {
+        "name", "version", "owner", "value", "property", "from", "to", "step", "top", "bottom", "source", "values",
+        "labels", "missing", "width", "cuts", "tree", "prefix", "part", "measure", "at_most", "at_least", "over", "of",
+        "with", "charge", "share", "severity", "epsilon", "delta", "people", "unit", "relation", "formats", "by", "at",
+    }
+)  # fmt: skip
+"""Keys that stand in braces often, before which a comma is forgotten."""
+_PREPOSITIONS = frozenset({"from", "to", "by", "at", "of", "over", "with"})
+"""Keys that are words of English, so that a text before them may go on with them."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +112,9 @@ def _cause(lines: list[str], error: Any) -> YamlFault | None:
     joined = _joined(before, lines[before].rstrip("\r\n")) if 0 <= before < len(lines) else None
     if joined is not None and "mapping values" in str(error.problem):
         return joined
+    hidden = _comment(before, lines[before].rstrip("\r\n"), 0, str(error.problem)) if before >= 0 else None
+    if hidden is not None and lines[before + 1].lstrip().startswith("- "):
+        return hidden
     for mark in marks:
         if mark.line < len(lines) and len(lines[mark.line]) <= LONGEST_LINE:
             line = lines[mark.line].rstrip("\r\n")
@@ -132,8 +151,9 @@ def _dash(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
 
 
 def _limit(at: int, line: str, column: int, _words: str) -> YamlFault | None:
+    """Return a sign in place of a key in braces."""
     found = next((each for each in _LIMIT.finditer(line) if each.start() == column), None)
-    if found is None:
+    if found is None or not re.search(r"[{,]\s*$", line[:column]) or _innermost(line, column) != "{":
         return None
     key = "at_least" if found[1] == ">=" else "at_most"
     return YamlFault(
@@ -143,10 +163,70 @@ def _limit(at: int, line: str, column: int, _words: str) -> YamlFault | None:
 
 def _special(at: int, line: str, column: int, words: str) -> YamlFault | None:
     """Return a value that begins with a character of YAML's own: in quotes it is text."""
-    token = _TOKEN.match(line, column) if line[column : column + 1] in "@`%>|&*!" else None
-    if token is None or "start any token" not in words:
+    if "alphabetic or numeric character" in words:  # the column is that after * or &
+        column = max(line.rfind(each, 0, column + 1) for each in "*&")
+    elif "start any token" not in words and not line.startswith((">=", "<="), column):
         return None
-    return _quoted(at, line, column, token.end(), f"a value that begins with {token[0][0]}")
+    token = _TOKEN.match(line, column) if column >= 0 and line[column : column + 1] in "@`%>|&*!" else None
+    if token is None:
+        return None
+    fault = _quoted(at, line, column, token.end(), f"a value that begins with {token[0][0]}")
+    if _innermost(line, column) == "[" or not token[0].startswith(">="):
+        return fault
+    return replace(fault, expected="a number without a sign, or a text in quotes", certain=False)
+
+
+def _innermost(line: str, column: int) -> str:
+    """Return the bracket or brace that holds a column of a line; "" if none does."""
+    open_ones = list[str]()
+    for each in line[:column]:
+        if each in "[{":
+            open_ones.append(each)
+        elif each in "]}" and open_ones:
+            open_ones.pop()
+    return open_ones[-1] if open_ones else ""
+
+
+def _hyphen(at: int, line: str, column: int, words: str) -> YamlFault | None:
+    """Return a value in brackets that begins with a hyphen and a blank, as an item of a list on several lines does.
+
+    The blank may be part of the text in the table (`- 50000.`) or not (`- 9`), so no line is proposed.
+    """
+    found = next((each for each in _HYPHEN.finditer(line) if each.end() >= column), None)
+    token = None if found is None else _TOKEN.match(line, found.start())
+    if token is None or "node content" not in words or not _innermost(line, token.start()):
+        return None
+    fault = _quoted(at, line, token.start(), token.end(), "a value that begins with a hyphen and a blank")
+    return replace(fault, expected="it in quotes, or without the blank", certain=False)
+
+
+def _apostrophe(at: int, line: str, _column: int, words: str) -> YamlFault | None:
+    """Return a text in single quotes that holds an apostrophe."""
+    found = _APOSTROPHE.search(line) if "did not find expected" in words else None
+    if found is None:
+        return None
+    mended = f'{line[: found.start()]}"{found[1]}"{line[found.end() :]}'
+    expected = "double quotes around it"
+    return YamlFault(at, found.start(), "an apostrophe in single quotes", expected, mended, "\\" not in found[1])
+
+
+def _separator(at: int, line: str, column: int, words: str) -> YamlFault | None:
+    """Return a semicolon, or nothing, between two items in braces where a comma is due."""
+    if "expected ',' or '}'" not in words:
+        return None
+    found = next((each for each in _SEMICOLON.finditer(line) if each.end() <= column), None)
+    what = "a semicolon between two items"
+    if found is None:
+        what = "no comma between two items"
+        near = [each for each in _MISSING_COMMA.finditer(line) if each.end() <= column and each[1] in _OFTEN_KEYS]
+        found = near[-1] if near and near[-1].end(1) == column else None
+    if found is None or _innermost(line, found.start()) != "{" or _in_quotes(line, found.start()):
+        return None
+    mended = f"{line[: found.start()]}, {line[found.end() :].lstrip()}"
+    is_value = parse_number(re.split(r"[,:{]", line[: found.start()])[-1]) is not None
+    in_words = re.match(r"[A-Za-z_]+", line[found.end() :].lstrip())
+    certain = is_value or in_words is None or in_words[0] not in _PREPOSITIONS
+    return YamlFault(at, found.start(), what, "a comma", mended, certain)
 
 
 def _interval(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
@@ -172,6 +252,9 @@ def _comment(at: int, line: str, _column: int, words: str) -> YamlFault | None:
     """Return a comment that hides the end of a list or mapping."""
     found = next((each for each in _COMMENT.finditer(line) if not _in_quotes(line, each.start() + 1)), None)
     rest = "" if found is None else line[found.start() :]
+    item = _HASH.match(rest) if found is not None and re.search(r"[\[,]$", line[: found.start()]) else None
+    if found is not None and item is not None and _innermost(line, found.start()) == "[":
+        return _quoted(at, line, found.start() + 1, found.start() + item.end(), "a value that begins with #")
     closing = re.search(r"[\]}]+\s*$", rest)
     if found is None or closing is None or "did not find expected" not in words:
         return None
@@ -197,6 +280,6 @@ def _in_quotes(line: str, at: int) -> bool:
 
 
 _CAUSES: tuple[Callable[[int, str, int, str], YamlFault | None], ...] = (
-    _tab, _dash, _limit, _interval, _question, _comment, _special, _colon,
+    _tab, _dash, _limit, _interval, _question, _comment, _apostrophe, _special, _hyphen, _separator, _colon,
 )  # fmt: skip
 """The causes, the most specific ones first."""

@@ -129,6 +129,12 @@ class Measure:
         return "rows above the share" if self.excess else self.name.replace("_", " ")
 
     @property
+    def counts(self) -> bool:
+        """True if it is a number of rows, classes, values or people, so that it is whole or an expectation of such a
+        number."""
+        return self.range == NOT_NEGATIVE and self.summary.removeprefix("expected ").startswith("number of ")
+
+    @property
     def waivable(self) -> bool:
         """True if a failure may be waived. The guarantee and its consequences can't be waived, nor can a recorded
         audit, whose failure would mean that the guarantee is violated; a gate that only advises withholds nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from crowdgate.errors import Code, Problem, expected_names, nearest
 from crowdgate.kind.plan import columns_read
 from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.measures.base import SHARE
 from crowdgate.measures.options import limit_fits, wrong_options
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import kind_of, named_attributes, nearest_released, problem_at
@@ -95,11 +97,33 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
             )
     for option, expected in wrong_options(rule, measure):
         yield problem_at(bundle, (*at, "with", option), "this value is out of range", expected, None, Code.VALUE)
+    yield from _limit_problems(bundle, at, rule, measure)
     yield from _waiver_problems(bundle, at, rule, measure)
     yield from _membership_problems(bundle, at, rule, measure)
     yield from _input_problems(bundle, at, rule, measure)
     yield from _over_problems(bundle, at, rule, measure)
     yield from _of_problems(bundle, at, rule, measure)
+
+
+def _limit_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:
+    """Yield the problem of a limit that states another number than was meant: percent for a share, or thousands with a
+    point, which are read as parts of one.
+    """
+    key = "at_least" if rule.at_most is None else "at_most"
+    limit, place = rule.at_least if rule.at_most is None else rule.at_most, (*at, key)
+    text = str(bundle.document.data["spec"]["gates"][at[-1]].get(key))
+    thousands = re.fullmatch(r"([1-9][0-9]{0,2})\.([0-9]{3})", text)
+    if limit is None:
+        return
+    if measure.range == SHARE and limit > 1:
+        share = exact_text(limit / 100) if 2 <= limit <= 100 and limit.denominator == 1 else None
+        line = None if share is None else bundle.document.text.replaced(place, share)
+        found, expected = f"a limit of {text} for {rule.measure}, which is a share", "a number from 0 to 1"
+        yield bundle.document.problem(place, found, expected, share, Code.GATE, corrected=line)
+    elif measure.counts and thousands:
+        found = f"{text}, a number with a point before three digits, for {rule.measure}"
+        expected = f"{thousands[1]}{thousands[2]}, or {exact_text(limit)} if the point is a decimal one"
+        yield bundle.document.problem(place, found, expected, None, Code.GATE)
 
 
 def _waiver_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measure) -> Iterator[Problem]:

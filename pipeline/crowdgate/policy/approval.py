@@ -131,7 +131,9 @@ class ApprovalRule(Strict):
         int,
         BeforeValidator(_days),
         WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,4} days?$"}),
-        ValueField("how long an approval lasts", more_is_looser, "approvals last longer", "approvals expire earlier"),
+        ValueField(
+            "how long an approval lasts", more_is_looser, "approvals last longer", "approvals expire earlier", "days"
+        ),
     ] = 30
     """The time for which an approval lasts, such as `30 days`, counted from the day (UTC) on which it was signed."""
 

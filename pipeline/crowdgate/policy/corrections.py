@@ -14,9 +14,8 @@ from pydantic import ValidationError
 
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.errors import Code, Problem, nearest
-from crowdgate.policy.parsing import Model, details_of, location, problems_of
+from crowdgate.policy.parsing import GATES, Model, details_of, location, problems_of
 
-GATES = ("spec", "gates")
 NO_GATE = {"measure": "(wrong)", "at_most": "0"}
 """The replacement of a faulty gate: its measure does not exist."""
 STANDINS = ("0.5", "1")

@@ -119,11 +119,14 @@ class FieldOrder:
 
 @dataclass(frozen=True, eq=False)
 class ValueField(FieldOrder):
-    """A field that is compared as a whole by its order. `looser` and `tighter` describe the change."""
+    """A field that is compared as a whole by its order. `looser` and `tighter` describe the change; `unit` follows the
+    number where a policy states it with a unit.
+    """
 
     order: Order
     looser: str = ""
     tighter: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)

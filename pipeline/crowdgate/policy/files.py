@@ -14,6 +14,7 @@ from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.contracts.reading import BrokenContract, read_contract
 from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.limits import LARGEST_DOCUMENT
 from crowdgate.policy.corrections import corrected_document, follows
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import MechanismSpec, PrivacyBudget, ReleasePolicy, policy_model
@@ -327,10 +328,22 @@ def _file_by_id(
     own = next((path for path, stated in known if meant is not None and stated == meant), None)
     if own is not None and not re.fullmatch(NAME, meant or "") and provisional:
         return own  # the name in that file is wrong, which is told of the file
+    if not found and any(stated not in names and _states_id(path, name) for path, stated in known):
+        return None  # that file can't be read, which is told of the file
     told = document.problem(at, what, "the id of exactly one file", meant, code, corrected=line)
     problems.append(told)
     certain = provisional and told.corrected is not None
     return next((path for path, stated in known if certain and stated == meant), None)
+
+
+def _states_id(path: Path, name: str) -> bool:
+    """Return whether a line of a file that is no YAML states this id."""
+    try:
+        text = read_plain(path, LARGEST_DOCUMENT).decode("utf-8", errors="replace")
+    except OSError:
+        return False
+    stated = rf"^(?:id:|metadata:\s*{{\s*name:|  name:)\s*['\"]?{re.escape(name)}['\"]?\s*(?:$|[,#}}])"
+    return re.search(stated, text, re.MULTILINE) is not None
 
 
 def _readable_ids(files: Sequence[tuple[Path, str]], problems: list[Problem]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from crowdgate.documents.synonyms import meant_word, plain_day, plain_number
+from crowdgate.documents.synonyms import meant_word, plain_day, plain_number, plain_probabilities
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_number
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_names, expected_words
@@ -26,8 +26,11 @@ SHAPES = {
 """Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
 WHOLE = ("people", "version", "k", "rows")
 """Keys of whole numbers, in which a comma before three digits separates thousands."""
+GATES = ("spec", "gates")
 LISTS = ("formats", "over", "by", "at")
 """Keys of lists that are written on one line."""
+OTHER_STATISTICS = ("median", "mode", "min", "max", "minimum", "maximum", "variance", "count", "counts", "share")
+"""Words for numbers that no key of tables means, however similar they are."""
 MOST_KEYS = 8
 """The greatest number of keys of a mapping that a message names."""
 Model = TypeVar("Model", bound=BaseModel)
@@ -71,11 +74,14 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
             return document.problem(
                 at, "a list without brackets", f"{previous[-1]}: [a, b]", None, Code.VALUE, corrected=line
             )
-        return document.problem(
-            at, "unknown key", expected_names(known, str(at[-1]), "a key", "policies/schema"), meant, Code.UNKNOWN_KEY
-        )
+        is_gate = len(at) == 4 and at[:2] == GATES and isinstance(_value_at(document, at), dict)
+        whole = document.text.respelled_pair(at, ["measure"]) if is_gate else None
+        keys = expected_names(known, str(at[-1]), "a key", "policies/schema")
+        return document.problem(at, "unknown key", keys, meant, Code.UNKNOWN_KEY, corrected=whole)
     if detail["type"] == "missing":
         return document.problem(at, "the key is missing", f"a value for {at[-1]}", None, Code.MISSING_KEY)
+    if detail["type"] == "one_table" and (told := _other_table_key(document, at, detail["msg"])):
+        return told
     expected = _shape(model, document, at, detail["type"])
     expected = expected or detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     context = detail.get("ctx", {})
@@ -99,15 +105,27 @@ def _plain_value(document: Document, at: Location, expected: str) -> str | None:
     return plain_number(value, whole=at[-1] in WHOLE) if "number" in expected else plain_day(value)
 
 
-def _joined_key(document: Document, at: Location, known: list[str]) -> Problem | None:
-    """Return the problem of a key without a blank after its colon: braces hold `measure:pso_bound` as one key."""
-    key, colon, value = str(at[-1]).partition(":")
-    if not colon or key not in known or not value:
+def _other_table_key(document: Document, at: Location, message: str) -> Problem | None:
+    """Return the problem of a table whose distinguishing key is written as in other tools, such as `average`."""
+    known = re.findall(r"\w+", message.partition("keys ")[2].partition(" (")[0])
+    others = [str(key) for key in _value_at(document, at) or () if key not in (*known, *OTHER_STATISTICS)]
+    meant = [(key, word) for key in others if (word := meant_word(key, known)) is not None]
+    if len(meant) != 1:
         return None
+    ((key, word),) = meant
+    return document.problem((*at, key), "unknown key", f"one of {', '.join(known)}", word, Code.UNKNOWN_KEY)
+
+
+def _joined_key(document: Document, at: Location, known: list[str]) -> Problem | None:
+    """Return the problem of a key without a colon and a blank: braces hold `measure:pso_bound` and `epsilon=1` as one
+    key.
+    """
+    key, sign, value = re.fullmatch(r"(\w*)([:=]?)(.*)", str(at[-1]), re.DOTALL).groups()  # type: ignore[union-attr]
+    if not sign or key not in known or not value:
+        return None
+    found = "a colon without a blank after it" if sign == ":" else "an equals sign in place of a colon"
     line = document.text.with_blank(at, key)
-    return document.problem(
-        at, "a colon without a blank after it", f"{key}: and its value", None, Code.UNKNOWN_KEY, corrected=line
-    )
+    return document.problem(at, found, f"{key}: and its value", None, Code.UNKNOWN_KEY, corrected=line)
 
 
 def _list_before(document: Document, at: Location) -> Location | None:
@@ -156,12 +174,29 @@ def _of_another_form(document: Document, at: Location, mistake: str) -> str | No
     """Return the line with its word as a one-word list, or its one-word list as a word, if that is the mistake; else
     None.
     """
-    if mistake == "list_type":
-        return document.text.as_list(at)
     stated = _value_at(document, at)
-    if at[-1:] == ("sampling",) and isinstance(stated, str) and parse_number(stated) is not None:
-        return document.text.replaced(at, f"{{beta: {stated}}}")
+    if mistake == "list_type" and at[-1:] in (("tables",), ("gates",)):
+        return document.text.as_single_item(at)
+    if mistake == "list_type" or (at[-1:] and at[-1] in LISTS and isinstance(stated, str)):
+        return document.text.as_list(at)
+    if at[-1:] == ("sampling",) and isinstance(stated, str):
+        number = stated if parse_number(stated) is not None else plain_number(stated)
+        return None if number is None else document.text.replaced(at, f"{{beta: {number}}}")
+    if at[-2:] == ("spec", "unit") and isinstance(stated, dict) and list(stated) == ["person"]:
+        return document.text.replaced(at, f"person:{stated['person']}")
+    if at[-1:] == ("at",) and (probabilities := plain_probabilities(stated)) is not None:
+        return document.text.replaced(at, f"[{', '.join(probabilities)}]")
+    if len(at) == 3 and at[:2] == GATES and (limited := _limited_measure(stated)) is not None:
+        return document.text.replaced(at, limited)
     return document.text.as_single_word(at) if mistake in ("string_type", "literal_error", "value_error") else None
+
+
+def _limited_measure(stated: Any) -> str | None:
+    """Return a gate such as `released_rows >= 1000` as a measure and a limit; None for other gates."""
+    found = re.fullmatch(r"([a-z_]+)\s*(>=|<=)\s*([0-9.e-]+)", stated) if isinstance(stated, str) else None
+    if found is None or parse_number(found[3]) is None:
+        return None
+    return f"{{measure: {found[1]}, {'at_least' if found[2] == '>=' else 'at_most'}: {found[3]}}}"
 
 
 def location(document: Document, loc: tuple[str | int, ...]) -> Location:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdgate.number_text import exact_text
+
 if TYPE_CHECKING:
-    from crowdgate.contracts.contract import Attribute, Contract
+    from crowdgate.contracts.contract import Attribute, Contract, TableRule
     from crowdgate.domain import Domain
 
 SHOWN = 5
@@ -63,21 +65,23 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
     breaking = {
         "id": (old.id, new.id),
         "population": (old.population, new.population),
-        "privacy unit": (f"{old.unit}, at most {old.unit.rows} rows", f"{new.unit}, at most {new.unit.rows} rows"),
+        "privacy unit": (_unit_text(old), _unit_text(new)),
         "way to make one row a person": (_person_values(old), _person_values(new)),
-        "statement that the table is public": (old.public, new.public),
-        "sample": (old.sample, new.sample),
+        "statement that the table is public": (_text(old.public), _text(new.public)),
+        "sample": (_sample_text(old), _sample_text(new)),
         "format of the table": (old.server.reader, new.server.reader),
     }
     for what, (was, now) in breaking.items():
         if was != now:
-            yield ContractChange(None, f"another {what}: {_text(was)} before, {_text(now)} now", True)
+            yield ContractChange(None, f"another {what}: {was} before, {now} now", True)
+    if old.rows_at_most != new.rows_at_most:
+        was, now = _text(old.rows_at_most), _text(new.rows_at_most)
+        yield ContractChange(None, f"another bound on rows: {was} before, {now} now", False)
+    yield from _rules(old, new)
     harmless = {
         "place of the table": (dict(old.server.settings), dict(new.server.settings)),
-        "bound on rows": (old.rows_at_most, new.rows_at_most),
-        "table rules": (set(old.table_rules), set(new.table_rules)),
-        "expectations": (_expectations(old), _expectations(new)),
         "joint margins": (_joint(old), _joint(new)),
+        "numbers that users need (analysis)": (old.analyses, new.analyses),
     }
     for what, (before, after) in harmless.items():
         if before != after:
@@ -89,6 +93,51 @@ def _person_values(contract: Contract) -> str:
     return " ".join(each.description for each in contract.attributes if each.of_person is not None)
 
 
+def _rules(old: Contract, new: Contract) -> Iterator[ContractChange]:
+    """Yield each table rule and each expectation that is gone, new or has other limits, by its name."""
+    before, after = _rule_texts(old), _rule_texts(new)
+    for name in dict.fromkeys([*before, *after]):
+        if name not in after:
+            yield ContractChange(None, f"the rule {name!r} is gone", False)
+        elif name not in before:
+            yield ContractChange(None, f"a new rule {name!r}: {after[name]}", False)
+        elif before[name] != after[name]:
+            yield ContractChange(None, f"the rule {name!r}: {before[name]} before, {after[name]} now", False)
+
+
+def _rule_texts(contract: Contract) -> dict[str, str]:
+    """Return table rules and expectations by name, in words. The bound on rows is no such rule."""
+    rules = {rule.name: _rule_text(rule) for rule in contract.table_rules if rule.name != "rowsAtMost"}
+    told = {
+        each.name: f"{each.type} with {', '.join(f'{key} {value}' for key, value in each.kwargs.items()) or 'no limit'}"
+        for each in contract.expectations
+    }
+    return rules | told
+
+
+def _rule_text(rule: TableRule) -> str:
+    what = rule.column.replace("_", " ")
+    if rule.low is not None and rule.low == rule.high:
+        return f"{what} {rule.low:g}"
+    limits = [
+        f"at least {rule.low:g}" if rule.low is not None else "",
+        f"at most {rule.high:g}" if rule.high is not None else "",
+    ]
+    return f"{what} {' and '.join(filter(None, limits))}"
+
+
+def _unit_text(contract: Contract) -> str:
+    unit = contract.unit
+    if unit.person is None:
+        return "a row"
+    return f"a person by the column {unit.person}, with at most {unit.rows} row{'' if unit.rows == 1 else 's'}"
+
+
+def _sample_text(contract: Contract) -> str:
+    sample = contract.sample
+    return "none" if sample is None else f"{sample.name}, drawn with probability {exact_text(sample.beta)}"
+
+
 def _version(old: Contract, new: Contract) -> Iterator[ContractChange]:
     if old.version != new.version:
         yield ContractChange(None, f"version {old.version} before, {new.version} now", False)
@@ -98,10 +147,6 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
-
-
-def _expectations(contract: Contract) -> list[tuple[str, str, str]]:
-    return [(each.name, each.type, str(each.kwargs)) for each in contract.expectations]
 
 
 def _joint(contract: Contract) -> list[Any]:

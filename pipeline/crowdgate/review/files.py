@@ -21,6 +21,7 @@ from crowdgate.policy.files import budget_files, contract_files, policy_files, w
 from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
+from crowdgate.review.corrected_lines import with_merged_corrections
 from crowdgate.review.lint.warnings import PolicyWarning, absent_table_warning
 from crowdgate.review.table_check import check_table
 
@@ -101,8 +102,9 @@ def lint(path: Path) -> LintedFile:
         checked = None if checked is None else replace(checked, warnings=told)
         return LintedFile(path, kind, checked=checked, warnings=told)
     except ConfigurationError as error:
-        problems = (replace(problem, file=_relative_path(problem.file, path)) for problem in error.problems)
-        return LintedFile(path, kind, tuple(dict.fromkeys(problems)))
+        problems = with_merged_corrections(error.problems)
+        placed = (replace(problem, file=_relative_path(problem.file, path)) for problem in problems)
+        return LintedFile(path, kind, tuple(dict.fromkeys(placed)))
 
 
 def _relative_path(file: str, path: Path) -> str:

@@ -60,6 +60,16 @@ def test_releases_left_are_those_that_the_ledger_still_pays_for(there: Workshop)
     assert "releases left: 2 -> 1" in compared(there).out
 
 
+def test_what_is_added_is_shown_as_the_policy_states_it(there: Workshop) -> None:
+    """Defaults that the file does not state, and numbers without their unit, are the program's own."""
+    key = "MCowBQYDK2VwAyEAm+hbwSI82bdlmEiCYSeGep1+gMmuiOMtDz+bAW44QoY="
+    there.edit(
+        there.policy, "  publish:", f"  approval: {{by: [{{name: ada, key: '{key}'}}], expires: 60 days}}\n  publish:"
+    )
+    said = compared(there).out
+    assert f"spec.approval: nothing -> {{by: [{{name: ada, key: {key}}}], expires: 60 days}}" in said
+
+
 def test_json_and_markdown_say_the_same(there: Workshop) -> None:
     there.edit(there.policy, "beta: 0.5", "beta: 0.25")
     there.edit(there.policy, "board", "a|b `c` <script>")

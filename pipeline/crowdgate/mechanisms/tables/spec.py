@@ -4,9 +4,11 @@ Types only: planning checks whether columns, levels, shares and bounds fit the c
 such problems.
 """
 
+from contextlib import suppress
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from crowdgate.policy.field_order import (
     PRECISE,
@@ -35,10 +37,16 @@ def _names(value: Any) -> tuple[str, ...] | dict[str, str]:
 
 
 def _ways(text: Any) -> int:
-    number = whole_number(text)
-    if not 0 <= number <= 16:
-        raise ValueError("a whole number of attributes from 0 to 16")
-    return number
+    with suppress(ValueError):
+        if 0 <= (number := whole_number(text)) <= 16:
+            return number
+    raise ValueError("a whole number of attributes from 0 to 16: 1 for each one, 2 for each two together")
+
+
+def _probabilities(numbers: list[Fraction]) -> list[Fraction]:
+    if not all(0 < each < 1 for each in numbers):
+        raise ValueError("probabilities above 0 and below 1, such as [0.25, 0.5, 0.75]")
+    return numbers
 
 
 def _yes(text: Any) -> bool:
@@ -153,7 +161,7 @@ class QuantilesTable(TableItem):
     level: Annotated[str, KeyField("the bins of quantiles")]
     """The level of this column whose bins the quantiles fall into."""
     at: Annotated[
-        list[Exact],
+        Annotated[list[Exact], AfterValidator(_probabilities)],
         ValueField(
             "which quantiles are published",
             more_of_them_is_looser,
@@ -185,7 +193,9 @@ AnyItem = Annotated[
     | Annotated[MeanTable, Tag("item mean")]
     | Annotated[QuantilesTable, Tag("item quantiles")],
     Discriminator(
-        _kind_of, custom_error_type="one_table", custom_error_message=f"exactly one of the keys {', '.join(KEYS)}"
+        _kind_of,
+        custom_error_type="one_table",
+        custom_error_message=f"exactly one of the keys {', '.join(KEYS)} (a median: quantiles with at: [0.5])",
     ),
 ]
 

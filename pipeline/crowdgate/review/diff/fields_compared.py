@@ -201,7 +201,14 @@ def subject(item: Any) -> str:
 
 def _change(at: str, direction: Direction, was: Any, now: Any, field: ValueField) -> FieldChange:
     said = {Direction.LOOSER: field.looser, Direction.TIGHTER: field.tighter}.get(direction) or field.means
-    return FieldChange(at, direction, text(was), text(now), said)
+    before, after = (_with_unit(each, field) for each in (was, now))
+    return FieldChange(at, direction, before, after, said)
+
+
+def _with_unit(value: Any, field: FieldOrder) -> str:
+    """Return a value as text, with the unit that its field declares."""
+    unit = getattr(field, "unit", "")
+    return f"{text(value)} {unit}" if unit and value is not None else text(value)
 
 
 def text(value: Any) -> str:
@@ -211,8 +218,14 @@ def text(value: Any) -> str:
 
 
 def _of_model(value: BaseModel) -> str:
-    stated = ((info.alias or name, getattr(value, name)) for name, info in type(value).model_fields.items())
-    return "{" + ", ".join(f"{name}: {text(each)}" for name, each in stated if each not in (None, {}, ())) + "}"
+    """Return the fields that a policy states, and no defaults."""
+    stated = [name for name in type(value).model_fields if name in value.model_fields_set]
+    return "{" + ", ".join(_stated_field(value, name) for name in stated) + "}"
+
+
+def _stated_field(value: BaseModel, name: str) -> str:
+    key = type(value).model_fields[name].alias or name
+    return f"{key}: {_with_unit(getattr(value, name), field_order(value, name))}"
 
 
 def _of_gate(rule: GateRule) -> str:

@@ -1,7 +1,7 @@
 """A draft of a contract from public facts about a table: a header, a codebook or a contract of another tool.
 
 No cell is read. What only a person can know is left as `CHANGE (what to write)`; roles are guessed by the words in a
-column's name, and marked.
+column's name or description, and marked.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
     CellType.MOMENT: "date", CellType.TIME: "time",
 }  # fmt: skip
+_DAYS = {"date", "day", "dob", "birthday", "birthdate"}
+"""The words in names of columns that suggest days."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
@@ -61,7 +63,7 @@ WIDTH = 120
 @dataclass(frozen=True)
 class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
-    greatest number or day that it calls valid.
+    greatest number or day that it calls valid, `missing` the codes that it calls missing.
     """
 
     name: str
@@ -70,11 +72,23 @@ class DraftColumn:
     values: Values = ()
     bounds: tuple[str, str] | None = None
     direct: bool = False
+    missing: tuple[str, ...] = ()
 
     @property
     def is_age(self) -> bool:
-        """True if the name says that these are ages in years."""
-        return "age" in _words(self.name) and self.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
+        """True if the name, or the description, says that these are ages in years, and no list of values contradicts
+        it: a codebook may name a few ages only, such as 95 or more.
+        """
+        is_number = self.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
+        named = "age" in _words(self.name) or _words(self.description) in ({"age"}, {"age", "in", "years"})
+        return named and is_number and (not self.values or self.bounds is not None)
+
+    @property
+    def is_day(self) -> bool:
+        """True if the type, or the name where no type is known, says that these are days."""
+        return self.type in (CellType.DAY, CellType.MOMENT) or (
+            self.type is CellType.UNKNOWN and not self.values and bool(_words(self.name) & _DAYS)
+        )
 
 
 @dataclass(frozen=True)
@@ -161,11 +175,13 @@ def _column(
     source: DraftSource, column: DraftColumn, role: Role | None, like: str | None, described: bool
 ) -> Iterator[str]:
     """Yield the line of a column, or its lines if it has a domain of its own."""
-    logical = "integer" if described and column.is_age else _LOGICAL.get(column.type, "string")
+    logical = (
+        "integer" if described and column.is_age else "date" if column.is_day else _LOGICAL.get(column.type, "string")
+    )
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
-        facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and column.bounds is None and not like else []
+        facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and not like else []
     about = f", description: {json.dumps(column.description[:200], ensure_ascii=False)}" if column.description else ""
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
@@ -185,21 +201,22 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     """Return the domain of a column, with what is left to decide."""
     if column.type is CellType.FLAG:
         return '{values: ["true", "false"], source: type of the column}'
+    missing = f"missing: {json.dumps(column.missing)}, " if column.missing else ""
+    if column.is_age:
+        return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
         values = ", ".join(json.dumps(value, ensure_ascii=False) for value, _ in column.values)
         named = ", ".join(f"{json.dumps(value)}: {_quoted(label)}" for value, label in _labels(column))
         labels = f"labels: {{{named}}}, " if named else ""
-        return f"{{values: [{values}], {labels}source: {_quoted(source.read)}}}"
+        return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.read)}}}"
     if column.bounds is not None:
         fixed = _quoted(change(f"where this range is public; {source.read} may state the extremes of the table"))
-        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, source: {fixed}}}"
+        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
-    if column.is_age:
-        return "{from: 0, to: 90, top: true, source: ages in years}"
-    if column.type in (CellType.WHOLE, CellType.NUMBER, CellType.DAY, CellType.MOMENT):
-        what = "day" if column.type in (CellType.DAY, CellType.MOMENT) else "number"
+    if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
+        what = "day" if column.is_day else "number"
         low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
-        return f"{{from: {low}, to: {high}, source: {public}}}"
+        return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     each = _quoted(change("each value that can be, or from and to for numbers and days"))
     return f"{{values: [{each}], source: {public}}}"
 
@@ -213,10 +230,14 @@ def _labels(column: DraftColumn) -> Values:
 
 
 def _role(column: DraftColumn) -> Role | None:
-    """Return the privacy role that a column's name suggests; None if it suggests none."""
+    """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
     if column.direct:
         return Role.DIRECT_IDENTIFIER
-    words = _words(column.name)
+    words = _words(column.description)
+    return _role_of(_words(column.name)) or (None if words & {"weight", "weights"} else _role_of(words))
+
+
+def _role_of(words: set[str]) -> Role | None:
     for role, known in _WORDS.items():
         hits = words & set(known)
         if role is Role.DIRECT_IDENTIFIER and not ({"id", "uuid", "guid"} & words or hits == words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
-from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, Values
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
 from crowdgate.sources.parquet_schema import parquet_header
@@ -133,7 +134,8 @@ def _property(stated: dict[str, Any]) -> DraftColumn:
     options = stated.get("logicalTypeOptions")
     limits = [options.get(key) for key in ("minimum", "maximum")] if isinstance(options, dict) else []
     bounds = (str(limits[0]), str(limits[1])) if all(isinstance(each, str) for each in limits) and limits else None
-    rules = [rule.get("arguments") for rule in _mappings(stated.get("quality"))]
+    stated_rules = _mappings(stated.get("quality"))
+    rules = [*(rule.get("arguments") for rule in stated_rules), *stated_rules]  # version 3.0 has no `arguments`
     values: list[Any] = next(
         (rule["validValues"] for rule in rules if isinstance(rule, dict) and "validValues" in rule), []
     )
@@ -167,21 +169,38 @@ def _codebook(path: Path, relative: str) -> DraftSource:
 
 def _variable(stated: Any) -> DraftColumn:
     labels = {_tag(each): "".join(each.itertext()).strip() for each in stated}
-    values = tuple(_categories(stated))
+    listed = tuple(_categories(stated))
+    values = () if stated.get("intrvl") == "contin" else listed  # of a continuous variable, these are special codes
     formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
     numeric = CellType.WHOLE if stated.get("dcml") in (None, "0") else CellType.NUMBER
-    found = CellType.TEXT if "character" in formats or (values and not formats) else numeric
-    limits = None if values else _valid_range(stated)
-    return DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, limits)
+    limits = _valid_range(stated)
+    is_text = "character" in formats or (values and not formats and limits is None)
+    found = CellType.TEXT if is_text else numeric
+    column = DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, limits)
+    bounds = column.bounds if column.is_age or not values else None
+    missing = [*_missing_codes(stated), *(_outside(listed, bounds) if bounds else ())]
+    return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _outside(listed: Values, bounds: tuple[str, str]) -> Iterator[str]:
+    """Yield the codes of categories outside a valid range: such as 98 for an unknown age."""
+    low, high = map(parse_number, bounds)
+    for code, _ in listed:
+        number = parse_number(code)
+        if number is not None and low is not None and high is not None and not low <= number <= high:
+            yield code
 
 
 def _valid_range(variable: Any) -> tuple[str, str] | None:
-    """Return the least and the greatest valid number of a variable (element valrng); None if it has not exactly one
-    range.
+    """Return the least and the greatest valid number of a variable (element valrng), rounded outwards to whole numbers;
+    None if it has not exactly one range.
     """
     ranges = _ranges(variable, "valrng")
     limits = [ranges[0].get(key) for key in ("min", "max")] if len(ranges) == 1 else []
-    return (str(limits[0]), str(limits[1])) if limits and all(limits) else None
+    numbers = [parse_number(str(each)) for each in limits]
+    if not numbers or numbers[0] is None or numbers[1] is None:
+        return None
+    return str(math.floor(numbers[0])), str(math.ceil(numbers[1]))  # a domain has steps of 1 unless it states another
 
 
 def _ranges(variable: Any, kind: str) -> list[Any]:
@@ -200,6 +219,15 @@ def _categories(variable: Any) -> Iterator[tuple[str, str]]:
         number = parse_number(parts.get("catValu", ""))
         if parts.get("catValu") and not any(number is not None and low <= number <= high for low, high in invalid):
             yield parts["catValu"], parts.get("labl", "")
+
+
+def _missing_codes(variable: Any) -> Iterator[str]:
+    """Yield the codes of categories that a codebook marks as missing, and the single values of its invalid range."""
+    invalid = [each for group in variable if _tag(group) == "invalrng" for each in group if _tag(each) == "item"]
+    marked = [each for each in variable if _tag(each) == "catgry" and each.get("missing") == "Y"]
+    codes = [part.text for each in marked for part in each if _tag(part) == "catValu"]
+    found = [*codes, *(each.get("VALUE") for each in invalid)]
+    yield from dict.fromkeys(code.strip() for code in found if code and parse_number(code) is not None)
 
 
 def _limits(stated: Any) -> tuple[Fraction | float, Fraction | float]:

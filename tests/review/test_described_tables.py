@@ -1,0 +1,136 @@
+"""Tables of strangers, known by a header, a codebook or another tool's contract: from `contract draft` to a contract
+without a problem, with at most fifteen lines edited by hand.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from crowdgate.contracts.reading import read_contract
+from crowdgate.planning.bundle import KNOWN
+from crowdgate.releases.working_copy import init
+from crowdgate.review.files import lint_files
+from tests.workshop import MARK, crowdgate
+
+MOST_EDITED = 15
+PEOPLE = ["privacyUnit, value: row}", "population, value: people}"]
+HEADER = f"""\
+\N{ZERO WIDTH NO-BREAK SPACE}Patient ID;Age (years);Sex (m/f);BMI kg/m²;ICD10 main;Admission date;PLZ;Ward;"HbA1c, %"
+{MARK};74;f;23.1;I21;2024-01-01;10115;A;5.9
+"""
+CODEBOOK = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<codeBook version="2.5" xmlns="ddi:codebook:2_5"><fileDscr ID="F1"><fileTxt><fileName>hl.NSDstat</fileName>
+<dimensns><caseQnty>41234</caseQnty></dimensns></fileTxt></fileDscr><dataDscr>
+<var ID="V1" name="HH1" dcml="0" intrvl="contin"><labl>Cluster number</labl><valrng><range min="1" max="812"/></valrng>
+<sumStat type="vald">41234</sumStat><varFormat type="numeric" schema="other"/></var>
+<var ID="V2" name="HL3" dcml="0" intrvl="discrete"><labl>Relation to household head</labl>
+<valrng><range min="1" max="98"/></valrng><invalrng><item VALUE="99"/></invalrng>
+<catgry><catValu>1</catValu><labl>Head</labl><catStat type="freq">8123</catStat></catgry>
+<catgry><catValu>2</catValu><labl>Spouse / Partner</labl></catgry><catgry><catValu>98</catValu><labl>DK</labl></catgry>
+<catgry><catValu>99</catValu><labl>Missing</labl></catgry>
+<catgry missing="Y"><catValu>Sysmiss</catValu></catgry><varFormat type="numeric"/></var>
+<var ID="V4" name="HL6" dcml="0"><labl>Age</labl><valrng><range min="0" max="97"/></valrng>
+<catgry><catValu>95</catValu><labl>95+</labl></catgry><catgry><catValu>98</catValu><labl>DK</labl></catgry></var>
+<var ID="V5" name="ED4" dcml="0"><labl>Ever attended school</labl><catgry><catValu>1</catValu><labl>Yes</labl></catgry>
+<catgry><catValu>2</catValu><labl>No</labl></catgry><catgry><catValu>-9</catValu><labl>Refused</labl></catgry></var>
+<var ID="V6" name="hhweight" dcml="6"><labl>Household sample weight</labl><varFormat type="numeric"/></var>
+<var ID="V7" name="inc" dcml="2"><labl>Income of the household</labl><valrng><range min="-1" max="99999.99"/></valrng>
+<varFormat type="numeric"/></var></dataDscr></codeBook>
+"""
+OTHER_CONTRACT = """\
+apiVersion: v3.0.2
+kind: DataContract
+id: 53581432-6c55-4ba2-a65f-72344a91553a
+name: member_snapshot
+version: 1.1.0
+status: active
+servers: [{server: prod, type: snowflake, account: xy123, database: DWH, schema: LOYALTY}]
+schema:
+  - name: member
+    physicalName: MEMBER_V1
+    logicalType: object
+    properties:
+      - {name: member_id, logicalType: string, physicalType: VARCHAR(36), required: true, primaryKey: true}
+      - {name: birth_year, logicalType: integer, logicalTypeOptions: {minimum: 1900, maximum: 2020}}
+      - {name: gender, logicalType: string, quality: [{type: library, rule: validValues, validValues: [F, M, X]}]}
+      - {name: country, logicalType: string, physicalType: CHAR(2)}
+      - {name: points, logicalType: integer}
+"""
+TABLES = {
+    # the description, options of the command, and what is written in place of each line that says CHANGE
+    "aufnahmen.csv": (HEADER, ["--header-line"], [
+        *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
+        "domain, value: {values: [I21, I50], source: ICD}}",
+        "domain, value: {from: 2024-01-01, to: 2024-12-31, source: handbook}}",
+        'domain, value: {values: ["10115", "10117"], source: post office}}',
+        "domain, value: {values: [A, B], source: handbook}}",
+    ]),
+    "mics.xml": (CODEBOOK, [], [
+        "servers: [{server: local, type: local, path: hl.csv, format: csv}]",
+        "    description: The questionnaire fixed all values", *PEOPLE,
+        "domain, value: {from: -1, to: 100000, missing: [-1], source: questionnaire}}",
+    ]),
+    "member.yaml": (OTHER_CONTRACT, [], [
+        "servers: [{server: local, type: local, path: member.parquet, format: parquet}]",
+        "    description: The form fixed all values", *PEOPLE,
+        "domain, value: {from: 1900, to: 2020, source: form}}",
+        "domain, value: {values: [DE, NL], source: ISO 3166-1}}",
+    ]),
+}  # fmt: skip
+
+
+def drafted(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write the description of a table into a new working copy, and its draft beside it."""
+    text, options, _ = TABLES[name]
+    init(home, "board")
+    monkeypatch.chdir(home)
+    (home / "data_contracts" / name).write_text(text, encoding="utf-8")
+    draft = home / "data_contracts" / "draft.yaml"
+    assert crowdgate("contract", "draft", f"data_contracts/{name}", *options, "--id", "table", "--to", draft) == 0
+    return draft
+
+
+def decide(draft: Path, edited: list[str]) -> None:
+    """Write each line that says CHANGE anew, in their order."""
+    left = list(edited)
+    lines = [
+        line
+        if '"CHANGE (' not in line
+        else left.pop(0)
+        if "{property: " not in line
+        else f"{line[: line.index('{property: ')]}{{property: {left.pop(0)}"
+        for line in draft.read_text(encoding="utf-8").splitlines()
+    ]
+    assert not left
+    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_strangers_table_takes_at_most_fifteen_edited_lines(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = drafted(name, tmp_path / "home", monkeypatch)
+    assert crowdgate("check", draft) == 2
+    assert MARK not in draft.read_text(encoding="utf-8") + "".join(capsys.readouterr())
+    edited = TABLES[name][2]
+    assert len(edited) <= MOST_EDITED
+    decide(draft, edited)
+    assert not [each for each in lint_files([draft])[0].remarks if each.severity == "error"]
+
+
+def test_codes_that_a_codebook_calls_missing_are_no_values_and_no_ages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """98 stands for an unknown age, and would be 90 or more; roles are guessed by the labels of the variables."""
+    draft = drafted("mics.xml", tmp_path / "home", monkeypatch)
+    decide(draft, TABLES["mics.xml"][2])
+    columns = read_contract(draft, KNOWN.servers).by_name
+    assert {name for name, column in columns.items() if column.domain} == {"HL3", "HL6", "ED4", "inc"}
+    age, relation, school = (columns[name].domain for name in ("HL6", "HL3", "ED4"))
+    assert age is not None
+    assert [age.code(text) for text in ("89", "97", "98")] == [89, 90, -1]
+    assert relation is not None
+    assert (relation.labels, relation.missing) == (("Head", "Spouse / Partner", "DK"), ("99",))
+    assert school is not None
+    assert school.labels[school.code("-9")] == "Refused"
