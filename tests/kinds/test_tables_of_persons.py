@@ -95,6 +95,8 @@ def test_the_sensitivity_is_that_of_one_row_whatever_the_rows_of_a_person(worksh
 def test_explain_check_plan_and_rehearse_know_persons(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("explain", workshop.policy) == 0
     assert "All rows of a person make the one row" in " ".join(capsys.readouterr().out.split())
+    assert crowdgate("contract", "show", workshop.contract) == 0
+    assert "ever_north (quasi-identifier): ever_north is yes if at least one row" in capsys.readouterr().out
     for command in ("check", "plan", "rehearse"):
         assert crowdgate(command, workshop.policy) == 0, capsys.readouterr().err
     capsys.readouterr()

@@ -29,6 +29,8 @@ class ReleasableColumn:
     role: str
     invalid: str
     levels: tuple[LevelGroups, ...]
+    made: str = ""
+    """In a table of persons, a sentence on how a person's value is made of rows."""
 
 
 def show_contract(path: Path) -> tuple[Contract, list[ReleasableColumn]]:
@@ -61,7 +63,8 @@ def _level_json(level: LevelGroups) -> dict[str, Any]:
 
 
 def _column(attribute: Attribute) -> ReleasableColumn:
-    return ReleasableColumn(attribute.name, attribute.role, attribute.invalid, tuple(_levels(attribute)))
+    made = "" if attribute.of_person is None else attribute.description
+    return ReleasableColumn(attribute.name, attribute.role, attribute.invalid, tuple(_levels(attribute)), made)
 
 
 def _levels(attribute: Attribute) -> Iterator[LevelGroups]:
@@ -81,7 +84,7 @@ def lines(column: ReleasableColumn, *, everything: bool) -> Iterator[str]:
     level. Unless `everything` is wanted, it fits a screen, and tells how much is left out.
     """
     outside = "leaves its row out" if column.invalid == "drop" else "counts as (invalid)"
-    yield f"{column.name} ({column.role}): a cell outside its domain {outside}"
+    yield f"{column.name} ({column.role}): {column.made or f'a cell outside its domain {outside}'}"
     *further, whole = column.levels
     more = f" and {INVALID_LABEL}" if column.invalid == "level" else ""
     shown = len(whole.groups[0].members) if everything else SHOWN_MEMBERS
