@@ -32,6 +32,7 @@ from tests.audit.workshop import SEED, Town
 from tests.mechanisms.rows.choosing import permute_and_flip
 from tests.workshop import crowdgate
 
+ROOT = Path(__file__).parents[2]
 FEW = "  audit: {population: towns, law: {releases: 4}}\n"
 LAWS: list[Law] = [DiscreteGaussian(Fraction(9)), DiscreteGaussian(Fraction(250**2)), DiscreteLaplace(Fraction(7, 2))]
 RELEASES = {
@@ -39,6 +40,8 @@ RELEASES = {
     "one key for two releases": 6, "noise of gates off": 10, "90 % of the noise": 40,
 }  # fmt: skip
 """Releases in which a fault is seen with probability above .999; all others are seen in one."""
+BY_HAND = {"half the noise", "tails published", "one key for two releases", "90 % of the noise"}
+"""Faults that only the soak test plants: other faults are seen by the same tests of scores at less cost."""
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +145,7 @@ def test_an_audit_that_could_not_have_failed_cannot_tell(law_town: Town) -> None
     assert found.findings.outcome is Outcome.INCONCLUSIVE
     assert "this audit could not have failed" in LAW.text(found)[0]
     assert "write releases: 28" in LAW.text(found)[0]
+    assert LAW.text(found)[1].startswith("It can't see a guarantee that is planned wrongly")
     assert crowdgate("audit", law_town.policy, "--of", "law", "--jobs", "1") == 3
     data = LAW.read(found.path.read_bytes())
     assert data[1] == found.findings
@@ -163,10 +167,14 @@ def test_an_audit_of_enough_releases_passes_and_says_what_it_would_have_seen(mad
     assert findings_of(record.model_copy(update={"played": (rare,)})).outcome is Outcome.FAIL
 
 
+def test_the_guide_lists_every_planted_fault_with_its_releases() -> None:
+    guide = (ROOT / "policies" / "reference" / "audits.md").read_text(encoding="utf-8")
+    rows = [f"| {each.name} | {RELEASES.get(each.name, 1)} |" for each in DRAWN]
+    assert "\n".join(["| planted fault | seen in releases |", "| --- | --- |", *rows, ""]) in guide
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "fault", [each for each in DRAWN if RELEASES.get(each.name, 1) <= 10], ids=lambda each: each.name
-)
+@pytest.mark.parametrize("fault", [each for each in DRAWN if each.name not in BY_HAND], ids=lambda each: each.name)
 def test_a_planted_fault_is_seen(fault: Plant, made: Path) -> None:
     town = Town(made)
     with planted(fault):
@@ -195,6 +203,57 @@ def test_on_the_confidential_table_it_shows_one_constant_line(law_town: Town) ->
     assert audit_table(LAW, AuditRequest(law_town.policy)) == ENDED
     events = [line.event for line in open_ledger(law_town.ledger, None).journal()]
     assert events[-3:] == ["confidential-table-audited", "audit-begun", "confidential-audit-recorded"]
-    (record,) = law_town.root.rglob("private/**/law/**/*.json")
+    (record,) = law_town.root.rglob("private/*~law~*.json")
     assert record.stat().st_mode & 0o777 == 0o600
     assert json.loads(record.read_bytes())["record"]["setting"]["confidential"]
+
+
+MECHANISMS = {
+    "levels chosen on the table": """\
+    kind: safe_k_anonymity
+    sampling: {beta: 0.3}
+    choose: {epsilon: 0.5}
+    attributes: {age: {choose: [10 years, 50 years]}, ward: exact}
+""",
+    "levels chosen on the sample": """\
+    kind: safe_k_anonymity
+    sampling: {beta: 0.3}
+    choose: {epsilon: 0.2, on: sample}
+    attributes: {age: {choose: [10 years, 50 years]}, ward: exact}
+""",
+    "sampled tables": """\
+    kind: dp_tables
+    noise: laplace
+    sampling: {beta: 0.5}
+    levels: {age: 10 years, ward: exact}
+    tables: [{total: true}, {all: 2}, {mean: age, by: [ward]}]
+""",
+    "tables as drawn": """\
+    kind: dp_tables
+    noise: gaussian
+    levels: {age: 10 years, ward: exact}
+    tables: [{all: 2}, {quantiles: age, level: 10 years, at: [0.5]}]
+    raw: true
+    suppress: true
+""",
+    "sampled synthetic rows": """\
+    kind: dp_synthetic
+    sampling: {beta: 0.5}
+    attributes: {age: 10 years, ward: exact}
+""",
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_honest_releases_of_every_kind_fit_their_statement(name: str, tmp_path: Path) -> None:
+    """Four releases of each: a false alarm has probability 1e-4."""
+    town = make_law_town(tmp_path / "town", FEW)
+    text = town.policy.read_text(encoding="utf-8")
+    start, gates, end = (text.index(each) for each in ("    kind: safe_k", "  gates:\n", "  publish:"))
+    assert start < gates
+    own = "  gates:\n    - {measure: guarantee_epsilon, at_most: 2}\n"
+    town.policy.write_text(f"{text[:start]}{MECHANISMS[name]}{FEW}{own}{text[end:]}", encoding="utf-8")
+    found = compared(town).findings
+    assert found.outcome is not Outcome.FAIL, found
+    assert found.estimates

@@ -28,5 +28,6 @@ LAW: Audit[LawRecord, law_findings.LawFindings] = Audit(
     lines=law_text.lines,
     sections=law_page.sections,
     json_fields=law_text.json_fields,
+    unseen=law_text.UNSEEN,
     needs_models=False,
 )

@@ -344,7 +344,7 @@ class LawSpec(Strict):
     """
 
     releases: Annotated[Trials | None, _PLAYED] = None
-    """The number of fresh releases; by default 25, or 8 of synthetic rows."""
+    """The number of fresh releases; by default 25, or 4 of synthetic rows."""
     limit: Annotated[
         Probability,
         ValueField(

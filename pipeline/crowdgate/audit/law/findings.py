@@ -26,7 +26,7 @@ OTHER = 0.05
 
 @dataclass(frozen=True)
 class LawEstimate:
-    """What fresh releases show about one family of numbers: their count, the spread as a multiple of the stated one,
+    """Findings on one family of numbers in fresh releases: their count, the spread as a multiple of the stated one,
     the sampling rate as a multiple of the stated one (None: no sample), how much too small a spread would have been
     seen with probability .9 (None: none), and the p-values of the tests."""
 

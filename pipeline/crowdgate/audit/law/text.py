@@ -19,7 +19,7 @@ Compared = FinishedAudit[LawRecord, LawFindings]
 ESTIMATES = ("numbers", "how many", "spread", *ENDS, ("seen if smaller by", ".3g", "never"))
 RATES = ("numbers", "sampling rate", *ENDS)
 TESTS = ("numbers", "test", ("p-value", ".2g"), "refuted")
-BLIND = (
+UNSEEN = (
     "It can't see a guarantee that is planned wrongly, files that are written otherwise than drawn, or the truth that"
     " an attacker learns from honest numbers."
 )
