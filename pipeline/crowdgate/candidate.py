@@ -94,11 +94,13 @@ class ColumnFacts:
 
 
 class AuditQuestion(StrEnum):
-    """The question of an audit: singling out of a person, inference of a secret attribute, or membership."""
+    """The question of an audit: singling out of a person, inference of a secret attribute, membership, or whether the
+    mechanism draws by its stated distributions (`law`)."""
 
     SINGLING_OUT = "singling-out"
     INFERENCE = "inference"
     MEMBERSHIP = "membership"
+    LAW = "law"
 
 
 @dataclass(frozen=True, eq=False)

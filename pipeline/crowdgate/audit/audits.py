@@ -29,15 +29,22 @@ def _membership() -> "Audit[Any, Any]":
     return MEMBERSHIP
 
 
+def _law() -> "Audit[Any, Any]":
+    from crowdgate.audit.law_audit import LAW
+
+    return LAW
+
+
 _IMPORTS: Mapping[AuditQuestion, "Callable[[], Audit[Any, Any]]"] = {
     AuditQuestion.SINGLING_OUT: _singling_out,
     AuditQuestion.INFERENCE: _inference,
     AuditQuestion.MEMBERSHIP: _membership,
+    AuditQuestion.LAW: _law,
 }
 
 
 class _Audits(Mapping[AuditQuestion, "Audit[Any, Any]"]):
-    """The three audits by question (singling out, inference, membership), each imported on first use."""
+    """The audits by question (singling out, inference, membership, stated law), each imported on first use."""
 
     def __getitem__(self, question: AuditQuestion) -> "Audit[Any, Any]":
         return _IMPORTS[question]()

@@ -29,5 +29,6 @@ INFERENCE: Audit[InferenceRecord, inference_findings.InferenceFindings] = Audit(
     lines=inference_text.lines,
     sections=inference_page.sections,
     json_fields=inference_text.json_fields,
+    unseen=inference_text.UNSEEN,
     other_attributes=inference_setting.other_attributes,
 )

@@ -31,4 +31,5 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     lines=membership_text.lines,
     sections=membership_page.sections,
     json_fields=membership_text.json_fields,
+    unseen=membership_text.UNSEEN,
 )

@@ -29,6 +29,7 @@ SINGLING_OUT: Audit[SinglingOutRecord, singling_out_findings.SinglingOutFindings
     lines=singling_out_text.lines,
     sections=singling_out_page.sections,
     json_fields=singling_out_text.json_fields,
+    unseen=singling_out_text.UNSEEN,
     needs_models=False,
     oddities=singling_out_findings.oddities,
 )

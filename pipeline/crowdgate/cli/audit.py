@@ -35,13 +35,13 @@ def audit(
     ] = False,
     question: Annotated[
         AuditQuestion,
-        typer.Option("--of", help="Singling out, inference of a secret attribute, or membership."),
+        typer.Option("--of", help="Singling out, inference of a secret, membership, or the stated distributions."),
     ] = AuditQuestion.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
-    infer what is secret, or recognize members of the table?
+    infer what is secret, or recognize members of the table? Or compare fresh releases with what the policy states.
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
+    from crowdgate.kind.stated_laws import RecordedRandomness, StatedDraw
     from crowdgate.manifest import Manifest, MechanismFields
     from crowdgate.manifest.values import ManifestFields
 
@@ -204,6 +205,24 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     @abstractmethod
     def unproved(self, manifest: X) -> str:
         """Sentence about the data: the changes that nothing but a signature or the ledger can tell."""
+
+    def stated_laws(
+        self,
+        mechanism: M,  # noqa: ARG002
+        counted: Histograms,  # noqa: ARG002
+        candidate: C,  # noqa: ARG002
+        published: P | None,  # noqa: ARG002
+        recorded: RecordedRandomness,  # noqa: ARG002
+    ) -> Iterator[StatedDraw]:
+        """Numbers that one release drew beside their stated distributions, and contradictions between its parts; none
+        unless a kind states them. `counted` counts the table of the release, `recorded` is its randomness, and what is
+        `published` is compared unless it is None."""
+        return iter(())
+
+    @property
+    def audited_draws(self) -> int:
+        """Number of fresh releases in an audit of the stated distributions, unless a policy states another."""
+        return 25
 
     def shapes_of(self, spec: S) -> frozenset[OutputType]:
         """Output types of the candidates of a specification; all of the kind's unless it has optional ones."""

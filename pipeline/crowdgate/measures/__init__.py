@@ -35,6 +35,7 @@ MEASURES: dict[str, Measure] = {
         recorded_audits.INFERENCE_GAIN,
         recorded_audits.INFERENCE_ABOVE,
         recorded_audits.MEMBERSHIP_PRECISION,
+        recorded_audits.NOISE_SHORTFALL,
         released_rows.RELEASED_ROWS,
         released_rows.RELEASED_CLASSES,
         released_rows.SMALLEST_CLASS,

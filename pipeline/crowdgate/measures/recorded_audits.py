@@ -65,6 +65,7 @@ _ASPECTS = {
     AuditQuestion.SINGLING_OUT: Aspect.SINGLING_OUT,
     AuditQuestion.INFERENCE: Aspect.INFERENCE,
     AuditQuestion.MEMBERSHIP: Aspect.INFERENCE,
+    AuditQuestion.LAW: Aspect.PROMISE,
 }
 
 
@@ -75,12 +76,18 @@ ATTACKERS = (
 
 
 def _measure(
-    question: AuditQuestion, name: str, summary: str, sentence: str, *options: str, values: Range = SHARE
+    question: AuditQuestion,
+    name: str,
+    summary: str,
+    sentence: str,
+    *options: str,
+    values: Range = SHARE,
+    source: str = ATTACKERS,
 ) -> Measure:
     return Measure(
         name=name,
         summary=summary,
-        sentence=f"{sentence}{ATTACKERS}",
+        sentence=f"{sentence}{source}",
         reads=MeasureClass.STATIC,
         shape=OutputType.STATIC,
         aspect=_ASPECTS[question],
@@ -180,4 +187,17 @@ MEMBERSHIP_PRECISION = _measure(
     " for {max_age} days. ",
     "skew",
     "recall",
+)
+NOISE_SHORTFALL = _measure(
+    AuditQuestion.LAW,
+    "noise_shortfall",
+    "by how much, at most, noise is smaller than stated, as a share of its standard deviation: in the fresh releases of"
+    " the recorded audit of the stated distributions, whose tests found no contradiction",
+    "It limits by how much the noise of released numbers can be smaller than stated. An audit counts for {max_age}"
+    " days. ",
+    values=(-inf, 1),
+    source=(
+        "It is taken from the recorded audit, in which fresh releases of a public table are compared\nwith what this"
+        " policy states."
+    ),
 )

@@ -337,6 +337,28 @@ class MembershipSpec(Strict):
     """The greatest precision of membership claims that passes."""
 
 
+class LawSpec(Strict):
+    """The audit of the stated distributions: fresh releases, compared with what the policy states about them.
+
+    `limit` is the shortfall of noise that the audit must be able to see.
+    """
+
+    releases: Annotated[Trials | None, _PLAYED] = None
+    """The number of fresh releases; by default 25, or 4 of synthetic rows."""
+    limit: Annotated[
+        Probability,
+        ValueField(
+            "the shortfall of noise that an audit must see",
+            more_is_looser,
+            "audits pass that saw too little",
+            "audits can't tell that passed",
+        ),
+    ] = Fraction(1, 10)
+    """The shortfall of noise, as a share of the stated standard deviation, that the audit must see with probability
+    .9. An audit that would not see it can't tell.
+    """
+
+
 class AuditSpec(Strict):
     """The audit of the mechanism: `trials` tables of `units` privacy units are drawn from a public table and attacked.
 
@@ -370,6 +392,8 @@ class AuditSpec(Strict):
     """The audit of attribute inference."""
     membership: Annotated[MembershipSpec, NestedField("audits of membership")] = Field(default_factory=MembershipSpec)
     """The audit of membership inference."""
+    law: Annotated[LawSpec, NestedField("audits of the stated distributions")] = Field(default_factory=LawSpec)
+    """The audit of the stated distributions."""
 
     def largest(self, units: int) -> Fraction:
         """Return the greatest predicate weight of attackers against tables of `units` privacy units."""

@@ -1,1 +1,1 @@
-"""Shared parts of the three audits: population, trials, records, levels, and the audit itself."""
+"""Shared parts of all audits: population, trials, records, levels, and the audit itself."""

@@ -45,7 +45,7 @@ class FinishedAudit(Generic[R, F]):
 
 @dataclass(frozen=True, eq=False)
 class Audit(Generic[R, F]):
-    """An audit of one question: everything in which the three audits differ."""
+    """An audit of one question: everything in which audits differ."""
 
     question: AuditQuestion
     name: str
@@ -79,6 +79,8 @@ class Audit(Generic[R, F]):
     sections: Callable[[FinishedAudit[R, F]], Sequence[Section]]
     """Return the findings, as sections between the conclusion and the explanations."""
     json_fields: Callable[[FinishedAudit[R, F]], Mapping[str, Any]]
+    unseen: str
+    """Sentence about the faults that this audit can't see, whatever its figures: the second sentence of its page."""
 
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
@@ -134,10 +136,10 @@ class Audit(Generic[R, F]):
         return self.verdict(found)
 
     def text(self, found: FinishedAudit[R, F]) -> list[str]:
-        """Return sentences: the conclusion, all that a reader must know to understand the figures, and a note if gates
-        ignore this audit."""
+        """Return sentences: the conclusion, what the audit can't see, all that a reader must know to understand the
+        figures, and a note if gates ignore this audit."""
         other = [] if found.own else ["Settings differ from the policy's, so gates ignore this audit."]
-        return [self.conclusion(found), *self.lines(found), *other]
+        return [self.conclusion(found), self.unseen, *self.lines(found), *other]
 
     def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:
         """Return the JSON object that `--json` prints: outcome, reasons, findings and the record."""
@@ -158,8 +160,8 @@ class Audit(Generic[R, F]):
         )
 
     def _sections(self, found: FinishedAudit[R, F]) -> Iterator[Section]:
-        conclusion, *further = self.text(found)
-        yield Section(sentences=[conclusion])
+        conclusion, unseen, *further = self.text(found)
+        yield Section(sentences=[conclusion, unseen])
         yield from self.sections(found)
         yield Section("What this says, and what it does not", further)
         if notes := [f"{each.mechanism}: {each.note}" for each in found.record.controls]:

@@ -8,6 +8,7 @@ RECORD_NAMES: Mapping[AuditQuestion, str] = {
     AuditQuestion.SINGLING_OUT: "audit",
     AuditQuestion.INFERENCE: "inference",
     AuditQuestion.MEMBERSHIP: "membership",
+    AuditQuestion.LAW: "law",
 }
 """By question."""
 

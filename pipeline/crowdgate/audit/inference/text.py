@@ -28,6 +28,10 @@ QUESTIONS = (
     "How likely is it right?",
     "For what share of people?",
 )
+UNSEEN = (
+    "It can't see a fault that gives no better guesses of a secret, nor anything that only files, keys, gates or"
+    " decisions reveal; use `--of law` for faults of the mechanism."
+)
 STARRED = (
     "(*) Baseline: how often a guess from the same table without the person is right. It is given for exactly the"
     " people whom the attack guesses (the paper's estimand), and for as many of whom the baseline is most certain"
@@ -72,6 +76,7 @@ def lines(found: Inferred) -> list[str]:
     setting = found.record.setting
     secrets = ", ".join(f"{name} ({own})" for name, own in setting.secrets)
     return [
+        *_ceiling_text(found),
         STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
         f"One table of n = {whole(setting.n)} units of {setting.population}, of which {whole(setting.releases)}"
@@ -113,6 +118,18 @@ def _small_groups_text(found: Inferred) -> Iterator[str]:
         yield (
             f"Inconclusive for {each.secret}, {each.group}: figures would be of {whole(each.targets)} people, and"
             f" {whole(each.needed)} are needed."
+        )
+
+
+def _ceiling_text(found: Inferred) -> Iterator[str]:
+    """Yield a warning if the audit could not have failed: if even the policy's columns of every row, unchanged, gain at
+    most the limit for every secret. This is known at coverage 1."""
+    setting, shown = found.record.setting, found.findings.shown
+    known = [each for each in shown.values() if each is not None]
+    if setting.coverage == 1 and known and len(known) == len(shown) and max(known) <= setting.limit:
+        yield (
+            "This audit could not have failed: the policy's columns of every row, published unchanged, gain"
+            f" {decimal(max(0.0, *known), 3)}, and the limit is {decimal(setting.limit, 4)}."
         )
 
 

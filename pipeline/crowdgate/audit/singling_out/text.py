@@ -19,6 +19,10 @@ NEVER = (
     " assumed to be independent of each other. A k that is one too"
     " small, or a sample of another rate, is not expected to be seen."
 )
+UNSEEN = (
+    "It can't see half the noise, classes that are a little too small, or anything that only files, keys, gates or"
+    " decisions reveal; use `--of law` for faults of the mechanism."
+)
 RELIABLE = 0.9
 """Least probability that a mechanism passes, for a limit to be reliable."""
 COLUMNS = ("attacker", "rate", ("lower limit", LEAST), ("upper limit", BOUND), ("baseline", BOUND), "excess", "")

@@ -8,6 +8,7 @@ from crowdgate.arrays import Codes, Integers
 from crowdgate.candidate import Candidate
 from crowdgate.histogram import Histogram
 from crowdgate.kinds.rows.manifest_fields import UseFields
+from crowdgate.mechanisms.rows.margins import DrawnMargins
 from crowdgate.noisy_counts.recount import CountCells
 from crowdgate.publish.dictionary import DictionaryEntry
 from crowdgate.publish.levels import CoarserLine
@@ -52,12 +53,14 @@ class CalibratedMargins:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowsCandidate(Candidate):
-    """Released rows, their weights and margins if any, and the table and the sample at the released levels."""
+    """Released rows, their weights and margins if any, the margins as drawn, and the table and the sample at the
+    released levels."""
 
     rows: Histogram
     table: Histogram
     sample: Histogram
     weighting: CalibratedMargins | None = None
+    drawn: DrawnMargins | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
+    from crowdgate.kind.stated_laws import RecordedRandomness, StatedDraw
     from crowdgate.kinds.rows.candidate import PublishedRows, RowsCandidate
     from crowdgate.kinds.rows.manifest_fields import RowsManifest
     from crowdgate.manifest import MechanismFields
@@ -80,6 +81,18 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
         from crowdgate.kinds.rows.mechanism_output import mechanism_output
 
         return mechanism_output(mechanism, counted, randomness)
+
+    def stated_laws(
+        self,
+        mechanism: SafeK,
+        counted: Histograms,
+        candidate: RowsCandidate,
+        published: PublishedRows | None,
+        recorded: RecordedRandomness,
+    ) -> Iterator[StatedDraw]:
+        from crowdgate.kinds.rows.stated_laws import stated_laws
+
+        return stated_laws(mechanism, counted, candidate, published, recorded)
 
     def publish(self, mechanism: SafeK, candidate: RowsCandidate, contract: Contract) -> PublishedRows:
         from crowdgate.kinds.rows.release import publish

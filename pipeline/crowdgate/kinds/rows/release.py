@@ -51,6 +51,7 @@ def protect(safe: SafeK, static: Static, counted: Mapping[str, Histogram], rando
     return RowsCandidate(
         static=static, rows=made.output, table=made.full, sample=made.sample, noise=randomness.noise,
         weighted=None if weighting is None else weighted_rows(made.output, weighting), weighting=weighting,
+        drawn=made.margins,
     )  # fmt: skip
 
 

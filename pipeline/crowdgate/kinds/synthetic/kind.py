@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
+    from crowdgate.kind.stated_laws import RecordedRandomness, StatedDraw
     from crowdgate.kinds.synthetic.manifest_fields import SyntheticManifest
     from crowdgate.kinds.synthetic.plan import SyntheticPlan
     from crowdgate.kinds.synthetic.release import SyntheticCandidate
@@ -65,6 +66,23 @@ class SyntheticKind(
         from crowdgate.kinds.synthetic.mechanism_output import mechanism_output
 
         return mechanism_output(mechanism, counted, randomness)
+
+    def stated_laws(
+        self,
+        mechanism: SyntheticPlan,
+        counted: Histograms,
+        candidate: SyntheticCandidate,
+        published: PublishedSynthetic | None,
+        recorded: RecordedRandomness,
+    ) -> Iterator[StatedDraw]:
+        from crowdgate.kinds.synthetic.stated_laws import stated_laws
+
+        return stated_laws(mechanism, counted, candidate, published, recorded)
+
+    @property
+    def audited_draws(self) -> int:
+        """Four: a release takes seconds, and measures thousands of cells."""
+        return 4
 
     def publish(
         self, mechanism: SyntheticPlan, candidate: SyntheticCandidate, contract: Contract

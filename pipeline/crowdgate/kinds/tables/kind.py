@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
+    from crowdgate.kind.stated_laws import RecordedRandomness, StatedDraw
     from crowdgate.kinds.tables.manifest_fields import TablesManifest
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.release import AnsweredTables
@@ -68,6 +69,18 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.mechanism_output import mechanism_output
 
         return mechanism_output(mechanism, counted, randomness)
+
+    def stated_laws(
+        self,
+        mechanism: TablesPlan,
+        counted: Histograms,
+        candidate: AnsweredTables,
+        published: PublishedTables | None,
+        recorded: RecordedRandomness,
+    ) -> Iterator[StatedDraw]:
+        from crowdgate.kinds.tables.stated_laws import stated_laws
+
+        return stated_laws(mechanism, counted, candidate, published, recorded)
 
     def publish(self, mechanism: TablesPlan, candidate: AnsweredTables, contract: Contract) -> PublishedTables:
         from crowdgate.kinds.tables.release import publish

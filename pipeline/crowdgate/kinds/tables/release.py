@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdgate.arrays import Floats
+from crowdgate.arrays import Floats, Integers
 from crowdgate.candidate import Candidate, PublishedCells, Static
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.hierarchy import Level
@@ -37,12 +37,13 @@ Answers = tuple[TableAnswer | QuantileAnswer, ...]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AnsweredTables(Candidate):
-    """The tables as they would be published; `raw` as drawn, if the policy publishes them. Nothing here is
-    confidential: it depends on noisy numbers and the plan."""
+    """The tables as they would be published; `raw` as drawn, if the policy publishes them; and the `noisy` answers of
+    all queries. Nothing here is confidential: it depends on noisy numbers and the plan."""
 
     cells: tuple[PublishedCells, ...]
     answers: Answers
     raw: Answers = ()
+    noisy: tuple[Integers, ...] = ()
 
 
 def protect(
@@ -57,7 +58,7 @@ def protect(
     cells = published_cells(planned, answers)
     if spec.suppress:
         answers, raw = _without_untrustworthy(answers), _without_untrustworthy(raw)
-    return AnsweredTables(static=static, cells=cells, answers=answers, raw=raw)
+    return AnsweredTables(static=static, cells=cells, answers=answers, raw=raw, noisy=noisy)
 
 
 def published_cells(planned: TablesPlan, answers: Answers) -> tuple[PublishedCells, ...]:

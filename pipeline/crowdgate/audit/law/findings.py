@@ -1,0 +1,129 @@
+"""Findings of an audit of the stated distributions, computed from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, lgamma, log
+
+from crowdgate.audit.common.audit import Options
+from crowdgate.audit.common.findings import Findings, outcome_of
+from crowdgate.audit.common.levels import POWER
+from crowdgate.audit.law import score_tests
+from crowdgate.audit.law.record import LawRecord, LawResults, LawSetting, RareClasses
+from crowdgate.audit.law.score_tests import LawTest
+from crowdgate.audit.law.sums import ScoreSums, added
+from crowdgate.candidate import Measurement
+from crowdgate.number_text import percent, whole
+
+NOISE, ALL_NOISE = "noise", "all noise"
+"""First word of the families of noise, and the name of all of them together."""
+CLASSES, RARE = "class sizes", "released rare classes"
+OTHER = 0.05
+"""One-sided level of the confidence limits of spread and rate."""
+
+
+@dataclass(frozen=True)
+class LawEstimate:
+    """Findings on one family of numbers in fresh releases: their count, the spread as a multiple of the stated one,
+    the sampling rate as a multiple of the stated one (None: no sample), how much too small a spread would have been
+    seen with probability .9 (None: none), and the p-values of the tests."""
+
+    family: str
+    numbers: int
+    spread: Measurement
+    rate: Measurement | None
+    seen: float | None
+    tests: tuple[LawTest, ...]
+
+
+@dataclass(frozen=True)
+class LawFindings(Findings):
+    """Findings on the policy's mechanism. `refuting` are the tests whose p-values are at most the level of each test
+    (`level`); `shortfall` is how much smaller than stated noise can be, over all noise together (None: no noise)."""
+
+    estimates: tuple[LawEstimate, ...]
+    refuting: tuple[LawTest, ...]
+    contradictions: tuple[str, ...]
+    rare: LawTest | None
+    level: float
+    shortfall: Measurement | None
+
+
+def error_of(record: LawRecord) -> Fraction:
+    """Return the false-alarm rate of all tests of this attempt: that of the setting, halved for each earlier one."""
+    return record.setting.error / (1 << (record.attempt - 1))
+
+
+def findings_of(record: LawRecord) -> LawFindings:
+    """Return the findings of a finished audit of the stated distributions."""
+    played, setting = record.policy_results, record.setting
+    every = [(sums, tuple(score_tests.tests(sums))) for sums in played.sums if sums.numbers]
+    noise = _all_noise(played.sums)
+    every += [] if noise is None else [(noise, (score_tests.spread_test(noise),))]
+    rare = _rare_test(played.rare)
+    tests = [*(each for _, own in every for each in own), *([] if rare is None else [rare])]
+    level = float(error_of(record)) / max(1, len(tests))
+    estimates = tuple(_estimate(sums, own, level) for sums, own in every)
+    refuting = tuple(each for each in tests if each.p <= level)
+    broken = bool(refuting or played.contradictions)
+    reasons = () if broken else tuple(_reasons(setting, played, estimates, level))
+    return LawFindings(
+        outcome=outcome_of(reasons, not broken), reasons=reasons, estimates=estimates, refuting=refuting,
+        contradictions=played.contradictions, rare=rare, level=level, shortfall=_shortfall(estimates),
+    )  # fmt: skip
+
+
+def _rare_test(rare: RareClasses) -> LawTest | None:
+    """Return the test of classes that are hardly ever released: the probability of r releases among independent classes
+    is at most m^r / r!, m their expected number."""
+    if not rare.expected:
+        return None
+    log_p = rare.released * log(rare.expected) - lgamma(rare.released + 1) if rare.released else 0.0
+    return LawTest(CLASSES, RARE, min(1.0, exp(log_p)))
+
+
+def _estimate(sums: ScoreSums, tests: tuple[LawTest, ...], level: float) -> LawEstimate:
+    spread = Measurement((sums.squares / sums.numbers) ** 0.5, *score_tests.spread_limits(sums, OTHER))
+    limits = score_tests.rate_limits(sums, OTHER)
+    rate = None if limits is None else Measurement(sum(limits) / 2, *limits)
+    seen = score_tests.least_seen(sums.numbers, level, float(POWER))
+    return LawEstimate(sums.family, sums.numbers, spread, rate, seen, tests)
+
+
+def _all_noise(every: Sequence[ScoreSums]) -> ScoreSums | None:
+    """Return the sums over all families of noise together; None without noise."""
+    noise = [each.model_copy(update={"family": ALL_NOISE}) for each in every if each.family.startswith(NOISE)]
+    return next(iter(added(each for each in noise if each.numbers)), None)
+
+
+def _reasons(
+    setting: LawSetting, played: LawResults, estimates: tuple[LawEstimate, ...], level: float
+) -> Iterator[str]:
+    """Yield why the audit can't tell: it would not have seen noise that is too small by the limit."""
+    if not estimates:
+        yield "nothing was drawn whose distribution is stated: this audit could not have failed"
+    for each in estimates:
+        if each.family == ALL_NOISE and (each.seen is None or each.seen > setting.limit):
+            needed = score_tests.numbers_needed(1 - float(setting.limit), level, float(POWER))
+            releases = -(-needed * played.releases // each.numbers)
+            yield (
+                f"this audit could not have failed: it sees noise that is {percent(setting.limit)} too small with a"
+                f" probability below {float(POWER):g}; write releases: {whole(releases)}"
+            )
+
+
+def _shortfall(estimates: tuple[LawEstimate, ...]) -> Measurement | None:
+    """Return how much smaller than stated all noise together can be; None without noise."""
+    for each in estimates:
+        if each.family == ALL_NOISE:
+            spread = each.spread
+            return Measurement(1 - spread.value, 1 - spread.upper, 1 - spread.lower)
+    return None
+
+
+def measurement(record: LawRecord, found: LawFindings, name: str, options: Options) -> Measurement | None:
+    """Return the figure of the gate `noise_shortfall`: how much smaller than stated noise can be."""
+    del record, name, options
+    return found.shortfall
