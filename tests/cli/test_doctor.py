@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from crowdgate.ledger.audits import RECORDED, subject
 from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import bundle_of
 from crowdgate.review import health
 from crowdgate.review.health import Health
 from tests.releases.killing import run_and_kill
@@ -178,3 +180,18 @@ def test_an_unreadable_ledger_is_one_fault(copy: Workshop, capsys: pytest.Captur
     faults = [each["part"] for parts in found.values() for each in parts if each["health"] == Health.FAULT]
     assert (code, faults) == (3, ["ledger"])
     assert "runs" not in found
+
+
+def test_an_audit_that_gates_miss_is_advice(copy: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    gate = "    - {measure: released_rows, at_least: 0}\n"
+    stale = "    - {measure: pso_excess, at_most: 0.5, severity: advise, with: {max_age: 30}}\n"
+    copy.edit(copy.policy, gate, gate + stale)
+    (found,) = examined(capsys)[1]["audits"]
+    assert found["health"] == Health.ADVICE
+    assert found["said"] == "policies/clinic.yaml: its audit of singling-out is not recorded; its gates allow 30 days"
+    assert found["todo"] == "crowdgate audit policies/clinic.yaml"
+    opened, digest = ledger_at(copy.root, None), bundle_of(copy.policy).digest
+    opened.admit()
+    opened.record(RECORDED, subject("clinic", "1", digest), "0" * 64)
+    (found,) = examined(capsys)[1]["audits"]
+    assert (found["health"], found["todo"]) == (Health.GOOD, "")

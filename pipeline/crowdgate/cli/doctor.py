@@ -12,8 +12,8 @@ from crowdgate.review.health import CheckedPart, Health, examine
 def doctor(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
     """Say whether anything hinders the next release, and what to do about it.
 
-    Looks at installation, settings, keys, ledger, heads, clock, budgets, unended runs, private records, destinations,
-    policies and the Prefect server. Nothing is changed, and no table is read.
+    Looks at installation, settings, keys, ledger, heads, clock, budgets, unended runs, audits, private records,
+    destinations, policies and the Prefect server. Nothing is changed, and no table is read.
 
     Exit 3 if something hinders the next release.
     """

@@ -11,6 +11,7 @@ import os
 import platform
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -24,10 +25,14 @@ from crowdgate.errors import CrowdgateError
 from crowdgate.ledger.reservations import expired
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.values import State
+from crowdgate.measures.recorded_audits import command
+from crowdgate.operations.audit_age import AuditAge, audit_ages
 from crowdgate.planning.budget_left import today
 from crowdgate.planning.budgets import budget_left_text, budgets_json, low_budget_text
 from crowdgate.planning.open_ledger import ledger_for_reading, verify_ledger
+from crowdgate.planning.plan import bundle_of
 from crowdgate.planning.published_places import policy_destinations
+from crowdgate.policy.files import policy_files
 from crowdgate.releases.record_retention import expired_records
 from crowdgate.review.files import ERROR, REFUSED, LintedFile, lint_files
 from crowdgate.settings import (
@@ -104,6 +109,7 @@ def _checks_of_ledger(root: Path, option: str | None) -> dict[str, Callable[[], 
         "clock": partial(_clock, opened),
         "budgets": partial(_budgets, opened),
         "runs": partial(_runs, opened),
+        "audits": partial(_audits, root, opened),
         "records": partial(_records, root, opened),
     }
 
@@ -204,6 +210,22 @@ def _run(entry: Entry) -> CheckedPart:
         said = f"{entry.release_id} is reserved by a run that stopped before it read data"
         return CheckedPart("runs", Health.ADVICE, said, f"{again} goes on; crowdgate ledger free gives it back")
     return CheckedPart("runs", Health.GOOD, f"{entry.release_id} is running")
+
+
+def _audits(root: Path, ledger: Ledger) -> Parts:
+    """Yield the audits that gates read and that are missing or too old: these gates can't pass."""
+    journal = ledger.journal()
+    for path, _ in policy_files(root):
+        with suppress(CrowdgateError):  # the check of policies names it
+            bundle = bundle_of(path)
+            yield from (_audit(path.relative_to(root), each) for each in audit_ages(bundle, journal, today()))
+
+
+def _audit(path: Path, found: AuditAge) -> CheckedPart:
+    age = "not recorded" if found.age is None else f"{found.age} days old"
+    said = f"{path}: its audit of {found.question} is {age}; its gates allow {found.most} days"
+    todo = f"{command(found.question)} {path}" if found.stale else ""
+    return CheckedPart("audits", Health.ADVICE if found.stale else Health.GOOD, said, todo)
 
 
 def _records(root: Path, ledger: Ledger) -> Parts:
