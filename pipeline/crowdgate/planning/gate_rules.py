@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 A_MEASURE = "a measure"
 LEAST_PERCENT = 2
-"""The least limit of a share that certainly means percent; one above 1 and below it makes a gate that all or none pass."""
+"""The least limit of a share that certainly means percent."""
 LISTED = "crowdgate check --explain CG104"
 """The command that lists all measures."""
 
