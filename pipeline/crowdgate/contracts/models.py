@@ -344,6 +344,31 @@ class ValuesFile(_Strict):
     column: Text
 
 
+class MarginsModel(_Strict):
+    """Public counts: a CSV file with the columns value,count, or the two columns of an official table."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(type=["object", "string"]))
+
+    file: Text
+    """The CSV file, relative to the contract."""
+    value: Text = "value"
+    """The column that names the values."""
+    count: Text = "count"
+    """The column of the counts."""
+    total: Text | None = None
+    """The value of the line that states the sum of the others."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _file_or_table(cls, value: object) -> object:
+        return {"file": value} if isinstance(value, str) else value
+
+    @property
+    def is_official(self) -> bool:
+        """True if columns or a total are stated, as for a table that somebody else published."""
+        return self.model_fields_set != {"file"}
+
+
 class DomainModel(_Strict):
     """A numeric or date range, or values: one model, so that one mistake gives one problem."""
 
@@ -573,7 +598,7 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(Literal["drop", "level"]),
         "What becomes of a cell outside the domain: its row is dropped, or the cell counts as (invalid).",
     ),
-    "margins": CustomProperty(TypeAdapter(Text), "A file of public counts of the column's values."),
+    "margins": CustomProperty(TypeAdapter(MarginsModel), "A file of public counts of the column's values."),
     "knownToAttackers": CustomProperty(TypeAdapter(Flag), "Whether inference audits give the column to attackers."),
     "secret": CustomProperty(TypeAdapter(Flag), "Whether inference audits let attackers guess the column."),
 }
@@ -583,6 +608,7 @@ _MODELS: dict[str, type[BaseModel]] = {
     "analysis": AnalysisModel,
     "domain": DomainModel,
     "values": ValuesFile,
+    "margins": MarginsModel,
 }
 NUMBER: TypeAdapter[Fraction] = TypeAdapter(Number)
 DAY: TypeAdapter[date] = TypeAdapter(Day)

@@ -32,6 +32,7 @@ from crowdgate.contracts.joint import read_joint
 from crowdgate.contracts.models import (
     PROPERTY_FACTS,
     TABLE_FACTS,
+    MarginsModel,
     Place,
     SampleModel,
     UnitModel,
@@ -318,8 +319,14 @@ def _hierarchy(
 
 
 def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | None) -> tuple[int, ...] | None:
-    name = stated.get("margins")
-    return None if name is None or domain is None else read_margins(places["margins"], name, domain)
+    model: MarginsModel | None = stated.get("margins")
+    if model is None or domain is None:
+        return None
+    if model.is_official:
+        from crowdgate.contracts.official_table import read_official_counts
+
+        return read_official_counts(places["margins"], model, domain)
+    return read_margins(places["margins"], model.file, domain)
 
 
 def _accepted(at: Place, domain: Domain | None, rules: Sequence[RowRule]) -> Bools | None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from crowdgate.policy.files import Bundle
 
 A_MEASURE = "a measure"
+LEAST_PERCENT = 2
+"""The least limit of a share that certainly means percent."""
 LISTED = "crowdgate check --explain CG104"
 """The command that lists all measures."""
 
@@ -115,8 +117,8 @@ def _limit_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measu
     thousands = re.fullmatch(r"([1-9][0-9]{0,2})\.([0-9]{3})", text)
     if limit is None:
         return
-    if measure.range == SHARE and limit > 1:
-        share = exact_text(limit / 100) if 2 <= limit <= 100 and limit.denominator == 1 else None
+    if measure.range == SHARE and limit >= LEAST_PERCENT:
+        share = exact_text(limit / 100) if limit <= 100 and limit.denominator == 1 else None
         line = None if share is None else bundle.document.text.replaced(place, share)
         found, expected = f"a limit of {text} for {rule.measure}, which is a share", "a number from 0 to 1"
         yield bundle.document.problem(place, found, expected, share, Code.GATE, corrected=line)
