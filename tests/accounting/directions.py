@@ -807,6 +807,7 @@ ELSEWHERE = {
 ESTIMATES = {
     "risk.class_sizes": "tests/risk/test_drawn_groups.py",
     "risk.drawn_groups": "tests/risk/test_drawn_groups.py",
+    "risk.classes_of_rows": "tests/risk/test_classes_of_rows.py",
     "risk.approximations": "tests/risk/test_koot.py",
     "risk.anonymity_sets": "tests/risk/test_anonymity_sets.py",
     "risk.bins": "tests/risk/test_singletons.py",

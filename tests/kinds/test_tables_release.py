@@ -384,7 +384,7 @@ CLAIMS: dict[str, tuple[Change, str]] = {
     ),
     "noise of the other kind": (
         _as_laplace,
-        "step [56], .*(not follow from the stated noise|the privacy cost of a query differs)",
+        "step [56], .*(not follow from the (stated )?noise|the privacy cost of a query differs)",
     ),
     "no noise": (lambda claims: claims["mechanism"].update(noise="none"), "step 2, manifest: .*mechanism.noise: "),
     "beta": (
@@ -581,7 +581,7 @@ SLIPS = [
     ("{all: 1}", "{all: 1, total: true}", "tables.1", "exactly one of the keys attributes, all, total"),
     ("{all: 1}", "{share: 0.1}", "tables.1", "exactly one of the keys"),
     ("{all: 1}", "{all: 1, shar: 0.1}", "tables.1.shar", "one of share, all"),
-    ("{all: 1}", "{all: one}", "tables.1.all", "a finite decimal number"),
+    ("{all: 1}", "{all: one}", "tables.1.all", "a whole number of attributes from 0 to 16"),
     ("{all: 1}", "{attributes: [age, age]}", "tables.1.attributes", "a list of attributes, each once"),
     ("{all: 1}", "{total: false}", "tables.1.total", "true"),
     ("level: 10 years, at", "at", "tables.6.level", "a value for level"),

@@ -82,7 +82,8 @@ COMMANDS = {
     "audit": CommandEntry(
         "audit",
         "Let attackers play against a policy's mechanism on a public population: how often do they single somebody"
-        " out, infer what is secret, or recognize members of the table?",
+        " out, infer what is secret, or recognize members of the table? `--of law` compares fresh releases with what it"
+        " states.",
     ),
     "anonymity": CommandEntry(
         "anonymity",

@@ -41,7 +41,7 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
-    infer what is secret, or recognize members of the table? Or compare fresh releases with what the policy states.
+    infer what is secret, or recognize members of the table? `--of law` compares fresh releases with what it states.
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """

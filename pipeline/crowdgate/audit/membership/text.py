@@ -34,8 +34,8 @@ STARRED = (
     " this audit would have refuted, if it were found in every release and fewer others were claimed."
 )
 UNSEEN = (
-    "It can't see most faults of a mechanism, such as suppression that is off, half the noise or another sampling rate,"
-    " nor anything that only files, keys, gates or decisions reveal; use `--of law` for those of the mechanism."
+    "It can't see most faults of a mechanism, such as suppression that is off, half the noise or another sampling rate:"
+    " use `--of law` for them. Nor can it see what only files, keys, gates or decisions reveal."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 

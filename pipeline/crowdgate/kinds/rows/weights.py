@@ -32,7 +32,7 @@ def weights_of(
     margins: Sequence[PublishedMargin],
     lookup: Lookup,
     sizes: Sizes,
-    sweeps: int = integer_calibration.SWEEPS,
+    sweeps: int | None = None,
 ) -> Integers:
     """Return the weight of each class of released rows, in units (GRID to a weight of 1), by calibration to the
     margins; 1 / beta for all classes if that leaves the shares of single values nearer to their margins. Fewer `sweeps`

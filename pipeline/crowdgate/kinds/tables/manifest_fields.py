@@ -12,6 +12,9 @@ from crowdgate.manifest import Manifest, MechanismFields
 from crowdgate.manifest.values import Count, Exact, FileName, Label, ManifestFields
 from crowdgate.noisy_counts.manifest_fields import NoiseFields
 
+Errors = Literal["of values", "by published numbers"]
+FIRST_ERRORS: Errors = "of values"
+
 
 class TablesMechanism(NoiseFields, MechanismFields):
     """Noise on each query, after sampling at rate `beta` unless 1.
@@ -32,9 +35,9 @@ class TablesMechanism(NoiseFields, MechanismFields):
     """True if numbers that are not trustworthy are left empty."""
     raw: bool
     """True if tables are also published as drawn, before consistency."""
-    errors: Literal["of values"] | None = None
-    """"of values": tables state the error of each published value, and a code for each cell. Absent: earlier releases
-    state standard errors of the noise."""
+    errors: Errors | None = None
+    """Tables state the error of each published value, and a code for each cell. "of values": errors of counts are those
+    by the first prior, whose intervals all begin at 0. Absent: earlier releases state standard errors of the noise."""
 
     def law(self, at: int) -> Law:
         """Return the distribution of the noise on each cell of query number `at`."""

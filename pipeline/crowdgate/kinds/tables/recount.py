@@ -11,7 +11,7 @@ import pyarrow as pa
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.kinds.tables.flags import number_flags, quantile_flags
-from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
+from crowdgate.kinds.tables.manifest_fields import FIRST_ERRORS, Errors, TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.accuracy import is_trustworthy
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
@@ -193,12 +193,14 @@ def _differs(a: Floats, b: Floats, most: float) -> Bools:
         return ~((np.abs(a - b) <= most * np.maximum(1, np.abs(b))) | (np.isnan(a) & np.isnan(b)))
 
 
-def count_error_problems(tables: Sequence[tuple[PublishedCounts, Floats]], rate: float) -> Iterator[str]:
+def count_error_problems(
+    tables: Sequence[tuple[PublishedCounts, Floats]], rate: float, errors: Errors | None
+) -> Iterator[str]:
     """Yield a problem unless the errors stated with tables of counts are those computed from their published numbers.
     Errors are compared in parts of the largest of a table: roots of differences are not exact near 0."""
-    due = count_errors([each for each, _ in tables], rate)
-    for (_, stated), errors in zip(tables, due, strict=True):
-        if (np.abs(stated - errors.reshape(-1)) > SOLVED * (1 + errors.max())).any():
+    due = count_errors([each for each, _ in tables], rate, from_zero=errors == FIRST_ERRORS)
+    for (_, stated), found in zip(tables, due, strict=True):
+        if (np.abs(stated - found.reshape(-1)) > SOLVED * (1 + found.max())).any():
             yield "an error of a count does not follow from the published counts"
 
 

@@ -91,7 +91,7 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     stated = {
         "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
         "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
-        "errors": "of values",
+        "errors": "by published numbers",
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
 

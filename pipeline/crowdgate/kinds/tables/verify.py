@@ -174,7 +174,9 @@ def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mappin
         yield from plan.problems(published)
         if said.mechanism.errors is not None and all(each.is_finite for each in published.values()):
             errors = {at: held[tables[at].file]["error"].to_numpy() for at in published}
-            yield from count_error_problems(_with_errors(plan, published, errors), float(said.mechanism.beta))
+            yield from count_error_problems(
+                _with_errors(plan, published, errors), float(said.mechanism.beta), said.mechanism.errors
+            )
 
 
 def _with_errors(

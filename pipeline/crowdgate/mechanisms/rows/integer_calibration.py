@@ -46,7 +46,7 @@ def calibrate(
     margins: Sequence[NoisyMargin],
     last: Sequence[NoisyMargin],
     design: Fraction,
-    sweeps: int = SWEEPS,
+    sweeps: int | None = None,
 ) -> Integers:
     """Return the weight of each class, in units of 1/GRID, by `margins`, and in the end by `last` alone.
 
@@ -55,7 +55,7 @@ def calibrate(
     """
     start, limits = design_units(design), weight_limits(design)
     raw = np.full(len(counts), start, dtype=np.int64)
-    for chosen, most in ((margins, sweeps), (last, LAST_SWEEPS)):
+    for chosen, most in ((margins, SWEEPS if sweeps is None else sweeps), (last, LAST_SWEEPS)):
         blocks = [_block(margin, counts, design) for margin in chosen]
         for _ in range(most):
             changed = [block.step(counts, raw, *limits) for block in blocks]

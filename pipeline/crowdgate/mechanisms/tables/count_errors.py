@@ -47,11 +47,11 @@ class PublishedCounts:
     values: Integers | Floats
 
 
-def count_errors(tables: Sequence[PublishedCounts], rate: float) -> list[Floats]:
+def count_errors(tables: Sequence[PublishedCounts], rate: float, *, from_zero: bool = False) -> list[Floats]:
     """Return the error of each cell of the tables, scaled to the full table: the root of its expected square. `rate` is
-    that of the sample, which adds (1 - rate) / rate^2 for each row of the sample."""
+    that of the sample, which adds (1 - rate) / rate^2 for each row of the sample. `from_zero` as in `posterior`."""
     out = []
-    for table, found in zip(tables, count_posteriors(tables), strict=True):
+    for table, found in zip(tables, _Posteriors(tables, from_zero).found(), strict=True):
         squares = found.squares(table.values) + (1 - rate) * np.maximum(found.mean, 0)
         out.append((np.sqrt(squares) / rate).reshape(table.values.shape))
     return out
@@ -77,6 +77,7 @@ class _Margin:
 @dataclass(frozen=True, eq=False)
 class _Posteriors:
     tables: Sequence[PublishedCounts]
+    from_zero: bool = False
 
     @cached_property
     def _lattice(self) -> MarginLattice:
@@ -92,7 +93,7 @@ class _Posteriors:
         for at in sorted(range(len(self.tables)), key=lambda at: -self.tables[at].values.size):
             table = self.tables[at]
             margins, alone = self._margins(at)
-            own = posterior(table.estimates, alone, table.values)
+            own = posterior(table.estimates, alone, table.values, from_zero=self.from_zero)
             out[at] = self._nearest(at, before, _with_margins(own, table, margins))
             before[at] = own, float(alone.mean())
         return [out[at] for at in range(len(self.tables))]

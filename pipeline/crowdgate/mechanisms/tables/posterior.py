@@ -35,12 +35,13 @@ class Posterior:
         return np.asarray(np.square(values.reshape(-1) - self.mean) + self.variance)
 
 
-def posterior(estimates: Floats, variance: Floats, values: Integers | Floats) -> Posterior:
+def posterior(estimates: Floats, variance: Floats, values: Integers | Floats, *, from_zero: bool = False) -> Posterior:
     """Return the posterior of each cell. `estimates` are unbiased with errors of this `variance` (flat, above 0);
-    `values` are the published counts, in the table's shape."""
+    `values` are the published counts, in the table's shape. With `from_zero` all intervals of the prior begin at 0, as
+    they did for earlier releases."""
     deviation = np.sqrt(variance)
     u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
-    likelihoods, means, squares = _components(u, deviation, _ends(u, deviation))
+    likelihoods, means, squares = _components(u, deviation, *_intervals(u, deviation, from_zero))
     shares = _shares(likelihoods, _groups(values, deviation))
     mean = np.einsum("ij,ij->i", shares, means)
     return Posterior(mean, np.maximum(np.einsum("ij,ij->i", shares, squares) - np.square(mean), 0))
@@ -59,19 +60,20 @@ def expected_counts(values: Integers | Floats) -> Floats:
     return out
 
 
-def _ends(u: Floats, deviation: Floats) -> Floats:
-    """Return the upper ends of the uniform distributions, at least two: from half of a standard error, in steps of
-    sqrt(2), to above all estimates."""
+def _intervals(u: Floats, deviation: Floats, from_zero: bool) -> tuple[Floats, Floats]:
+    """Return the lower and the upper ends of the uniform distributions. Upper ends are half of a standard error and
+    more, in steps of sqrt(2), to above all estimates."""
     first = float(np.median(deviation)) / 2
     greatest = max(float(u.max()), 0.0) + 4 * float(deviation.max())
-    return np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + max(2, int(np.ceil(2 * np.log2(greatest / first))))))
+    number = max(1 if from_zero else 2, int(np.ceil(2 * np.log2(greatest / first))))
+    ends = np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + number))
+    return np.zeros_like(ends) if from_zero else np.concatenate([[0.0, 0.0], ends[:-2]]), ends
 
 
-def _components(u: Floats, deviation: Floats, ends: Floats) -> tuple[Floats, Floats, Floats]:
+def _components(u: Floats, deviation: Floats, starts: Floats, ends: Floats) -> tuple[Floats, Floats, Floats]:
     """Return for each cell (rows) and component of the prior (columns, 0 first) the likelihood, and the first and
     second moment of the posterior: those of a normal distribution that is cut off at both ends."""
     s, at = deviation[:, None], u[:, None]
-    starts = np.concatenate([[0.0, 0.0], ends[:-2]])
     low, high = (starts - at) / s, (ends - at) / s
     ndtr = lazy_libraries.special.ndtr
     mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
@@ -103,7 +105,7 @@ def _shares(likelihoods: Floats, groups: Integers) -> Floats:
     order = np.argsort(groups, kind="stable")
     own, starts, place = _runs(groups[order])
     sorted_ones, local = likelihoods[order], np.tile(weights, (len(own), 1))
-    for _ in range(_ROUNDS if len(own) > 1 else 0):
+    for _ in range(_ROUNDS):
         added = np.add.reduceat(_responsibility(sorted_ones, local[place]), starts, axis=0)
         local = _normal(added + _FEW * weights)
     found = np.empty_like(likelihoods)
