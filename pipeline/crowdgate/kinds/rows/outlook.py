@@ -20,7 +20,6 @@ from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
 from crowdgate.kinds.rows.use_forecast import use_listing
-from crowdgate.kinds.rows.weighted_errors import table_errors
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, MarginsSpec, SafeKAnonymity, SampleSource
 from crowdgate.number_text import BOUND, SHARE, Value, format_value, percent
@@ -98,7 +97,12 @@ class _PlannedRetention:
     @cached_property
     def errors(self) -> Errors:
         """The expected errors of a table made of the released rows, by its axes."""
-        return table_errors(self.safe, self.kept)
+        if self.safe.margins is None or self.plain_errors is no_errors:
+            return self.plain_errors
+        from crowdgate.kinds.rows.weighted_errors import WeightedErrors
+
+        assert self.kept is not None, "plain errors are known"
+        return WeightedErrors(self.safe, self.kept).errors
 
     @property
     def plain_errors(self) -> Errors:

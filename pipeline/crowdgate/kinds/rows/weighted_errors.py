@@ -16,7 +16,7 @@ import numpy as np
 
 from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, public_draws, vector_noise
-from crowdgate.kind.forecast import Axes, CellErrors, Errors, no_errors
+from crowdgate.kind.forecast import Axes, CellErrors
 from crowdgate.kind.prior import coarsened
 from crowdgate.kinds.rows.calibrated_margins import margin_lookups
 from crowdgate.kinds.rows.candidate import PublishedMargin
@@ -35,14 +35,6 @@ DRAWS = 10
 """The number of simulated releases: a table's error is a mean over its cells too, so few are enough."""
 SWEEPS = 15
 """The sweeps of a simulated calibration."""
-
-
-def table_errors(safe: SafeK, kept: ExpectedRetention | None) -> Errors:
-    """Return the function from a table's axes to the expected errors of its cells, for tables made of the released
-    rows: with their weights if the policy has margins. Where the classes are unknown it returns None for each table."""
-    if kept is None or not kept.is_known:
-        return no_errors
-    return kept.errors if safe.margins is None else WeightedErrors(safe, kept).errors
 
 
 @dataclass(frozen=True, eq=False)
