@@ -9,6 +9,7 @@ import pytest
 from crowdgate.gate import Outcome
 from crowdgate.kinds import KINDS
 from crowdgate.measures import MEASURES, Measure, MeasureClass
+from crowdgate.measures.base import SHARE
 from crowdgate.review.check import check
 from crowdgate.review.check_text import check_lines
 from tests.kinds.margins import margins_workshop
@@ -34,7 +35,8 @@ NAMED = ("fails", "inconclusive", "cannot pass", "could fail")
 def line(measure: Measure, side: str, limit: str) -> str:
     """A gate on the measure, as a policy of the clinic states it."""
     options = [f"{name}: {OPTIONS[name]}" for name in measure.needs]
-    parts = [f"measure: {measure.name}", f"{side}: {limit}"]
+    most = "1" if measure.range == SHARE and limit == "1000000" else limit
+    parts = [f"measure: {measure.name}", f"{side}: {most}"]
     parts += ["over: [ward]"] if measure.over else []
     parts += ["of: ward"] if measure.of else []
     parts += [f"with: {{{', '.join(options)}}}"] if options else []
