@@ -64,7 +64,9 @@ class PolicyCandidate:
     @cached_property
     def error(self) -> NeedError:
         """The expected error, of rows with margins by their weights."""
-        return self.judge(self.forecast) or self.first_error
+        found = self.judge(self.forecast)
+        assert found is not None, "tables whose error is known without weights have one with them"
+        return found
 
     @property
     def spec(self) -> MechanismSpec:

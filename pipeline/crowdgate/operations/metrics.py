@@ -20,7 +20,7 @@ from crowdgate.forecast.outlook import outlook
 from crowdgate.ledger.values import State
 from crowdgate.operations.audit_age import audit_ages
 from crowdgate.planning.budget_left import today
-from crowdgate.planning.budgets import budgets_json, low_budget_text, percent_left
+from crowdgate.planning.budgets import budgets_json, percent_left
 from crowdgate.planning.open_ledger import ledger_for_reading
 from crowdgate.planning.plan import bundle_of
 from crowdgate.policy.files import policy_files
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ENDED = (State.PUBLISHED, State.WITHHELD, State.WITHDRAWN)
 """States of charged releases that ended by the rules."""
+NO_POLICY = "kl"
+"""The first part of the ids of KL entries, which no policy releases."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,6 @@ class Metric:
 
 
 BUDGET = Metric("crowdgate_budget_left_ratio", "ratio", "Part of the lifetime budget left, rounded down to percents.")
-LOW = Metric("crowdgate_budget_low", "", "1 if little of the lifetime budget is left.")
 FROZEN = Metric("crowdgate_population_frozen", "", "1 if the ledger stops all runs of the population.")
 AGE = Metric("crowdgate_audit_age_days", "days", "Days since the newest audit of these files of the policy.")
 MOST = Metric("crowdgate_audit_max_age_days", "days", "Greatest age of an audit that the gates of the policy allow.")
@@ -66,7 +67,7 @@ def metrics_text(root: Path, ledger: str | None = None) -> str:
         *_policies(root, opened),
         (INFO, {"version": version("crowdgate")}, 1),
     ]
-    metrics = (BUDGET, LOW, FROZEN, AGE, MOST, FORECAST, SLOT, INFO)
+    metrics = (BUDGET, FROZEN, AGE, MOST, FORECAST, SLOT, INFO)
     return "".join(_family(each, samples) for each in metrics) + "# EOF\n"
 
 
@@ -87,15 +88,14 @@ def _budgets(ledger: Ledger) -> Iterator[Sample]:
     for entry in budgets_json(ledger):
         named = {"population": entry["population"]}
         yield BUDGET, named, percent_left(entry) / 100
-        yield LOW, named, float(low_budget_text(entry) is not None)
         yield FROZEN, named, float(ledger.frozen(entry["population"]))
 
 
 def _slots(ledger: Ledger) -> Iterator[Sample]:
     latest: dict[tuple[str, str], str] = {}
     for entry in ledger.entries():
-        if entry.state in ENDED:
-            policy, _, slot = entry.release_id.split("/")
+        policy, _, slot = entry.release_id.split("/")
+        if entry.state in ENDED and policy != NO_POLICY:
             latest[policy, entry.state] = max(slot[:10], latest.get((policy, entry.state), ""))
     for (policy, state), day in sorted(latest.items()):
         seconds = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
