@@ -1,5 +1,6 @@
 """Margins from a statistical office's table: with a title, a total, footnotes and thousands separators."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,13 @@ def test_counts_are_read_from_the_table_as_it_was_published(tmp_path: Path, tabl
         ("NO,all,0", "NO,all,", 6, "the count ''"),
         ("NO,all,0", 'NO,all,"1,5"', 6, "the count '1,5'"),
         ("Wards together", "All", 7, "the value 'All'"),
+        ('"1,505"', '"1,510"', 7, "the total 1510, where all counts add up to 1505"),  # unknown has no line
+        ('Wards together,all,"1,505"\n', "", None, "0 lines of the total 'Wards together'"),
+        ("NO,all,0", 'Wards together,all,"1,500"\nNO,all,0', None, "2 lines of the total 'Wards together'"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused_at_its_line(
-    tmp_path: Path, old: str, new: str, line: int, words: str
+    tmp_path: Path, old: str, new: str, line: int | None, words: str
 ) -> None:
     assert old in TABLE
     (problem,) = problems_of(contract(tmp_path, TABLE.replace(old, new)))
@@ -59,14 +63,14 @@ def test_a_table_that_does_not_fit_is_refused_at_its_line(
 
 
 def test_rounded_counts_need_not_add_up_exactly(tmp_path: Path) -> None:
-    path = contract(tmp_path, TABLE.replace('"1,505"', '"1,510"'))
+    path = contract(tmp_path, TABLE.replace('"1,505"', '"1,510"').replace("NO,all", "unknown,all,0\nNO,all"))
     assert sum(read_contract(path, KNOWN.servers).by_name["ward"].margins or ()) == 1505
 
 
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        (STATED.replace("Ward,", "Wards,"), "no line of wards.csv names the columns 'Wards' and"),
+        (STATED.replace("Ward,", "Wards,"), "no line of wards.csv names, once each, the columns 'Wards' and"),
         (STATED.replace("wards.csv", "gone.csv"), "the file 'gone.csv' can't be read"),
         (STATED.replace("total", "sum"), "an unknown key"),
     ],
@@ -75,3 +79,17 @@ def test_what_the_contract_says_of_the_table_must_be_there(tmp_path: Path, state
     (problem,) = problems_of(contract(tmp_path, TABLE, stated))
     assert words in problem.found
     assert Path(problem.file).name == "clinic.yaml"
+
+
+def test_a_table_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
+    (problem,) = problems_of(contract(tmp_path, TABLE.replace("Region", "Ward")))
+    assert "no line of wards.csv names, once each, the columns" in problem.found
+
+
+def test_a_table_that_is_no_csv_is_refused(tmp_path: Path) -> None:
+    longest = csv.field_size_limit(1000)
+    try:
+        (problem,) = problems_of(contract(tmp_path, TABLE.replace("Source", '"' + "x" * 2000)))
+    finally:
+        csv.field_size_limit(longest)
+    assert "no line of wards.csv names, once each, the columns" in problem.found

@@ -6,11 +6,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from crowdgate.api import read_release
+from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError, VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
+from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
+from crowdgate.review.contract_diff import contract_changes
 from tests.forging import reseal
 from tests.workshop import Row, Workshop, crowdgate, make_workshop, verified
 
@@ -87,6 +91,19 @@ def test_a_release_counts_each_person_once_and_says_how(workshop: Workshop) -> N
     assert abs(sum(n for n, ever in zip(table["value"], table["ever_north"], strict=True) if ever == "yes") - 200) < 60
 
 
+def test_a_difference_in_how_persons_are_made_is_told(workshop: Workshop) -> None:
+    was = read_contract(workshop.contract, KNOWN.servers)
+    for old, new, words in (
+        ("any: ward, values: [north]", "all: ward, values: [north]", "another way to make a person's value"),
+        ("values: [north, south, east]", "values: [north, south, east, west]", "new values: 'west'"),
+    ):
+        text = workshop.contract.read_text(encoding="utf-8")
+        workshop.edit(workshop.contract, old, new)
+        found = contract_changes(was, read_contract(workshop.contract, KNOWN.servers))
+        assert any(words in each.words for each in found), [each.words for each in found]
+        workshop.contract.write_text(text, encoding="utf-8")
+
+
 def test_the_sensitivity_is_that_of_one_row_whatever_the_rows_of_a_person(workshop: Workshop) -> None:
     queries = verified(released(workshop), workshop.ledger)["mechanism"]["queries"]
     assert [query["sensitivity"] for query in queries] == [1, 1, 1, 4]
@@ -157,6 +174,11 @@ def test_safe_rows_of_persons_are_released(workshop: Workshop) -> None:
   publish: {to: releases, formats: [csv]}
 """
     workshop.policy.write_text(text[: text.index("  mechanism:")] + rows, encoding="utf-8")
-    claims = verified(released(workshop), workshop.ledger)
+    path = released(workshop)
+    claims = verified(path, workshop.ledger)
     assert Fraction(claims["guarantee"]["epsilon"]) <= 2
+    held = read_release(path).frames["data"]
+    assert {*held["ever_north"]} == {"no", "yes"}
+    assert {*held["visits"]} == {"1", "2", "3", "4+"}
+    assert 100 < len(held) < 300  # half of 400 persons, 10 standard deviations; a row each would be 500
     assert claims["estimand"]["persons"]["visits"] == {"rule": "count", "column": "age", "most": 4}

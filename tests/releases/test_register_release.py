@@ -12,6 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.errors import ConfigurationError, FileFault, VerificationFailed
@@ -394,6 +396,24 @@ def test_equal_records_of_one_person_are_one_match(clinic: Workshop) -> None:
     assert cells == [(0, 1, 1), (0, 2, 1), (1, 0, 2)]
     assert (said["rows"], said["usable"]) == (6, 4)
     verify(clinic.release_dir(SLOT), clinic.ledger)
+
+
+def test_a_register_of_persons_counts_the_one_row_of_each_person(clinic: Workshop) -> None:
+    """One person has three records, at two ages; the register takes the least age and the one ward."""
+    made = "{property: personValues, value: {age: {least: years}, ward: {same: place}}}"
+    _town("value: row}", f"value: {{person: patient, rows: 1}}}}\n      - {made}")(clinic)
+    _town("name: age", "name: years")(clinic)
+    _town("name: ward", "name: place")(clinic)
+    table = {
+        "patient": [*"pppqq"],
+        "years": [12, 44, 14, 64, 64],
+        "place": ["south"] * 3 + ["north"] * 2,
+        "note": [""] * 5,
+    }
+    pq.write_table(pa.table(table), clinic.root / "data_contracts" / "town.parquet")
+    register = counted_register(plan_policy(clinic.policy))
+    assert register is not None
+    assert (register.counts.counts.tolist(), register.several) == ([1, 1], False)
 
 
 def test_people_in_several_cells_that_become_one_are_not_added(clinic: Workshop) -> None:

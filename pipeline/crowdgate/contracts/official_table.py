@@ -50,21 +50,30 @@ def read_official_counts(place: Place, model: MarginsModel, domain: Domain) -> t
             faults.append(_fault(place, model, line, found, "one line for each value"))
         else:
             counts[label] = count
-    faults += [] if faults else _sum_faults(place, model, sum(counts.values()), totals)
+    whole = len(counts) == len(domain.labels)
+    faults += [] if faults else _sum_faults(place, model, sum(counts.values()), totals, whole)
     place.problems.extend(faults[:MOST_FAULTS])
     return None if faults else tuple(counts.get(label, 0) for label in domain.labels)
 
 
-def _sum_faults(place: Place, model: MarginsModel, added: int, totals: Sequence[tuple[int, int]]) -> Iterator[Problem]:
+def _sum_faults(
+    place: Place, model: MarginsModel, added: int, totals: Sequence[tuple[int, int]], whole: bool
+) -> Iterator[Problem]:
+    """Yield the problem of a total that is missing, or that the counts do not add up to. Only if the `whole` domain has
+    counts may a difference be of rounding: people of a value without a line would be missing otherwise."""
     if not added:
         yield _fault(place, model, None, "all counts are 0, or there are none", "at least one count above 0")
+    if model.total is not None and len(totals) != 1:
+        found = f"{len(totals)} lines of the total {quoted_value(model.total)}"
+        yield _fault(place, model, None, found, "one line, with the sum of all counts")
+        return
     for line, total in totals:
-        if abs(total - added) * ROUNDED > total:
+        if abs(total - added) * ROUNDED > (total if whole else 0):
             yield _fault(place, model, line, f"the total {total}, where all counts add up to {added}", "their sum")
 
 
-def _lines(place: Place, model: MarginsModel) -> Iterator[Line] | None:
-    """Return the lines below the first one that names both columns; None after a problem was added."""
+def _lines(place: Place, model: MarginsModel) -> list[Line] | None:
+    """Return the lines below the first one that names both columns, each once; None after a problem was added."""
     path = place.document.path.parent / model.file
     if is_url(model.file):
         place.refuse(f"the URL {quoted_value(model.file)}", "a CSV file of this machine, relative to the contract")
@@ -77,14 +86,26 @@ def _lines(place: Place, model: MarginsModel) -> Iterator[Line] | None:
     if path not in place.files:
         place.files.append(path)
     for delimiter in DELIMITERS:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        for row in rows:
-            names = [cell.strip() for cell in row]
-            if model.value in names and model.count in names:
-                at, of = names.index(model.value), names.index(model.count)
-                return ((rows.line_num, *_two(each, at, of)) for each in rows if each)
-    found = f"no line of {path.name} names the columns {quoted_value(model.value)} and {quoted_value(model.count)}"
+        try:
+            lines = _below_header(text, delimiter, model)
+        except csv.Error:
+            lines = None
+        if lines is not None:
+            return lines
+    both = f"{quoted_value(model.value)} and {quoted_value(model.count)}"
+    found = f"no line of {path.name} names, once each, the columns {both}"
     place.refuse(found, "the names of two columns of that table", None, Code.UNKNOWN_NAME)
+    return None
+
+
+def _below_header(text: str, delimiter: str, model: MarginsModel) -> list[Line] | None:
+    """Return the lines below the header; None without one. Raises csv.Error for text that is no CSV."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    for row in rows:
+        names = [cell.strip() for cell in row]
+        if names.count(model.value) == names.count(model.count) == 1:
+            at, of = names.index(model.value), names.index(model.count)
+            return [(rows.line_num, *_two(each, at, of)) for each in rows if each]
     return None
 
 

@@ -95,14 +95,18 @@ def plain_number(text: str, *, whole: bool = False) -> str | None:
 
 def plain_probabilities(stated: object) -> list[str] | None:
     """Return the probabilities that a list of texts certainly means: percentages as [25, 50, 75], or decimal commas as
-    [0,25, 0,5], which are four items; None for other lists.
+    [0,25, 0,5], which are four items; None for other lists. Two items such as [0, 50] may be a minimum and a median.
     """
     if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated) or not stated:
         return None
     if all(re.fullmatch("[1-9][0-9]?", each) for each in stated) and any(each != "1" for each in stated):
         return [f"{Decimal(each) / 100:f}" for each in stated]
     pairs = list(zip(stated[::2], stated[1::2], strict=False))
-    is_split = len(stated) % 2 == 0 and all(one == "0" and re.fullmatch("[0-9]+", other) for one, other in pairs)
+    is_split = (
+        len(pairs) > 1
+        and len(stated) % 2 == 0
+        and all(one == "0" and re.fullmatch("[0-9]+", other) for one, other in pairs)
+    )
     return [f"0.{other}" for _, other in pairs] if is_split else None
 
 

@@ -20,7 +20,7 @@ from crowdgate.planning.register import AT, SharedAttribute, comparable, is_shar
 from crowdgate.publish.register import Register
 from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import Source, open_source
-from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, serial
+from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, histograms, serial
 from crowdgate.sources.files import FileSource
 from crowdgate.sources.people import bounded_entries
 from crowdgate.sources.source import table_changed
@@ -50,7 +50,7 @@ def counted_register(plan: Plan) -> Register | None:
     source = open_source(contract, task.columns)
     before = source.fingerprint()
     total = count_table(source, task, serial())
-    counts = _in_policy_codes(_people_by_cell(total), found)
+    counts = _in_policy_codes(_people_by_cell(total, task), found)
     files = _digests(source)
     if source.fingerprint() != before:
         raise table_changed()
@@ -61,7 +61,7 @@ def counted_register(plan: Plan) -> Register | None:
             plan.bundle.document.problem(AT, problem, f"at most {most}: coarser levels", None, Code.CONTRACT)
         )
     view = View({name: each.level for name, each in found.items()})
-    several = total.people is not None
+    several = total.people is not None and not contract.is_of_persons
     return Register(contract.id, contract.version, files, total.facts.rows, view, counts, several)
 
 
@@ -73,10 +73,11 @@ def register_or_fault(plan: Plan) -> tuple[Register | None, str | None]:
         return None, str(fault)
 
 
-def _people_by_cell(total: PartialCounts) -> Histogram:
-    """Return the number of people of the register in each cell: records, or persons, who may be in several cells."""
-    if total.people is None:
-        return total.histograms[""]
+def _people_by_cell(total: PartialCounts, task: CountingTask) -> Histogram:
+    """Return the number of people of the register in each cell: records, or persons, who may be in several cells
+    unless the contract makes one row of all rows of a person."""
+    if total.people is None or task.contract.is_of_persons:
+        return histograms(total, task, _NO_SECRET)[""]
     every = int(total.people.rows.max(initial=1))
     _, codes, counts = bounded_entries(total.people, every, _NO_SECRET)
     own = total.people.view

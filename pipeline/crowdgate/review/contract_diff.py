@@ -6,12 +6,13 @@ alters. Another source, description or rule breaks nothing, nor does a new colum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdgate.contracts.person_text import person_value_text
 from crowdgate.number_text import exact_text
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
         "id": (old.id, new.id),
         "population": (old.population, new.population),
         "privacy unit": (_unit_text(old), _unit_text(new)),
-        "way to make one row a person": (_person_values(old), _person_values(new)),
         "statement that the table is public": (_text(old.public), _text(new.public)),
         "sample": (_sample_text(old), _sample_text(new)),
         "format of the table": (old.server.reader, new.server.reader),
@@ -88,9 +88,25 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
             yield ContractChange(None, f"other {what}", False)
 
 
-def _person_values(contract: Contract) -> str:
-    """Return how the values of persons are made of rows; text that is empty where rows are counted."""
-    return " ".join(each.description for each in contract.attributes if each.of_person is not None)
+def _person_values(contract: Contract) -> dict[str, str]:
+    """Return for each attribute of persons how its values are made of rows; empty where rows are counted."""
+    made = {each.name: each.of_person for each in contract.attributes if each.of_person is not None}
+    return {
+        name: person_value_text(name, own.rule, own.column.name, own.labels, own.most) for name, own in made.items()
+    }
+
+
+def _person_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
+    """Yield what changes in how values of persons are made, and in the columns that they are made of."""
+    before, after = _person_values(old), _person_values(new)
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            yield ContractChange(name, f"another way to make a person's value: {after[name]}", True)
+    if old.is_of_persons != new.is_of_persons:
+        counted = "one row of each person" if new.is_of_persons else "rows"
+        yield ContractChange(None, f"other units are counted: {counted} now", True)
+    elif old.is_of_persons:
+        yield from _shared_changes(old.columns, new.columns)
 
 
 def _rules(old: Contract, new: Contract) -> Iterator[ContractChange]:
@@ -157,8 +173,13 @@ def _joint(contract: Contract) -> list[Any]:
 
 
 def _columns(old: Contract, new: Contract) -> Iterator[ContractChange]:
-    for name in dict.fromkeys([*old.by_name, *new.by_name]):
-        was, now = old.by_name.get(name), new.by_name.get(name)
+    yield from _person_changes(old, new)
+    yield from _shared_changes(old.by_name, new.by_name)
+
+
+def _shared_changes(old: Mapping[str, Attribute], new: Mapping[str, Attribute]) -> Iterator[ContractChange]:
+    for name in dict.fromkeys([*old, *new]):
+        was, now = old.get(name), new.get(name)
         if now is None:
             yield ContractChange(name, "the column is gone", True)
         elif was is None:

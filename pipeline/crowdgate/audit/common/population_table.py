@@ -50,6 +50,9 @@ def _levels(plan: Plan, contract: Contract, levels: Mapping[str, Level]) -> Mapp
             expected = f"a population whose contract has {name!r} at {level.name!r} with the values of the policy's"
             raise ConfigurationError(_problem(plan, contract, f"{name!r} is another attribute there", expected))
         found[name] = own.level(level.name)
+    if contract.is_of_persons != plan.bundle.contract.is_of_persons:
+        expected = "a population whose contract counts rows, or persons, as the policy's does"
+        raise ConfigurationError(_problem(plan, contract, "personValues in one of both contracts alone", expected))
     unit, own_unit = contract.unit, plan.bundle.contract.unit
     if (unit.person is None, unit.rows) != (own_unit.person is None, own_unit.rows):
         expected = f"a population of the policy's privacy unit: {own_unit}, at most {own_unit.rows} rows"
