@@ -1,4 +1,4 @@
-"""Twenty faults, planted in a policy's own mechanism or in what it writes, and the policy in which they are planted."""
+"""Faults, planted in a policy's own mechanism or in what it writes, and the policy in which they are planted."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

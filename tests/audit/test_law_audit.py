@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 from pathlib import Path
@@ -15,18 +16,26 @@ from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
 from crowdgate.audit.confidential_table import ENDED, audit_table
-from crowdgate.audit.law import score_tests
+from crowdgate.audit.law import gates, score_tests
 from crowdgate.audit.law.findings import findings_of
-from crowdgate.audit.law.play import joined
+from crowdgate.audit.law.play import joined, scored
 from crowdgate.audit.law.record import LawRecord, LawResults, RareClasses
-from crowdgate.audit.law.scores import class_intervals, noise_intervals, scores
+from crowdgate.audit.law.scores import class_intervals, is_scaled, noise_intervals, scores
 from crowdgate.audit.law.sums import ScoreSums
 from crowdgate.audit.law.text import Compared
 from crowdgate.audit.law_audit import LAW
+from crowdgate.candidate import Candidate, Measurement
 from crowdgate.gate import Outcome
+from crowdgate.hierarchy import Level
+from crowdgate.histogram import Histogram
 from crowdgate.kind.stated_draws import selection_draw, zcdp_choice_draw
 from crowdgate.kind.stated_laws import ClassDraws, NoiseDraws, RecordedChoice
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.measures import MEASURES
+from crowdgate.mechanisms.rows.choice import LevelSelection
+from crowdgate.noise import Selector
+from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.policy import GateRule
 from tests.audit.law_plants import DRAWN, Plant, fresh_releases, make_law_town, planted
 from tests.audit.workshop import SEED, Town
 from tests.mechanisms.rows.choosing import permute_and_flip
@@ -39,7 +48,7 @@ RELEASES = {
     "half the noise": 3, "tails published": 4, "classes of k - 1": 4, "a constant key": 6,
     "one key for two releases": 6, "noise of gates off": 10, "90 % of the noise": 40,
 }  # fmt: skip
-"""Releases in which a fault is seen with probability above .999; all others are seen in one."""
+"""Releases in which a fault is seen with probability above .99; all others are seen in one."""
 BY_HAND = {"half the noise", "tails published", "one key for two releases", "90 % of the noise"}
 """Faults that only the soak test plants: other faults are seen by the same tests of scores at less cost."""
 
@@ -111,7 +120,7 @@ def test_choices_have_the_probabilities_of_their_selection(values: list[int], ch
 
 def test_scores_of_honest_numbers_pass_every_test_and_of_smaller_noise_fail_it() -> None:
     """100 audits of 2,000 numbers at level 1e-4: a false alarm in any has probability .04 (three tests each); noise of
-    90 % is missed in one of them with probability below 1e-3 (least_seen: 8.4 % with .9)."""
+    80 % is missed in one of them with probability below 1e-3 (least_seen: 8.4 % with .9)."""
     rng, law = np.random.default_rng(3), DiscreteGaussian(Fraction(400))
     alarms = missed = 0
     for _ in range(100):
@@ -135,6 +144,79 @@ def test_the_stated_power_is_that_of_simulated_scores() -> None:
     assert score_tests.least_seen(needed, 1e-4, 0.9) == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.parametrize("ratio", [0.9, 1.0, 1.2])
+def test_limits_of_the_sampling_rate_hold_where_small_classes_are_suppressed(ratio: float) -> None:
+    """300 tables of 20 large and 400 small classes: both limits fail in 30 expected ones, in more than 56 with a
+    probability below 1e-6. Small classes, which are mostly suppressed, would draw the limits to 1."""
+    rng, full, beta = np.random.default_rng(7), np.array([400] * 20 + [90] * 400), Fraction(3, 10)
+    wrong = 0
+    for _ in range(300):
+        taken = rng.binomial(full, float(beta) * ratio)
+        drawn = ClassDraws("class sizes", full, np.where(taken < 29, 0, taken), beta, 29)
+        (sums,) = scored([drawn], rng).tally.sums
+        low, high = score_tests.rate_limits(sums, 0.05) or (0.0, 0.0)
+        wrong += not low <= ratio <= high
+    assert wrong <= 56
+
+
+@pytest.mark.parametrize(
+    ("law", "measured"),
+    [
+        (DiscreteGaussian(Fraction(25)), True),
+        (DiscreteGaussian(Fraction(16)), False),
+        (DiscreteLaplace(Fraction(20)), False),
+    ],
+)
+def test_only_of_wide_gaussian_noise_is_it_said_how_much_is_missing(law: Law, measured: bool) -> None:
+    """Without noise the spread of the scores of Laplace noise of scale 1/5 is still .95."""
+    drawn = NoiseDraws("noise of counts", law, np.zeros(500, dtype=np.int64))
+    (sums,) = scored([drawn], np.random.default_rng(1)).tally.sums
+    assert is_scaled(sums.family) == measured
+
+
+def test_a_gate_that_asks_for_noise_and_reads_without_it_contradicts(made: Path) -> None:
+    rule = next(rule for rule, _ in plan_policy(Town(made).policy).gates if rule.charge is not None)
+
+    def found(candidate: Candidate, asked: GateRule) -> Measurement:
+        assert candidate.noise is not None
+        candidate.noise(7, 1, asked.charge.epsilon if asked.charge else Fraction(1))
+        return Measurement(7.0, 7.0, 7.0)
+
+    measure = replace(MEASURES[rule.measure], of_candidate=found)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gates, "MEASURES", {rule.measure: measure})
+        empty = Candidate(static=plan_policy(Town(made).policy).first_release_facts())
+        assert list(gates.gate_draws([rule], empty, lambda count, *_: count + 3)) == [gates.UNPAID]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["levels chosen on the table", "levels chosen on the sample"])
+def test_levels_that_the_selection_did_not_choose_contradict(name: str, tmp_path: Path) -> None:
+    """The mechanism asks for a private choice, and takes the first levels whatever it returns."""
+    town = make_law_town(tmp_path / "town", FEW)
+    text = town.policy.read_text(encoding="utf-8")
+    start, end = text.index("    kind: safe_k"), text.index("  publish:")
+    own = "  gates:\n    - {measure: guarantee_epsilon, at_most: 2}\n"
+    town.policy.write_text(f"{text[:start]}{MECHANISMS[name]}{FEW}{own}{text[end:]}", encoding="utf-8")
+    game, plan = fresh_releases(town, 1), plan_policy(town.policy)
+    kind, choose = plan.protection.kind, LevelSelection.choose
+
+    def ignored(self: LevelSelection, table: Histogram, k: int, beta: Fraction, select: Selector) -> dict[str, Level]:
+        choose(self, table, k, beta, select)
+        return self.lattice.scheme(0)
+
+    protect = type(kind).protect
+
+    def faulty(self: object, *given: object) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LevelSelection, "choose", ignored)
+            return protect(self, *given)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(kind), "protect", faulty)
+        assert joined([game.batch(0, 2)]).contradictions
+
+
 def _sums(numbers: int, squares: float) -> ScoreSums:
     return ScoreSums(family="noise", numbers=numbers, squares=squares, weighted=0, weights=0, farthest=0)
 
@@ -144,7 +226,7 @@ def test_an_audit_that_could_not_have_failed_cannot_tell(law_town: Town) -> None
     found = compared(law_town)
     assert found.findings.outcome is Outcome.INCONCLUSIVE
     assert "this audit could not have failed" in LAW.text(found)[0]
-    assert "write releases: 28" in LAW.text(found)[0]
+    assert "write releases: 29" in LAW.text(found)[0]
     assert LAW.text(found)[1].startswith("It can't see a guarantee that is planned wrongly")
     assert crowdgate("audit", law_town.policy, "--of", "law", "--jobs", "1") == 3
     data = LAW.read(found.path.read_bytes())
@@ -183,12 +265,12 @@ def test_a_planted_fault_is_seen(fault: Plant, made: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("fault", DRAWN, ids=lambda each: each.name)
-def test_a_planted_fault_is_seen_in_forty_of_forty_audits(fault: Plant, made: Path) -> None:
-    """At a power of .9 at least 30 of 40 are seen with probability .998."""
+def test_a_planted_fault_is_seen_in_nearly_all_of_forty_audits(fault: Plant, made: Path) -> None:
+    """At a power of .99 at least 37 of 40 are seen with probability .999."""
     record = compared(Town(made)).record
     with planted(fault):
         found = [findings_after(Town(made), record, RELEASES.get(fault.name, 1), seed) for seed in range(40)]
-    assert sum(each is Outcome.FAIL for each in found) >= 30
+    assert sum(each is Outcome.FAIL for each in found) >= 37
 
 
 @pytest.mark.soak

@@ -13,12 +13,14 @@ from crowdgate.audit.common.levels import POWER
 from crowdgate.audit.law import score_tests
 from crowdgate.audit.law.record import LawRecord, LawResults, LawSetting, RareClasses
 from crowdgate.audit.law.score_tests import LawTest
+from crowdgate.audit.law.scores import NOISE, is_scaled
 from crowdgate.audit.law.sums import ScoreSums, added
 from crowdgate.candidate import Measurement
 from crowdgate.number_text import percent, whole
 
-NOISE, ALL_NOISE = "noise", "all noise"
-"""First word of the families of noise, and the name of all of them together."""
+ALL_NOISE = "all noise"
+"""The name of all noise together whose scores are multiples of its standard deviation."""
+GATES = "noise of gates"
 CLASSES, RARE = "class sizes", "released rare classes"
 OTHER = 0.05
 """One-sided level of the confidence limits of spread and rate."""
@@ -27,12 +29,13 @@ OTHER = 0.05
 @dataclass(frozen=True)
 class LawEstimate:
     """Findings on one family of numbers in fresh releases: their count, the spread as a multiple of the stated one,
-    the sampling rate as a multiple of the stated one (None: no sample), how much too small a spread would have been
-    seen with probability .9 (None: none), and the p-values of the tests."""
+    the sampling rate as a multiple of the stated one (None: unknown), how much too small a spread would have been
+    seen with probability .9 (None: none), and the p-values of the tests. Spread and what would have been seen are None
+    for numbers whose scores are no multiples of a standard deviation."""
 
     family: str
     numbers: int
-    spread: Measurement
+    spread: Measurement | None
     rate: Measurement | None
     seen: float | None
     tests: tuple[LawTest, ...]
@@ -41,7 +44,7 @@ class LawEstimate:
 @dataclass(frozen=True)
 class LawFindings(Findings):
     """Findings on the policy's mechanism. `refuting` are the tests whose p-values are at most the level of each test
-    (`level`); `shortfall` is how much smaller than stated noise can be, over all noise together (None: no noise)."""
+    (`level`); `shortfall` is how much smaller than stated noise can be, in the worst family (None: unknown)."""
 
     estimates: tuple[LawEstimate, ...]
     refuting: tuple[LawTest, ...]
@@ -79,33 +82,43 @@ def _rare_test(rare: RareClasses) -> LawTest | None:
     """Return the test of classes that are hardly ever released: the probability of r releases among independent classes
     is at most m^r / r!, m their expected number."""
     if not rare.expected:
-        return None
+        return LawTest(CLASSES, RARE, 0.0) if rare.released else None
     log_p = rare.released * log(rare.expected) - lgamma(rare.released + 1) if rare.released else 0.0
-    return LawTest(CLASSES, RARE, min(1.0, exp(log_p)))
+    return LawTest(CLASSES, RARE, exp(min(0.0, log_p)))
 
 
 def _estimate(sums: ScoreSums, tests: tuple[LawTest, ...], level: float) -> LawEstimate:
-    spread = Measurement((sums.squares / sums.numbers) ** 0.5, *score_tests.spread_limits(sums, OTHER))
     limits = score_tests.rate_limits(sums, OTHER)
     rate = None if limits is None else Measurement(sum(limits) / 2, *limits)
+    if not (sums.family == ALL_NOISE or is_scaled(sums.family)):
+        return LawEstimate(sums.family, sums.numbers, None, rate, None, tests)
+    spread = Measurement((sums.squares / sums.numbers) ** 0.5, *score_tests.spread_limits(sums, OTHER))
     seen = score_tests.least_seen(sums.numbers, level, float(POWER))
     return LawEstimate(sums.family, sums.numbers, spread, rate, seen, tests)
 
 
 def _all_noise(every: Sequence[ScoreSums]) -> ScoreSums | None:
-    """Return the sums over all families of noise together; None without noise."""
-    noise = [each.model_copy(update={"family": ALL_NOISE}) for each in every if each.family.startswith(NOISE)]
-    return next(iter(added(each for each in noise if each.numbers)), None)
+    """Return the sums over all families of noise together whose scores are multiples of its standard deviation; None
+    unless there are several."""
+    noise = [each.model_copy(update={"family": ALL_NOISE}) for each in every if is_scaled(each.family) and each.numbers]
+    return added(noise)[0] if len(noise) > 1 else None
 
 
 def _reasons(
     setting: LawSetting, played: LawResults, estimates: tuple[LawEstimate, ...], level: float
 ) -> Iterator[str]:
     """Yield why the audit can't tell: it would not have seen noise that is too small by the limit."""
-    if not estimates:
+    own = [each for each in estimates if not each.family.startswith(GATES)]
+    if not own:
         yield "nothing was drawn whose distribution is stated: this audit could not have failed"
-    for each in estimates:
-        if each.family == ALL_NOISE and (each.seen is None or each.seen > setting.limit):
+    elif all(each.seen is None and each.rate is None for each in own):
+        yield "neither noise nor a sampling rate could be measured: this audit could hardly have failed"
+    for each in own:
+        if each.family.startswith(NOISE) and not is_scaled(each.family):
+            yield f"{each.family}: it is not known how much of it could be missing, as it is no wide Gaussian noise"
+    together = [each for each in own if each.family == ALL_NOISE] or [each for each in own if is_scaled(each.family)]
+    for each in together:
+        if each.seen is None or each.seen > setting.limit:
             needed = score_tests.numbers_needed(1 - float(setting.limit), level, float(POWER))
             releases = -(-needed * played.releases // each.numbers)
             yield (
@@ -115,12 +128,14 @@ def _reasons(
 
 
 def _shortfall(estimates: tuple[LawEstimate, ...]) -> Measurement | None:
-    """Return how much smaller than stated all noise together can be; None without noise."""
-    for each in estimates:
-        if each.family == ALL_NOISE:
-            spread = each.spread
-            return Measurement(1 - spread.value, 1 - spread.upper, 1 - spread.lower)
-    return None
+    """Return how much smaller than stated the noise of the worst family can be; None if that of any is unknown. Noise
+    of charged gates is left out: it is tested, and not measured."""
+    noise = [each for each in estimates if each.family.startswith(NOISE) and not each.family.startswith(GATES)]
+    spreads = [each.spread for each in noise if each.spread is not None]
+    if not noise or len(spreads) < len(noise):
+        return None
+    worst = min(spreads, key=lambda each: each.lower)
+    return Measurement(1 - worst.value, 1 - worst.upper, 1 - worst.lower)
 
 
 def measurement(record: LawRecord, found: LawFindings, name: str, options: Options) -> Measurement | None:

@@ -14,6 +14,8 @@ from crowdgate.measures.base import Measure
 from crowdgate.noise import CountNoise
 from crowdgate.policy.policy import GateRule
 
+FAR = 10**6
+"""A difference of noise that every gate must show."""
 UNPAID = Contradiction("A charged gate read the table without the noise of its stated cost.")
 
 
@@ -42,9 +44,15 @@ def _gate_draw(rule: GateRule, measure: Measure, candidate: Candidate, noise: Co
         yield UNPAID
         return
     ((count, sensitivity, epsilon, noisy),) = calls
-    again = measure.of_candidate(replace(candidate, noise=lambda *_: noisy), rule)
-    if again != found:
+    again, other = (_again(rule, measure, candidate, each) for each in (noisy, noisy + FAR))
+    if again != found or other == found:
         yield UNPAID
         return
     law = DiscreteLaplace(sensitivity / epsilon)
     yield NoiseDraws("noise of gates", law, np.array([noisy - count], dtype=np.int64))
+
+
+def _again(rule: GateRule, measure: Measure, candidate: Candidate, noisy: int) -> object:
+    """Return what the gate measures where its noisy count is `noisy`."""
+    assert measure.of_candidate is not None, "it reads a candidate"
+    return measure.of_candidate(replace(candidate, noise=lambda *_: noisy), rule)

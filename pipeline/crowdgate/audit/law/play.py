@@ -18,7 +18,16 @@ from crowdgate.audit.common.population import Population, Rng
 from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.law.gates import gate_draws
 from crowdgate.audit.law.record import LawResults, RareClasses
-from crowdgate.audit.law.scores import choice_interval, class_intervals, impossible, improbable, noise_intervals, scores
+from crowdgate.audit.law.scores import (
+    certain,
+    choice_interval,
+    class_intervals,
+    impossible,
+    improbable,
+    noise_intervals,
+    scores,
+    with_shape,
+)
 from crowdgate.audit.law.setting import releases_of
 from crowdgate.audit.law.sums import ScoreSums, added
 from crowdgate.candidate import Input, Static
@@ -125,6 +134,8 @@ def scored(drawn: Iterable[StatedDraw], rng: Rng) -> ScoredRelease:
         if isinstance(each, Contradiction):
             contradictions[each.sentence] = None
             continue
+        if isinstance(each, NoiseDraws):
+            each = with_shape(each)
         if isinstance(each, ClassDraws) and impossible(each):
             contradictions[TOO_SMALL] = None
             continue
@@ -141,7 +152,13 @@ def _scored(drawn: NoiseDraws | ClassDraws | ChoiceDraw, rng: Rng) -> tuple[Scor
     if isinstance(drawn, ClassDraws):
         of = class_intervals(drawn)
         own = scores(of, rng)
-        return ScoreSums.of(drawn.family, own, of.scale, int(drawn.full.sum()), float(drawn.beta)), own
+        sure = certain(drawn)
+        rated = {
+            "rows": int(drawn.full[sure].sum()),
+            "taken": int(drawn.released[sure].sum()),
+            "rate": float(drawn.beta),
+        }
+        return ScoreSums.of(drawn.family, own, of.scale).model_copy(update=rated), own
     of = noise_intervals(drawn) if isinstance(drawn, NoiseDraws) else choice_interval(drawn)
     own = scores(of, rng)
     return ScoreSums.of(drawn.family, own, of.scale), own

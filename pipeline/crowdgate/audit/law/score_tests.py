@@ -72,12 +72,14 @@ def spread_limits(sums: ScoreSums, alpha: float) -> tuple[float, float]:
 
 def rate_limits(sums: ScoreSums, alpha: float) -> tuple[float, float] | None:
     """Return confidence limits, each wrong with probability `alpha`, of the sampling rate as a multiple of the stated
-    one; None without a sample. The scores of classes are taken as shifts of their sizes."""
+    one; None without a sample, or without classes that are never suppressed (Clopper, Pearson 1934, for these).
+    """
     if sums.rate is None or not sums.rows:
         return None
-    middle = 1 + sums.weighted / (sums.rate * sums.rows)
-    width = -float(lazy_libraries.special.ndtri(alpha)) * sqrt(sums.weights) / (sums.rate * sums.rows)
-    return middle - width, middle + width
+    special, taken, left = lazy_libraries.special, sums.taken, sums.rows - sums.taken
+    low = float(special.betaincinv(taken, left + 1, alpha)) if taken else 0.0
+    high = float(special.betaincinv(taken + 1, left, 1 - alpha)) if left else 1.0
+    return low / sums.rate, high / sums.rate
 
 
 def spread_power(numbers: int, ratio: float, alpha: float) -> float:

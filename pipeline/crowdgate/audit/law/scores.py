@@ -5,7 +5,7 @@ the stated distribution is right, the scores of all independent numbers are inde
 whatever the distributions are. So the distribution of each sum of scores or of their squares is known exactly.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,12 +15,19 @@ from crowdgate.audit.common.population import Rng
 from crowdgate.kind.stated_laws import ChoiceDraw, ClassDraws, NoiseDraws
 from crowdgate.system import lazy_libraries
 
+NOISE = "noise"
+"""First word of the families of noise."""
 WIDE = 200.0
 """From this sigma on sums of discrete Gaussian probabilities are integrals with their first correction: the error is
 below 1e-11."""
+SCALED = 5.0
+"""From this sigma on, scores of discrete Gaussian noise are its multiples of sigma: of noise r times as wide they have
+the spread r, up to (1 - r^2) / (24 r sigma^2). The spread of scores of Laplace and of narrower noise says less: of
+Laplace noise of half the scale it is .60."""
 RARE = 1e-3
 """Classes that are released, or suppressed, with a smaller probability have no score: nearly all of it would be the
 audit's own randomness."""
+NEVER = 1e-9
 FARTHEST = 38.0
 """Greatest absolute score: beyond it probabilities vanish in floating point."""
 
@@ -42,6 +49,18 @@ def scores(of: Intervals, rng: Rng) -> Floats:
     low, high = of.below + uniform * of.equal, of.above + (1 - uniform) * of.equal
     normal = lazy_libraries.special.ndtri(np.minimum(low, high))
     return np.asarray(np.clip(np.where(low < high, normal, -normal), -FARTHEST, FARTHEST), dtype=np.float64)
+
+
+def with_shape(drawn: NoiseDraws) -> NoiseDraws:
+    """Return noise whose family names its shape, unless its scores are multiples of its standard deviation."""
+    if isinstance(drawn.law, DiscreteLaplace):
+        return replace(drawn, family=f"{drawn.family} (Laplace)")
+    return drawn if drawn.law.sigma >= SCALED else replace(drawn, family=f"{drawn.family} (narrow)")
+
+
+def is_scaled(family: str) -> bool:
+    """Return whether the spread of a family's scores is a multiple of the stated standard deviation of its noise."""
+    return family.startswith(NOISE) and not family.endswith(("(Laplace)", "(narrow)"))
 
 
 def noise_intervals(drawn: NoiseDraws) -> Intervals:
@@ -91,6 +110,11 @@ def class_intervals(drawn: ClassDraws) -> Intervals:
     if least == 0:
         above = _at_least(n, beta, x + 1)
     return Intervals(below, equal, above, np.sqrt(n * beta * (1 - beta)))
+
+
+def certain(drawn: ClassDraws) -> Bools:
+    """Return which classes are never suppressed, but with a probability below `NEVER`."""
+    return _below(drawn.full, float(drawn.beta), np.full(len(drawn.full), drawn.least)) < NEVER
 
 
 def improbable(drawn: ClassDraws) -> tuple[Bools, Floats]:

@@ -21,8 +21,8 @@ class ScoreSums(RecordModel):
 
     `numbers` is their count, `squares` the sum of z^2, `weighted` the sum of w z with the standard deviation w of each
     number's stated distribution, `weights` the sum of w^2, and `farthest` the greatest |z|. `pairs` are pairs of
-    releases with scores z and y; `products` is the sum of (z y) / |y|. `rows` is the sum of rows of sampled classes,
-    and `rate` their stated sampling rate (None: no sample).
+    releases with scores z and y; `products` is the sum of (z y) / |y|. `rows` are the rows of classes that are never
+    suppressed, of which `taken` are sampled, and `rate` is their stated sampling rate (None: no sample).
     """
 
     family: str
@@ -34,15 +34,16 @@ class ScoreSums(RecordModel):
     pairs: Count = 0
     products: Finite = 0.0
     rows: Count = 0
+    taken: Count = 0
     rate: Annotated[float, Field(gt=0, le=1)] | None = None
 
     @classmethod
-    def of(cls, family: str, score: Floats, scale: Floats, rows: int = 0, rate: float | None = None) -> ScoreSums:
+    def of(cls, family: str, score: Floats, scale: Floats) -> ScoreSums:
         """Return the sums of these scores, whose numbers have the stated standard deviations `scale`."""
         return cls(
             family=family, numbers=len(score), squares=float(np.square(score).sum()),
             weighted=float((scale * score).sum()), weights=float(np.square(scale).sum()),
-            farthest=float(np.abs(score).max(initial=0.0)), rows=rows, rate=rate,
+            farthest=float(np.abs(score).max(initial=0.0)),
         )  # fmt: skip
 
     def with_pair(self, one: Floats, other: Floats) -> ScoreSums:
@@ -63,6 +64,6 @@ def added(every: Iterable[ScoreSums]) -> tuple[ScoreSums, ...]:
 
 
 def _added(one: ScoreSums, other: ScoreSums) -> ScoreSums:
-    names = ("numbers", "squares", "weighted", "weights", "pairs", "products", "rows")
+    names = ("numbers", "squares", "weighted", "weights", "pairs", "products", "rows", "taken")
     summed = {name: getattr(one, name) + getattr(other, name) for name in names}
     return one.model_copy(update={**summed, "farthest": max(one.farthest, other.farthest)})

@@ -7,9 +7,10 @@ from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.text import ENDS, measurement_cells, measurement_json
-from crowdgate.audit.law.findings import NOISE, LawEstimate, LawFindings, error_of
+from crowdgate.audit.law.findings import ALL_NOISE, CLASSES, LawEstimate, LawFindings, error_of
 from crowdgate.audit.law.record import LawRecord
 from crowdgate.audit.law.score_tests import LawTest
+from crowdgate.audit.law.scores import NOISE
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
@@ -21,11 +22,13 @@ RATES = ("numbers", "sampling rate", *ENDS)
 TESTS = ("numbers", "test", ("p-value", ".2g"), "refuted")
 UNSEEN = (
     "It can't see a guarantee that is planned wrongly, files that are written otherwise than drawn, or the truth that"
-    " an attacker learns from honest numbers."
+    " an attacker learns from honest numbers. Nor does it see a wrong sensitivity that a charged gate states, or how"
+    " synthetic rows are made of measured tables."
 )
 MULTIPLES = (
-    "Spread and sampling rate are multiples of the stated ones, with one-sided confidence limits of 95 %. Seen if"
-    " smaller by: the least shortfall of the spread that this audit sees with probability .9."
+    "Spread and sampling rate are multiples of the stated ones, with one-sided confidence limits of 95 %: the spread"
+    " of wide Gaussian noise, the rate in classes that are never suppressed. Seen if smaller by: the least shortfall of"
+    " the spread that this audit sees with probability .9. Other noise is tested, without saying how much is seen."
 )
 
 
@@ -59,25 +62,38 @@ def lines(found: Compared) -> list[str]:
         MULTIPLES,
         f"{whole(record.setting.releases)} fresh releases of the whole table of {record.setting.population}, each with"
         " a key of its own, by the functions of a release. No published release is read.",
-        f"All p-values are exact. Together they raise a false alarm with probability at most"
+        "P-values are exact, but those of rare classes are bounds, and those of synthetic rows, whose tables depend on"
+        f" earlier noise, approximate. Together they raise a false alarm with probability at most"
         f" {decimal(error_of(record))} (attempt {record.attempt} at these policy files).",
         *_power(found.findings),
+        *_without_rate(found.findings),
     ]
 
 
 def _power(said: LawFindings) -> Iterator[str]:
     for each in said.estimates:
-        if each.seen is not None and NOISE in each.family:
+        if not each.family.startswith(NOISE) and each.family != ALL_NOISE:
+            continue
+        if each.seen is None:
+            yield f"It is not known how much too small {each.family} this audit would have seen."
+        else:
             short = decimal(100 * each.seen, 2)
             yield f"This audit would have seen {each.family} that is {short} % too small with probability .9."
 
 
+def _without_rate(said: LawFindings) -> Iterator[str]:
+    if any(each.family == CLASSES and each.rate is None for each in said.estimates):
+        yield "The sampling rate is not measured: each class may be suppressed."
+
+
 def estimate_listing(found: Compared) -> Listing:
-    """Return a table of the spread of every family of numbers."""
+    """Return a table of the spread of every family of wide Gaussian noise."""
     rows = (
-        [each.family, each.numbers, *measurement_cells(each.spread), each.seen] for each in found.findings.estimates
+        [each.family, each.numbers, *measurement_cells(each.spread), each.seen]
+        for each in found.findings.estimates
+        if each.spread is not None
     )
-    return text_listing("Spread of drawn numbers, as a multiple of the stated one", ESTIMATES, rows)
+    return text_listing("Spread of noise, as a multiple of the stated one", ESTIMATES, rows)
 
 
 def rate_listing(found: Compared) -> Listing:
@@ -116,7 +132,7 @@ def json_fields(found: Compared) -> dict[str, Any]:
 
 def _estimate(each: LawEstimate) -> dict[str, Any]:
     return {
-        "numbers": each.family, "how_many": each.numbers, "spread": measurement_json(each.spread),
+        "numbers": each.family, "how_many": each.numbers, "spread": _measured(each.spread),
         "rate": _measured(each.rate), "seen_if_smaller_by": each.seen,
     }  # fmt: skip
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.histogram import Histogram, View, project, split
+from crowdgate.histogram import Histogram, View, at_least, project, split, subsample
 from crowdgate.kind.stated_draws import noise_draws, selection_draw
 from crowdgate.kind.stated_laws import ClassDraws, Contradiction, RecordedRandomness, StatedDraw
 from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
@@ -19,6 +19,7 @@ from crowdgate.mechanisms.rows.margins import DrawnMargins, Levels
 
 if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
+    from crowdgate.mechanisms.rows.choice import LevelSelection
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
 OTHER_LEVELS = Contradiction("Rows are released at other levels or columns than the policy states.")
@@ -27,6 +28,7 @@ OTHER_WEIGHTS = Contradiction("Weights or published margins differ from those th
 OTHER_ROWS = Contradiction("The published rows differ from the rows that were drawn.")
 NO_MARGINS = Contradiction("Margins are stated and not drawn, or drawn and not stated.")
 OTHER_CHOICE = Contradiction("Levels were chosen by another selection than the policy states.")
+OTHER_SAMPLE = Contradiction("Levels were chosen on another sample than the policy states.")
 
 
 def stated_laws(
@@ -39,26 +41,54 @@ def stated_laws(
     """Yield the class sizes, the noise of margins and the choice of levels of one release, and all contradictions
     between its parts. `counted` counts the table from which it
     was drawn; what is `published` is compared unless it is None."""
-    yield from _choice(safe, recorded)
     levels = candidate.static.levels
     if not _stated_levels(safe, levels, candidate.rows):
         yield OTHER_LEVELS
         return
     full = _at_levels(safe, counted[VIEW], levels)
-    yield from _classes(safe, full, candidate.rows)
+    if safe.choice is not None and safe.choice.on == "sample":
+        yield from _sampled_first(safe, safe.choice, counted[VIEW], candidate, recorded)
+    else:
+        if safe.choice is not None:
+            yield from _choice(safe, safe.choice, counted[VIEW], levels, recorded)
+        yield from _classes(safe, full, candidate.rows)
     yield from _margins(safe, full, candidate)
     if published is not None:
         yield from _published(safe, candidate, published)
 
 
-def _choice(safe: SafeK, recorded: RecordedRandomness) -> Iterator[StatedDraw]:
-    if safe.choice is None:
-        return
-    stated = safe.choice.epsilon
-    if [each.budget for each in recorded.selections] != [stated]:
+def _choice(
+    safe: SafeK, choice: LevelSelection, read: Histogram, levels: Levels, recorded: RecordedRandomness
+) -> Iterator[StatedDraw]:
+    """Yield the choice of levels; a contradiction unless it was made once, by the stated scores of the table that it
+    `read`, with the stated sensitivity and epsilon, and decided the released levels."""
+    asked: list[tuple[list[int], int, Fraction]] = []
+
+    def made(scores: Sequence[int], sensitivity: int, epsilon: Fraction) -> int:
+        asked.append(([*scores], sensitivity, epsilon))
+        return recorded.selections[0].chosen
+
+    told = [([*each.scores], each.sensitivity, each.budget) for each in recorded.selections]
+    if len(told) != 1 or choice.choose(read, safe.k, safe.beta, made) != dict(levels) or asked != told:
         yield OTHER_CHOICE
         return
     yield selection_draw("choice of levels", recorded.selections[0])
+
+
+def _sampled_first(
+    safe: SafeK, choice: LevelSelection, full: Histogram, candidate: RowsCandidate, recorded: RecordedRandomness
+) -> Iterator[StatedDraw]:
+    """Yield the sampled rows at the finest levels and the choice that reads them; a contradiction if the released
+    classes do not follow from them."""
+    if [each.beta for each in recorded.samples] != [safe.beta]:
+        yield OTHER_SAMPLE
+        return
+    (drawn,) = recorded.samples
+    sample, levels = subsample(full, lambda _: drawn.sampled), candidate.static.levels
+    yield ClassDraws("sampled rows", drawn.full, drawn.sampled, safe.beta, 0)
+    yield from _choice(safe, choice, sample, levels, recorded)
+    if not _same_rows(candidate.rows, at_least(_at_levels(safe, sample, levels), safe.k)):
+        yield OTHER_ROWS
 
 
 def _stated_levels(safe: SafeK, levels: Levels, rows: Histogram) -> bool:
@@ -104,6 +134,8 @@ def _published(safe: SafeK, candidate: RowsCandidate, published: PublishedRows) 
     elif not _same_rows(published.rows, project(candidate.rows, told)):
         yield OTHER_ROWS
     drawn, weighting = candidate.drawn, published.weighting
+    if (weighting is None) != (safe.margins is None):
+        yield OTHER_WEIGHTS
     if safe.margins is not None and drawn is not None and weighting is not None:
         made = DrawnMargins(safe.margins.tables(levels), drawn.noisy)
         expected = calibrated_margins(safe.beta, candidate.rows, levels, made, safe.margins.contract)

@@ -14,6 +14,7 @@ from crowdgate.histogram import Histogram, subsample
 from crowdgate.kind.stated_draws import zcdp_choice_draw
 from crowdgate.kind.stated_laws import ClassDraws, Contradiction, NoiseDraws, RecordedRandomness, StatedDraw
 from crowdgate.kinds.synthetic.plan import VIEW
+from crowdgate.kinds.synthetic.released_files import by_class
 from crowdgate.mechanisms.synthetic.certificate import distances, pairs
 from crowdgate.mechanisms.synthetic.counting import FinestTables, count
 from crowdgate.noise import ZcdpSource
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 OTHER_SAMPLE = Contradiction("Tables were counted on another sample than the policy states.")
 OTHER_TABLES = Contradiction("The published noisy tables are not those that were measured.")
+OTHER_ROWS = Contradiction("The published rows, or their distances, are not those that were made.")
 OVERSPENT = Contradiction("Measured tables and selections cost more than their part of the budget, or another part.")
 OTHER_CHOICES = Contradiction("Tables were selected by other private choices than those that the release states.")
 
@@ -52,8 +54,13 @@ def stated_laws(
     yield from _spends(mechanism.drawing, drawn)
     yield from _choices(drawn, recorded)
     yield from _measurements(mechanism.drawing, table, drawn)
-    if published is not None and not _same_tables(drawn, published):
+    if published is None:
+        return
+    if not _same_tables(drawn, published):
         yield OTHER_TABLES
+    expected = by_class(published.rows.names, published.rows.sizes, drawn.rows)
+    if not _same_rows(expected, published.rows) or not np.array_equal(drawn.distances, published.distances):
+        yield OTHER_ROWS
 
 
 def _spends(drawing: RoundsPlan, drawn: SynthesisResult) -> Iterator[StatedDraw]:
@@ -91,6 +98,11 @@ def _same_tables(drawn: SynthesisResult, published: PublishedSynthetic) -> bool:
     return same and all(
         np.array_equal(one, other.noisy) for one, other in zip(measured, published.measured, strict=True)
     )
+
+
+def _same_rows(one: Histogram, other: Histogram) -> bool:
+    parts = zip((*one.codes, one.counts), (*other.codes, other.counts), strict=True)
+    return all(np.array_equal(a, b) for a, b in parts)
 
 
 def _without_noise(values: Integers, _: int, __: Fraction) -> Integers:
