@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from crowdgate.histogram import subsample
 from crowdgate.kind.randomness import KeyedRandomness
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
     from crowdgate.arrays import Floats, Integers
-    from crowdgate.histogram import Subsampler
+    from crowdgate.histogram import Histogram, Subsampler
     from crowdgate.sampling import SecretKey
 
 
@@ -59,6 +60,8 @@ class Contradiction:
     sentence: str
 
 
+OTHER_SAMPLE = Contradiction("Rows were sampled otherwise than the policy states.")
+
 StatedDraw = NoiseDraws | ClassDraws | ChoiceDraw | Contradiction
 
 
@@ -79,6 +82,15 @@ class RecordedSample:
     beta: Fraction
     full: Integers
     sampled: Integers
+
+    @property
+    def drawn(self) -> ClassDraws:
+        """The sampled rows beside their distribution."""
+        return ClassDraws("sampled rows", self.full, self.sampled, self.beta, 0)
+
+    def of(self, table: Histogram) -> Histogram:
+        """Return the sampled rows of the table that was sampled."""
+        return subsample(table, lambda _: self.sampled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +119,10 @@ class RecordedRandomness(KeyedRandomness):
             return chosen
 
         return cls(key, plain.noise, select, choose, plain.vectors, selections=selections, choices=choices)
+
+    def sample(self, beta: Fraction) -> RecordedSample | None:
+        """Return the only sample, if it is of this rate; None otherwise."""
+        return self.samples[0] if [each.beta for each in self.samples] == [beta] else None
 
     def subsampler(self, beta: Fraction) -> Subsampler:
         """Return a sampler with randomness that no earlier call has returned; its use is recorded."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.histogram import Histogram, View, at_least, project, split, subsample
+from crowdgate.histogram import Histogram, View, at_least, project, split
 from crowdgate.kind.stated_draws import noise_draws, selection_draw
-from crowdgate.kind.stated_laws import ClassDraws, Contradiction, RecordedRandomness, StatedDraw
+from crowdgate.kind.stated_laws import OTHER_SAMPLE, ClassDraws, Contradiction, RecordedRandomness, StatedDraw
 from crowdgate.kinds.rows.calibrated_margins import calibrated_margins
 from crowdgate.kinds.rows.candidate import CalibratedMargins, PublishedMargin, PublishedRows, RowsCandidate
 from crowdgate.kinds.rows.manifest_fields import released_columns
@@ -28,7 +28,6 @@ OTHER_WEIGHTS = Contradiction("Weights or published margins differ from those th
 OTHER_ROWS = Contradiction("The published rows differ from the rows that were drawn.")
 NO_MARGINS = Contradiction("Margins are stated and not drawn, or drawn and not stated.")
 OTHER_CHOICE = Contradiction("Levels were chosen by another selection than the policy states.")
-OTHER_SAMPLE = Contradiction("Levels were chosen on another sample than the policy states.")
 
 
 def stated_laws(
@@ -39,8 +38,8 @@ def stated_laws(
     recorded: RecordedRandomness,
 ) -> Iterator[StatedDraw]:
     """Yield the class sizes, the noise of margins and the choice of levels of one release, and all contradictions
-    between its parts. `counted` counts the table from which it
-    was drawn; what is `published` is compared unless it is None."""
+    between its parts. `counted` counts the table from which it was drawn; what is `published` is compared unless it is
+    None."""
     levels = candidate.static.levels
     if not _stated_levels(safe, levels, candidate.rows):
         yield OTHER_LEVELS
@@ -80,12 +79,12 @@ def _sampled_first(
 ) -> Iterator[StatedDraw]:
     """Yield the sampled rows at the finest levels and the choice that reads them; a contradiction if the released
     classes do not follow from them."""
-    if [each.beta for each in recorded.samples] != [safe.beta]:
+    made = recorded.sample(safe.beta)
+    if made is None:
         yield OTHER_SAMPLE
         return
-    (drawn,) = recorded.samples
-    sample, levels = subsample(full, lambda _: drawn.sampled), candidate.static.levels
-    yield ClassDraws("sampled rows", drawn.full, drawn.sampled, safe.beta, 0)
+    sample, levels = made.of(full), candidate.static.levels
+    yield made.drawn
     yield from _choice(safe, choice, sample, levels, recorded)
     if not _same_rows(candidate.rows, at_least(_at_levels(safe, sample, levels), safe.k)):
         yield OTHER_ROWS

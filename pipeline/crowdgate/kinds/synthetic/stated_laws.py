@@ -10,9 +10,9 @@ import numpy as np
 
 from crowdgate.accounting.discrete_laws import DiscreteGaussian
 from crowdgate.accounting.zcdp import squared_sigma
-from crowdgate.histogram import Histogram, subsample
+from crowdgate.histogram import Histogram
 from crowdgate.kind.stated_draws import zcdp_choice_draw
-from crowdgate.kind.stated_laws import ClassDraws, Contradiction, NoiseDraws, RecordedRandomness, StatedDraw
+from crowdgate.kind.stated_laws import OTHER_SAMPLE, Contradiction, NoiseDraws, RecordedRandomness, StatedDraw
 from crowdgate.kinds.synthetic.plan import VIEW
 from crowdgate.kinds.synthetic.released_files import by_class
 from crowdgate.mechanisms.synthetic.certificate import distances, pairs
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
     from crowdgate.mechanisms.synthetic.rounds import RoundsPlan, SynthesisResult
 
-OTHER_SAMPLE = Contradiction("Tables were counted on another sample than the policy states.")
 OTHER_TABLES = Contradiction("The published noisy tables are not those that were measured.")
 OTHER_ROWS = Contradiction("The published rows, or their distances, are not those that were made.")
 OVERSPENT = Contradiction("Measured tables and selections cost more than their part of the budget, or another part.")
@@ -41,16 +40,16 @@ def stated_laws(
     recorded: RecordedRandomness,
 ) -> Iterator[StatedDraw]:
     """Yield the noise of measured tables and of the certificate, the selections of tables and the sampled classes of
-    one release, and all contradictions between its parts. `counted` counts the table from which it
-    was drawn; what is `published` is compared unless it is None."""
+    one release, and all contradictions between its parts. `counted` counts the table from which it was drawn; what is
+    `published` is compared unless it is None."""
     mechanism, table, drawn = planned.mechanism, counted[VIEW], candidate.drawn
     if mechanism.beta != 1:
-        if [each.beta for each in recorded.samples] != [mechanism.beta]:
+        made = recorded.sample(mechanism.beta)
+        if made is None:
             yield OTHER_SAMPLE
             return
-        (made,) = recorded.samples
-        yield ClassDraws("sampled rows", made.full, made.sampled, mechanism.beta, 0)
-        table = subsample(table, lambda _: made.sampled)
+        yield made.drawn
+        table = made.of(table)
     yield from _spends(mechanism.drawing, drawn)
     yield from _choices(drawn, recorded)
     yield from _measurements(mechanism.drawing, table, drawn)

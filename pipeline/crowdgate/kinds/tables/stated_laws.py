@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from crowdgate.histogram import Histogram, subsample
 from crowdgate.kind.stated_draws import noise_draws
-from crowdgate.kind.stated_laws import ClassDraws, Contradiction, RecordedRandomness, StatedDraw
+from crowdgate.kind.stated_laws import OTHER_SAMPLE, Contradiction, RecordedRandomness, StatedDraw
 from crowdgate.kinds.tables.files import tidy, tidy_raw
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import JOINT
@@ -15,12 +14,12 @@ from crowdgate.mechanisms.tables.dp_tables import JOINT
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from crowdgate.histogram import Histogram
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.kinds.tables.release import AnsweredTables
     from crowdgate.kinds.tables.released_files import PublishedTables
 
 OTHER_NUMBERS = Contradiction("Published tables differ from those that follow from the drawn noisy numbers.")
-OTHER_SAMPLE = Contradiction("Tables were counted on another sample than the policy states.")
 
 
 def stated_laws(
@@ -31,16 +30,16 @@ def stated_laws(
     recorded: RecordedRandomness,
 ) -> Iterator[StatedDraw]:
     """Yield the sampled classes and the noise of one release, and a contradiction if the published tables do not follow
-    from noisy numbers. `counted` counts the table from which it
-    was drawn; what is `published` is compared unless it is None."""
+    from noisy numbers. `counted` counts the table from which it was drawn; what is `published` is compared unless it is
+    None."""
     mechanism = planned.mechanism
     if mechanism.beta != 1:
-        if [each.beta for each in recorded.samples] != [mechanism.beta]:
+        made = recorded.sample(mechanism.beta)
+        if made is None:
             yield OTHER_SAMPLE
             return
-        (made,) = recorded.samples
-        yield ClassDraws("sampled rows", made.full, made.sampled, mechanism.beta, 0)
-        counted = {JOINT: subsample(counted[JOINT], lambda _: made.sampled)}
+        yield made.drawn
+        counted = {JOINT: made.of(counted[JOINT])}
     yield from noise_draws(mechanism, counted, candidate.noisy)
     if published is not None and not _follows(planned, candidate, published):
         yield OTHER_NUMBERS
