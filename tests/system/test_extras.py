@@ -166,7 +166,8 @@ def test_the_locks_agree_and_only_the_second_has_what_developers_need() -> None:
     wanted += chain.from_iterable(PROJECT["project"]["optional-dependencies"].values())
     assert {canonicalize_name(Requirement(each).name) for each in wanted} <= names
     assert tools <= {name for name, _ in develop.values()}
-    assert all(hashes for _, hashes in locked(".ci/sbom.lock").values())
+    for lock in (".ci/sbom.lock", ".ci/docs/requirements.lock"):
+        assert all(hashes for _, hashes in locked(lock).values())
 
 
 def test_the_demo_starts_no_engine() -> None:
