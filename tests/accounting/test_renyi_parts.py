@@ -32,7 +32,6 @@ from tests.accounting.joint_truth import Pair
 from tests.accounting.truth import real
 
 Real = Any
-CASES = 500
 NEAR = mp.mpf("1e-8")
 """Largest relative distance of a divergence from the truth, beside 1e-7 for each unit of the order, where a search
 ends."""
@@ -112,10 +111,12 @@ def check_class(k: int, beta: float, order: int, limit: float) -> None:
         assert_covers(cost, pairs, (order,), limit)
 
 
-@pytest.mark.thorough
-def test_the_divergences_of_classes_are_never_below_60_digits_and_hardly_above() -> None:
-    """500 random (k, beta, order, L), each at its worst sizes of classes."""
-    for case in cases(CASES, 35):
+@pytest.mark.parametrize(
+    ("count", "seed"), [pytest.param(80, 37, marks=pytest.mark.thorough), pytest.param(500, 35, marks=pytest.mark.soak)]
+)
+def test_the_divergences_of_classes_are_never_below_60_digits_and_hardly_above(count: int, seed: int) -> None:
+    """Random (k, beta, order, L), each at its worst sizes of classes."""
+    for case in cases(count, seed):
         check_class(*case)
 
 
