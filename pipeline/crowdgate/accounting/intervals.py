@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from crowdgate.accounting.binomial import log_tail
 from crowdgate.accounting.numbers import Number, down, probability, whole
@@ -12,6 +13,7 @@ _NEAR = 1e-9
 _NEAR_ENOUGH = 1e-13
 
 
+@lru_cache(maxsize=1 << 12)  # audits ask for the same limits many times
 def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[float, float]:
     """Return (lower, upper) limits, each wrong with probability at most `alpha` (one-sided), 0 < alpha < 1.
 
