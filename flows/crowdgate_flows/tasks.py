@@ -12,7 +12,6 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.stored_records import AuditRuntime
@@ -25,6 +24,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.releases import release as job
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.late_source import when_ready
+from crowdgate.releases.whole_releases.audits import playable
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")
@@ -108,4 +108,4 @@ def publish(reserved: SealedValue[ReservedRun], ready: SealedValue[CommittedRele
 @_step
 def play(asked: SealedValue[AuditRequest], count: int, question: AuditQuestion) -> SealedValue[FinishedAudit[Any, Any]]:
     """Audit a policy on its public population, with so many processes."""
-    return SealedValue(audit(AUDITS[question], asked.value, AuditRuntime(executor=processes(count))))
+    return SealedValue(audit(playable(question), asked.value, AuditRuntime(executor=processes(count))))

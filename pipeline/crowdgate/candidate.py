@@ -94,13 +94,15 @@ class ColumnFacts:
 
 
 class AuditQuestion(StrEnum):
-    """The question of an audit: singling out of a person, inference of a secret attribute, membership, or whether the
-    mechanism draws by its stated distributions (`law`)."""
+    """The question of an audit: singling out of a person, inference of a secret attribute, membership, whether the
+    mechanism draws by its stated distributions (`law`), or what whole releases show in their files, decisions and
+    charges (`files`)."""
 
     SINGLING_OUT = "singling-out"
     INFERENCE = "inference"
     MEMBERSHIP = "membership"
     LAW = "law"
+    FILES = "files"
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,16 +35,23 @@ def _law() -> "Audit[Any, Any]":
     return LAW
 
 
+def _files() -> "Audit[Any, Any]":
+    from crowdgate.audit.files_audit import FILES
+
+    return FILES
+
+
 _IMPORTS: Mapping[AuditQuestion, "Callable[[], Audit[Any, Any]]"] = {
     AuditQuestion.SINGLING_OUT: _singling_out,
     AuditQuestion.INFERENCE: _inference,
     AuditQuestion.MEMBERSHIP: _membership,
     AuditQuestion.LAW: _law,
+    AuditQuestion.FILES: _files,
 }
 
 
 class _Audits(Mapping[AuditQuestion, "Audit[Any, Any]"]):
-    """The audits by question (singling out, inference, membership, stated law), each imported on first use."""
+    """The audits by question (singling out, inference, membership, stated law, files), each imported on first use."""
 
     def __getitem__(self, question: AuditQuestion) -> "Audit[Any, Any]":
         return _IMPORTS[question]()

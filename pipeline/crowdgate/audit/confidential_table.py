@@ -19,7 +19,7 @@ from crowdgate.audit.common.stored_records import (
     play_audit,
     subject_of,
 )
-from crowdgate.errors import Crashed, VerificationFailed
+from crowdgate.errors import ConfigurationError, Crashed, Problem, VerificationFailed
 from crowdgate.kind.plan import Plan
 from crowdgate.ledger.access_log import TABLE_AUDITED
 from crowdgate.ledger.audits import BEGUN, KEPT_PRIVATE
@@ -41,6 +41,9 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
     Raises ConfigurationError, LedgerRefused, FileFault and EnvironmentFault before anything is read, Crashed when a
     signal ends it.
     """
+    if audit.public_only:
+        found, expected = f"--of {audit.question} writes whole releases to temporary files", "a public table"
+        raise ConfigurationError(Problem("command line", None, "--on-confidential", found, expected))
     plan = plan_policy(request.policy)
     audit.require_libraries()
     audit_spec(plan, request.overrides)

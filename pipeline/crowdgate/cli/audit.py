@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.run import AuditRequest
 from crowdgate.audit.common.run import audit as run_audit
@@ -18,6 +17,7 @@ from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
 from crowdgate.cli.output import print_json, print_report
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
+from crowdgate.releases.whole_releases.audits import playable
 from crowdgate.report.page_files import check_name
 
 
@@ -35,19 +35,22 @@ def audit(
     ] = False,
     question: Annotated[
         AuditQuestion,
-        typer.Option("--of", help="Singling out, inference of a secret, membership, or the stated distributions."),
+        typer.Option(
+            "--of", help="Singling out, inference of a secret, membership, the stated distributions, or whole releases."
+        ),
     ] = AuditQuestion.SINGLING_OUT,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Let attackers play against a policy's mechanism on a public population: how often do they single somebody out,
-    infer what is secret, or recognize members of the table? `--of law` compares fresh releases with what it states.
+    infer what is secret, or recognize members of the table? `--of law` compares fresh releases with what it states, and
+    `--of files` whole ones: files, decisions and charges.
 
     Exit 0 when they stay within the limit, 3 when they do not or nothing can be concluded.
     """
     if page is not None:
         check_name(page)
-    of, request = AUDITS[question], AuditRequest(policy, units, trials, weight, ledger)
+    of, request = playable(question), AuditRequest(policy, units, trials, weight, ledger)
     _refuse_other_options(of, request)
     with progress_bar(as_json, "playing") as progress:
         how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress)

@@ -66,6 +66,7 @@ _ASPECTS = {
     AuditQuestion.INFERENCE: Aspect.INFERENCE,
     AuditQuestion.MEMBERSHIP: Aspect.INFERENCE,
     AuditQuestion.LAW: Aspect.PROMISE,
+    AuditQuestion.FILES: Aspect.PROMISE,
 }
 
 

@@ -95,9 +95,17 @@ def conclude(
     """
     if announce is not None:
         announce(reserved.run.id)
-    randomness = KeyedRandomness(key)
     found = read(reserved, key, _executor(reserved.run, progress))
-    judged = judge(reserved, found, protect(reserved, found, randomness), randomness)
+    return decide(reserved, found, protected(reserved, found, KeyedRandomness(key)))
+
+
+def protected(reserved: ReservedRun, found: CountedTable, randomness: KeyedRandomness) -> JudgedCandidate:
+    """Apply the mechanism to the counted table and judge all gates, with the randomness of this release."""
+    return judge(reserved, found, protect(reserved, found, randomness), randomness)
+
+
+def decide(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate) -> CommittedRelease | Result:
+    """Stage or withhold a judged release, as its gates decide."""
     end = withhold if is_withheld(judged.verdicts) else stage
     return end(reserved, found, judged)
 

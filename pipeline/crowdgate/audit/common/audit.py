@@ -82,6 +82,8 @@ class Audit(Generic[R, F]):
     unseen: str
     """Sentence about the faults that this audit can't see, whatever its figures: the second sentence of its page."""
 
+    public_only: bool = False
+    """True if it can't be played on a confidential table, as it writes the table to temporary files."""
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None

@@ -9,6 +9,7 @@ RECORD_NAMES: Mapping[AuditQuestion, str] = {
     AuditQuestion.INFERENCE: "inference",
     AuditQuestion.MEMBERSHIP: "membership",
     AuditQuestion.LAW: "law",
+    AuditQuestion.FILES: "files",
 }
 """By question."""
 

@@ -54,27 +54,38 @@ class LawFindings(Findings):
     shortfall: Measurement | None
 
 
-def error_of(record: LawRecord) -> Fraction:
-    """Return the false-alarm rate of all tests of this attempt: that of the setting, halved for each earlier one."""
-    return record.setting.error / (1 << (record.attempt - 1))
+def error_of(error: Fraction, attempt: int) -> Fraction:
+    """Return the false-alarm rate of all tests of this attempt: that of a first one, halved for each earlier one."""
+    return error / (1 << (attempt - 1))
+
+
+def refuting_tests(played: LawResults, error: Fraction, attempt: int) -> tuple[tuple[LawTest, ...], float]:
+    """Return all tests of some releases, and the level of each: a p-value of at most this level refutes."""
+    own = (each for _, tests in _tested(played) for each in tests)
+    rare = _rare_test(played.rare)
+    tests = (*own, *(() if rare is None else (rare,)))
+    return tests, float(error_of(error, attempt)) / max(1, len(tests))
+
+
+def _tested(played: LawResults) -> list[tuple[ScoreSums, tuple[LawTest, ...]]]:
+    """Return the sums of each family with their tests, and those of all noise together."""
+    every = [(sums, tuple(score_tests.tests(sums))) for sums in played.sums if sums.numbers]
+    noise = _all_noise(played.sums)
+    return every if noise is None else [*every, (noise, (score_tests.spread_test(noise),))]
 
 
 def findings_of(record: LawRecord) -> LawFindings:
     """Return the findings of a finished audit of the stated distributions."""
     played, setting = record.policy_results, record.setting
-    every = [(sums, tuple(score_tests.tests(sums))) for sums in played.sums if sums.numbers]
-    noise = _all_noise(played.sums)
-    every += [] if noise is None else [(noise, (score_tests.spread_test(noise),))]
-    rare = _rare_test(played.rare)
-    tests = [*(each for _, own in every for each in own), *([] if rare is None else [rare])]
-    level = float(error_of(record)) / max(1, len(tests))
-    estimates = tuple(_estimate(sums, own, level) for sums, own in every)
+    tests, level = refuting_tests(played, setting.error, record.attempt)
+    estimates = tuple(_estimate(sums, own, level) for sums, own in _tested(played))
     refuting = tuple(each for each in tests if each.p <= level)
     broken = bool(refuting or played.contradictions)
     reasons = () if broken else tuple(_reasons(setting, played, estimates, level))
     return LawFindings(
         outcome=outcome_of(reasons, not broken), reasons=reasons, estimates=estimates, refuting=refuting,
-        contradictions=played.contradictions, rare=rare, level=level, shortfall=_shortfall(estimates),
+        contradictions=played.contradictions, rare=_rare_test(played.rare), level=level,
+        shortfall=_shortfall(estimates),
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ published is read. The audit's own random numbers only make scores exactly unifo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -50,6 +50,12 @@ class LawTally:
     rare: RareClasses
     contradictions: tuple[str, ...]
 
+    @classmethod
+    def of_json(cls, said: Mapping[str, Any]) -> LawTally:
+        """Return a tally from its stored JSON object."""
+        sums = tuple(map(ScoreSums.model_validate, said["sums"]))
+        return cls(sums, RareClasses.model_validate(said["rare"]), tuple(map(str, said["contradictions"])))
+
     def to_json(self) -> dict[str, Any]:
         """Return the tally as a JSON object, as it is stored."""
         sums = [each.model_dump(mode="json") for each in self.sums]
@@ -81,23 +87,11 @@ class FreshReleases(Game[LawTally, LawResults]):
 
     def batch(self, at: int, trials: int) -> LawTally:
         rng = self.stream(at)
-        drawn = [self.release(rng, written=trial == 0) for trial in range(trials)]
-        one = joined(each.tally for each in drawn)
-        if len(drawn) < self.batch_size:
-            return one
-        first, second = (each.scores for each in drawn)
-        pairs = [
-            each.with_pair(first[each.family], second[each.family])
-            if each.family in first and each.family in second
-            else each
-            for each in one.sums
-        ]
-        return LawTally(tuple(pairs), one.rare, one.contradictions)
+        return paired([self.release(rng, written=trial == 0) for trial in range(trials)])
 
     def read(self, said: dict[str, Any], trials: int) -> LawTally:
         del trials
-        sums = tuple(map(ScoreSums.model_validate, said["sums"]))
-        return LawTally(sums, RareClasses.model_validate(said["rare"]), tuple(map(str, said["contradictions"])))
+        return LawTally.of_json(said)
 
     def played(
         self, tallies: Mapping[int, LawTally], must: Literal["judged"], note: str, rate: float | None
@@ -167,6 +161,21 @@ def _scored(drawn: NoiseDraws | ClassDraws | ChoiceDraw, rng: Rng) -> tuple[Scor
 def _with_rare(rare: RareClasses, drawn: ClassDraws) -> RareClasses:
     shown, chances = improbable(drawn)
     return RareClasses(expected=rare.expected + float(chances.sum()), released=rare.released + int(shown.sum()))
+
+
+def paired(drawn: Sequence[ScoredRelease]) -> LawTally:
+    """Return the tally of some releases together. Two releases are compared with each other."""
+    one = joined(each.tally for each in drawn)
+    if len(drawn) != FreshReleases.batch_size:
+        return one
+    first, second = (each.scores for each in drawn)
+    pairs = [
+        each.with_pair(first[each.family], second[each.family])
+        if each.family in first and each.family in second
+        else each
+        for each in one.sums
+    ]
+    return LawTally(tuple(pairs), one.rare, one.contradictions)
 
 
 def joined(tallies: Iterable[LawTally]) -> LawTally:

@@ -64,7 +64,7 @@ def lines(found: Compared) -> list[str]:
         " a key of its own, by the functions of a release. No published release is read.",
         "P-values are exact, but those of rare classes are bounds, and those of synthetic rows, whose tables depend on"
         f" earlier noise, approximate. Together they raise a false alarm with probability at most"
-        f" {decimal(error_of(record))} (attempt {record.attempt} at these policy files).",
+        f" {decimal(error_of(record.setting.error, record.attempt))} (attempt {record.attempt} at these policy files).",
         *_power(found.findings),
         *_without_rate(found.findings),
     ]
