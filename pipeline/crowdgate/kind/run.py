@@ -35,7 +35,8 @@ class Request:
     reason why a release is charged that past runs would hold. `at` is the moment for which the run was scheduled, if no
     slot was asked: with a calendar its period decides the slot. `wait` is the number of minutes for which a table that
     is missing, or a fault of the machine, is tried again before the charge. `classes` are the class sizes of a public
-    table, for a simulated run in a copy without this table; None where a release counts itself.
+    table, for a simulated run in a copy without this table; None where a release counts itself. `workers` is the number
+    of processes that count the table; no result depends on it.
     """
 
     policy: Path
@@ -49,6 +50,7 @@ class Request:
     at: datetime | None = None
     wait: int = 0
     classes: Mapping[frozenset[str], ClassSizes] | None = None
+    workers: int = 1
 
 
 @dataclass(frozen=True)
