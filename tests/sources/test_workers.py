@@ -62,6 +62,11 @@ def damaged(path: Path) -> None:
     path.write_bytes(content)
 
 
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (files, parquet):
+        monkeypatch.setattr(module, "PART_BYTES", 1)
+
+
 def counted(folder: Path, processes: int) -> PartialCounts:
     contract = contract_of(folder, attribute("x", WORDS))
     tree = contract.columns["x"].hierarchy
@@ -74,8 +79,7 @@ def counted(folder: Path, processes: int) -> PartialCounts:
 def test_two_workers_count_what_one_process_counts_and_raise_its_first_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (files, parquet):
-        monkeypatch.setattr(module, "PART_BYTES", 1)
+    small_parts(monkeypatch)
     for at in range(6):
         write(tmp_path / f"{at}.parquet", {"x": ["a", "b", "zz", None][: at + 1] * 5})
     one, two = counted(tmp_path, 1), counted(tmp_path, 2)
@@ -118,6 +122,15 @@ def test_a_histogram_is_the_same_after_its_way_between_processes(counts: list[in
     assert found.counts.dtype == np.int64
 
 
+def test_a_table_of_one_part_is_counted_in_this_process() -> None:
+    """A stream can't be sent anywhere."""
+    here = lambda: None  # noqa: E731
+    parts = [SizedPart(0, 5)]
+    with executor_of(2) as executor:
+        found = list(executor(None)(lambda given, _: (here, given), parts))  # type: ignore[arg-type, return-value]
+    assert found == [(here, parts)]
+
+
 UNDUMPED = """\
 import ctypes, resource
 from crowdgate.sources import worker
@@ -130,7 +143,9 @@ worker.main()
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the flag")
 def test_a_worker_can_not_be_dumped_when_it_gets_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_COMMAND", (sys.executable, "-c", UNDUMPED))
-    write(tmp_path / "0.parquet", {"x": ["a"]})
+    small_parts(monkeypatch)
+    for name in ("0", "1"):
+        write(tmp_path / f"{name}.parquet", {"x": ["a"]})
     with pytest.raises(RuntimeError, match=r"^True$"):
         counted(tmp_path, 2)
 

@@ -16,7 +16,7 @@ from crowdgate.errors import FileFault
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.table_header import TableHeader
 
-PART_BYTES = 1 << 22
+PART_BYTES = 1 << 23
 """The size at which a part is closed: many small files are one part, a large one may be several."""
 
 Stamp = tuple[int, ...]

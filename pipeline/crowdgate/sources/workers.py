@@ -48,6 +48,9 @@ def _start() -> _Worker:
 def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
         groups, done = part_groups(parts, _GROUPS_PER_WORKER * len(started)), 0
+        if len(groups) == 1:  # a small table, a database or a stream: it may exist in this process only
+            yield counter(parts, progress)
+            return
         for group, found in zip(groups, _answers(started, counter, groups), strict=True):
             if isinstance(found, Exception):
                 raise found
