@@ -18,6 +18,7 @@ from pydantic import Field
 from crowdgate.cli.release import STEPS
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, EnvironmentFault, Problem
 from crowdgate.kind.run import Request, Result
+from crowdgate.limits import MOST_WORKERS
 from crowdgate.operations.observed_run import run_channels
 from crowdgate.pages.release import page_after
 from crowdgate.policy.policy import parse_slot
@@ -35,6 +36,7 @@ from crowdgate_flows.tasks import SealedValue
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 Minutes = Annotated[int, Field(ge=0, le=MOST_MINUTES)]
+Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
 Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
 End = Result | CrowdgateError
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
@@ -52,6 +54,7 @@ def release(
     policy_digest: Digest | None = None,
     anyway: Reason | None = None,
     wait: Minutes = 0,
+    workers: Workers = 1,
 ) -> State[None]:
     """Make one release. Prefect's form for a run shows what is written below of each parameter.
 
@@ -69,6 +72,7 @@ def release(
         policy_digest: The digest of the policy's files, which the deployment states.
         anyway: The reason for a release that past runs would hold. No deployment may set it.
         wait: The minutes for which a late table, or a fault of the machine, is tried again before the charge.
+        workers: The number of processes that count the table. No result depends on it.
     """
     disable_core_dumps()
     request: Request | None = None
@@ -79,7 +83,9 @@ def release(
         refuse_locked(stated, to=to, input=input_path, ledger=ledger, anyway=anyway)
         places = (stated.file, _slot(as_of), _path(home, input_path), _path(home, to), ledger)
         at, anchored = None if as_of else _scheduled(), tuple(anchors or ())
-        request = Request(*places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at, wait=wait)
+        request = Request(
+            *places, holder=flow_run.id, anchors=anchored, anyway=anyway, at=at, wait=wait, workers=workers
+        )
         run_channels(request)  # invalid settings refuse the run
         rehearsed = tasks.rehearse(SealedValue(request)).value
         end = steps(SealedValue(request)) if rehearsed is None else rehearsed
@@ -102,7 +108,7 @@ def steps(request: SealedValue[Request]) -> End:
     reserved = tasks.reserve(SealedValue(run)).value
     if isinstance(reserved, End):
         return reserved
-    ready = tasks.protect(SealedValue(reserved)).value
+    ready = tasks.protect(SealedValue(reserved), request.value.workers).value
     if isinstance(ready, End):
         return ready
     return tasks.publish(SealedValue(reserved), SealedValue(ready)).value
@@ -123,6 +129,7 @@ def run_release(request: Request) -> Result:
             anchors=list(request.anchors),
             anyway=request.anyway,
             wait=request.wait,
+            workers=request.workers,
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`

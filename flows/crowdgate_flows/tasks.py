@@ -25,6 +25,7 @@ from crowdgate.releases import release as job
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.whole_releases.audits import playable
+from crowdgate.sources.workers import executor_of
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")
@@ -94,9 +95,12 @@ def reserve(run: SealedValue[Run]) -> SealedValue[ReservedRun | Result]:
 
 
 @_step
-def protect(reserved: SealedValue[ReservedRun]) -> SealedValue[CommittedRelease | Result]:
-    """Run all steps from reading to the ledger's commitment as one task: a crash must not show how far it came."""
-    return SealedValue(job.conclude(reserved.value, draw_key(), announce=announce))
+def protect(reserved: SealedValue[ReservedRun], workers: int = 1) -> SealedValue[CommittedRelease | Result]:
+    """Run all steps from reading to the ledger's commitment as one task: a crash must not show how far it came. The
+    workers are processes, no tasks: their number of parts and their durations reach no server.
+    """
+    with executor_of(workers) as executor:
+        return SealedValue(job.conclude(reserved.value, draw_key(), announce=announce, executor=executor))
 
 
 @_step

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -88,10 +88,22 @@ class Histogram:
     def __len__(self) -> int:
         return len(self.counts)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # as packed tuples and narrow counts: a seventh of the bytes between processes
+        counts = self.counts.astype(np.min_scalar_type(int(self.counts.max(initial=0))))
+        words = Packing.of(self.sizes).pack(iter(self.codes), len(counts))
+        return _from_words, (self.names, self.sizes, words, counts)
+
     @property
     def rows(self) -> int:
         """Number of rows counted."""
         return int(self.counts.sum())
+
+
+def _from_words(
+    names: tuple[str, ...], sizes: tuple[int, ...], words: tuple[Word, ...], counts: AnyIntegers
+) -> Histogram:
+    return Histogram(names, sizes, Packing.of(sizes).unpack(words), counts.astype(np.int64))
 
 
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:

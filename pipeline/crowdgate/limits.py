@@ -206,3 +206,6 @@ MOST_BINS = 10**18
 LEAST_POPULATION = 1000
 """Least number of people of a population whose confidential figures a KL repository may hold, by the lower confidence
 limit of a noisy count: with few people a figure about their attributes reveals the people (Koot 2012, 7.2.1)."""
+
+MOST_WORKERS = 256
+"""Processes that count one table."""

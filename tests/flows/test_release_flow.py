@@ -134,6 +134,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
         "anchors",
         "anyway",
         "wait",
+        "workers",
     }
 
 

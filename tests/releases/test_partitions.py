@@ -2,7 +2,9 @@
 
 import pickle
 import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,10 @@ from crowdgate.noise import NoiseSource
 from crowdgate.publish.file_names import STAGING
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
-from crowdgate.sources import files, parquet
-from crowdgate.sources.counting import Counter, Executor, PartialCounts
+from crowdgate.sources import files, parquet, workers
+from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts
 from crowdgate.sources.source import TablePart
+from crowdgate.sources.workers import executor_of
 from tests.workshop import POLICY, Row, Workshop, good_rows, make_workshop, write_csv, write_parquet
 
 CHARGED = "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n"
@@ -94,7 +97,7 @@ def backwards(_: object = None) -> Executor:
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
         for part in reversed(parts):
             there: Any = pickle.loads(pickle.dumps((counter, part)))
-            yield pickle.loads(pickle.dumps(there[0](there[1], None)))
+            yield pickle.loads(pickle.dumps(there[0]([there[1]], None)))
 
     return run
 
@@ -104,9 +107,35 @@ def small_parts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parquet, "PART_BYTES", 1)
 
 
+@contextmanager
+def backwards_executor(_: int) -> Iterator[ExecutorFor]:
+    yield backwards
+
+
 def other_workers(patch: pytest.MonkeyPatch) -> None:
     small_parts(patch)
-    patch.setattr(job, "serial", backwards)
+    patch.setattr(job, "executor_of", backwards_executor)
+
+
+def two_workers(patch: pytest.MonkeyPatch) -> None:
+    small_parts(patch)
+    patch.setattr(job, "executor_of", lambda _: executor_of(2))
+
+
+DYING = """\
+import os, random
+from crowdgate.sources import worker
+answer, draw = worker._answer, random.Random(os.getpid())
+worker._answer = lambda *asked: os.kill(os.getpid(), 9) if draw.random() < 0.5 else answer(*asked)
+worker.main()
+"""
+"""The source of a worker that is killed at every second group, by chance."""
+
+
+def three_dying_workers(patch: pytest.MonkeyPatch) -> None:
+    small_parts(patch)
+    patch.setattr(workers, "_COMMAND", (sys.executable, "-c", DYING))
+    patch.setattr(job, "executor_of", lambda _: executor_of(3))
 
 
 def recorded(values: Any, sensitivity: int, _: object) -> Any:
@@ -128,6 +157,7 @@ WAYS: list[tuple[Callable[[Path], Path], Callable[[pytest.MonkeyPatch], None]]] 
     for make in (one_file, csv_file, shuffled_csv_file, ten_parts, a_shuffled_folder)
     for how in ((lambda _: None), small_parts, other_workers)
 ]
+WAYS += [(a_shuffled_folder, two_workers), (ten_parts, three_dying_workers)]
 
 
 @pytest.mark.thorough

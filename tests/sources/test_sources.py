@@ -461,7 +461,7 @@ def test_a_file_that_was_read_already_and_changes_before_the_end_is_a_fault(tmp_
     source = open_source(contract, ["x"])
 
     def executor(counter: Any, parts: Any) -> Iterator[Any]:
-        yield from [counter(part, None) for part in parts]
+        yield from [counter([part], None) for part in parts]
         changed_time(tmp_path / "a.parquet")
 
     with pytest.raises(FileFault, match="the input changed while it was read"):

@@ -13,6 +13,7 @@ from crowdgate.cli.output import announce, print_json, print_verdicts, warn
 from crowdgate.cli.paths import path_option
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.limits import MOST_WORKERS
 from crowdgate.operations.observed_run import observed_run
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.enforcement import WORDS
@@ -48,6 +49,9 @@ def release(
         int,
         typer.Option("--wait", metavar="MINUTES", min=0, max=MOST_MINUTES, help="For a late table; before the charge."),
     ] = 0,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", min=1, max=MOST_WORKERS, help="Processes that count the table.")
+    ] = 1,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -57,7 +61,10 @@ def release(
     """
     at = datetime.now(UTC) if as_of is None else None
     anchors = tuple(anchor or ())
-    request = Request(policy, slot(as_of), input_path, to, ledger, anchors=anchors, anyway=anyway, at=at, wait=wait)
+    request = Request(
+        policy, slot(as_of), input_path, to, ledger,
+        anchors=anchors, anyway=anyway, at=at, wait=wait, workers=workers,
+    )  # fmt: skip
     run = str(uuid4())
     rehearsed = observed_run(request, run, lambda: dry_run(request), warn)
     if rehearsed is not None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from crowdgate.errors import FileFault
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.system.short_repr import short_repr
 
@@ -229,8 +230,18 @@ class Server:
 
     @property
     def path(self) -> Path:
-        """The path of the table; a relative path in the contract counts from the contract's folder."""
+        """The path of the table; a relative path in the contract counts from the contract's folder.
+
+        Raises FileFault for a table that is not in files of this machine.
+        """
+        if "path" not in self.settings:
+            raise FileFault(f"{self.title}: this needs a table in files of this machine")
         return self.base / self.settings["path"]
+
+    @property
+    def title(self) -> str:
+        """The name of the table in messages: of its file, or else of its source."""
+        return Path(self.settings["path"]).name if "path" in self.settings else f"the table of type {self.reader}"
 
 
 @dataclass(frozen=True, eq=False)

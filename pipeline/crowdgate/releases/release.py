@@ -53,10 +53,11 @@ from crowdgate.releases.slot_day import slot_of, waiver_day
 from crowdgate.releases.waiting import waiting_release
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
-from crowdgate.sources.counting import CountingTask, Executor, count_table, histograms, serial
+from crowdgate.sources.counting import CountingTask, Executor, ExecutorFor, count_table, histograms, serial
 from crowdgate.sources.engine import Ask, engine
 from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.rules import row_rules_hold, run_rules
+from crowdgate.sources.workers import executor_of
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.system.regular_files import holds_url
@@ -77,25 +78,30 @@ def release(
     announce: Announce | None = None,
 ) -> Result:
     """Run one release from its policy file to its end. Raises a CrowdgateError if it can't end in a verdict."""
-    run = when_ready(request, prepare)
-    if isinstance(run, Result):
-        return run
-    reserved = reserve(run)
-    if isinstance(reserved, Result):
-        return reserved
-    ready = conclude(reserved, draw_key(), progress, announce)
+    with executor_of(request.workers) as executor:
+        run = when_ready(request, prepare)
+        if isinstance(run, Result):
+            return run
+        reserved = reserve(run)
+        if isinstance(reserved, Result):
+            return reserved
+        ready = conclude(reserved, draw_key(), progress, announce, executor)
     return ready if isinstance(ready, Result) else publish(reserved, ready)
 
 
 def conclude(
-    reserved: ReservedRun, key: SecretKey, progress: Progress | None = None, announce: Announce | None = None
+    reserved: ReservedRun,
+    key: SecretKey,
+    progress: Progress | None = None,
+    announce: Announce | None = None,
+    executor: ExecutorFor = serial,
 ) -> CommittedRelease | Result:
     """Run all steps from reading to the ledger's commitment. Return the staged release, or the result of a withheld
     one.
     """
     if announce is not None:
         announce(reserved.run.id)
-    found = read(reserved, key, _executor(reserved.run, progress))
+    found = read(reserved, key, executor(_in_bytes(reserved.run, progress)))
     return decide(reserved, found, protected(reserved, found, KeyedRandomness(key)))
 
 
@@ -148,7 +154,7 @@ def prepare(request: Request) -> Run | Result:
     sweep_killed_runs(root, ledger)
     staging.check_manifest_fits(plan, name, slot)
     use_arrow_without_pandas()
-    source = open_source(bundle.contract, plan.columns, request.input)
+    source = open_source(bundle.contract, plan.columns, request.input if request.table is None else request.table)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
     return claim_destination(Run(*run, known.audits, known.records, register, approvals))
@@ -205,9 +211,9 @@ def _budget_and_divergences(run: Run) -> tuple[Budget, Divergences | None]:
     return in_force, run.plan.divergences(in_force.lifetime.filter)
 
 
-def _executor(run: Run, progress: Progress | None) -> Executor:
+def _in_bytes(run: Run, progress: Progress | None) -> Callable[[int], None] | None:
     total = sum(part.size for part in run.source.parts)
-    return serial(None if progress is None else lambda done: progress(done, total))
+    return None if progress is None else lambda done: progress(done, total)
 
 
 def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTable:

@@ -1,11 +1,12 @@
-"""Counting: a part of the table becomes PartialCounts, which add up. This is the only loop over a table's rows.
+"""Counting: parts of the table become PartialCounts, which add up. This is the only loop over a table's rows.
 
-`count` is a function of its part and its task only: it draws no random numbers and can run anywhere, twice if
+`count` is a function of its parts and its task only: it draws no random numbers and can run anywhere, twice if
 necessary. The sum does not depend on the division into parts; sampling happens on the sum.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from crowdgate.sources.persons import person_entries, person_histogram, row_view
 from crowdgate.sources.source import Batch, Source, TablePart, table_changed
 
 Progress = Callable[[int], None]
-"""A callback with the number of bytes of a part that have been read."""
+"""A callback with the number of bytes of some parts that have been read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,27 +46,21 @@ class PartialCounts:
     people: RowsByPerson | None = None
 
 
-Counter = Callable[[TablePart, Progress | None], PartialCounts]
+Counter = Callable[[Sequence[TablePart], Progress | None], PartialCounts]
+"""A function that counts some parts of the table together."""
 Executor = Callable[[Counter, Sequence[TablePart]], Iterable[PartialCounts]]
-"""A function that runs the counter on every part, in any order and anywhere."""
+"""A function that runs the counter on groups of parts that hold each part once, in any order and anywhere."""
+ExecutorFor = Callable[[Progress | None], Executor]
+"""A function that returns an executor which calls back with the bytes of the table that have been read."""
 
 
 def serial(progress: Progress | None = None) -> Executor:
-    """Return an executor that counts one part after another in this process. `progress` gets the bytes of the table
-    read so far.
-    """
+    """Return an executor that counts all parts together, one after another, in this process."""
 
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
-        before = 0
-        for part in parts:
-            yield counter(part, None if progress is None else _from(progress, before))
-            before += part.size
+        yield counter(parts, progress)
 
     return run
-
-
-def _from(progress: Progress, before: int) -> Progress:
-    return lambda done: progress(before + done)
 
 
 def count_table(source: Source, task: CountingTask, executor: Executor) -> PartialCounts:
@@ -111,19 +106,34 @@ class _Counter:
 
     task: CountingTask
 
-    def __call__(self, part: TablePart, progress: Progress | None = None) -> PartialCounts:
-        return count(part, self.task, progress)
+    def __call__(self, parts: Sequence[TablePart], progress: Progress | None = None) -> PartialCounts:
+        return count(parts, self.task, progress)
 
 
-def count(part: TablePart, task: CountingTask, progress: Progress | None = None) -> PartialCounts:
-    """Return the counts of one part of the table."""
+def count(parts: Sequence[TablePart], task: CountingTask, progress: Progress | None = None) -> PartialCounts:
+    """Return the counts of some parts of the table. Only the people of one part are in memory before they are merged
+    with those of the parts before.
+    """
+    starts = accumulate((part.size for part in parts), initial=0)
+    told = [None if progress is None else _from(progress, start) for start in starts]
+    if task.contract.unit.person is not None:
+        people = (_count_part(part, task, each) for part, each in zip(parts, told, strict=False))
+        return _merged(people, task)
+    facts = TableFacts()
+    batches = chain.from_iterable(records(part, task, facts, each) for part, each in zip(parts, told, strict=False))
+    return PartialCounts(facts, scan((found for _, found in batches), task.views))
+
+
+def _from(progress: Progress, before: int) -> Progress:
+    return lambda done: progress(before + done)
+
+
+def _count_part(part: TablePart, task: CountingTask, progress: Progress | None) -> PartialCounts:
+    """Return the rows by person of one part of the table."""
     facts, person = TableFacts(), task.contract.unit.person
-    batches = records(part, task, facts, progress)
-    if person is None:
-        return PartialCounts(facts, scan((found for _, found in batches), task.views))
-    cells = ((batch.cells[person], found) for batch, found in batches)
-    people = count_people(_row_view(task), cells, task.watched)
-    return PartialCounts(facts, {}, people)
+    assert person is not None, "only these tables are counted part by part"
+    cells = ((batch.cells[person], found) for batch, found in records(part, task, facts, progress))
+    return PartialCounts(facts, {}, count_people(_row_view(task), cells, task.watched))
 
 
 def _row_view(task: CountingTask) -> View:

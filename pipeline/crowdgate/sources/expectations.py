@@ -5,11 +5,9 @@ It holds what is confidential, as the run does: it leaves no core dump, sends no
 the run. What Great Expectations prints may quote values: all of that goes to the standard error, which nobody reads.
 """
 
-import ctypes
 import gc
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -18,6 +16,7 @@ from typing import Any
 from crowdgate.sources.weighted_metrics import METRICS, CountedCells
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate.system.import_filters import imports_filtered
+from crowdgate.system.parent_process import exit_with_parent
 
 _VERDICT = {"result_format": {"result_format": "BOOLEAN_ONLY"}}
 """The form of a result: a verdict without examples of values."""
@@ -25,13 +24,12 @@ _ABSENT = frozenset({"pyarrow", "sqlalchemy"})
 """Libraries that Great Expectations and pandas use where they are installed: for tables of other kinds than here."""
 _DEFERRED = frozenset({"altair", "scipy.stats"})
 """Libraries that Great Expectations imports for charts and for distributions, which no expectation here asks for."""
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
     """Read the question (counts and expectations) from standard input, and write the answers."""
     disable_core_dumps()
-    _exit_with_parent()
+    exit_with_parent()
     gc.disable()  # the process ends before garbage matters
     with redirect_stdout(sys.stderr):
         import_engine()
@@ -44,14 +42,6 @@ def main() -> None:
 def _question() -> dict[str, Any]:
     told = json.load(sys.stdin)
     return {"tables": told["tables"], "asked": told["expectations"]}
-
-
-def _exit_with_parent() -> None:
-    """End with the parent, so that a killed run leaves no process: on Linux at once, elsewhere when no question
-    arrives.
-    """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def import_engine() -> Any:

@@ -16,7 +16,7 @@ from crowdgate.errors import FileFault
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.table_header import TableHeader
 
-PART_BYTES = 1 << 25
+PART_BYTES = 1 << 23
 """The size at which a part is closed: many small files are one part, a large one may be several."""
 
 Stamp = tuple[int, ...]
@@ -173,11 +173,13 @@ def _check_columns(
 
 def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
     part: list[Slice] = []
+    size = 0
     for each in slices:
         part.append(each)
-        if sum(one.size for one in part) >= PART_BYTES:
+        size += each.size
+        if size >= PART_BYTES:
             yield tuple(part)
-            part = []
+            part, size = [], 0
     if part:
         yield tuple(part)
 

@@ -1,0 +1,116 @@
+"""Counting in several processes of this machine.
+
+The workers start before the run prepares, and end with it. Each counts one group of successive parts after another and
+answers with packed tuples and their counts, which this process adds up in the order of the table. So the first fault of
+the table is the one that is raised, and the sum is that of one process. A group whose worker is lost (killed, or out of
+memory) is counted again in this process.
+"""
+
+import pickle
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import accumulate, groupby
+from queue import SimpleQueue
+from subprocess import DEVNULL, PIPE, Popen
+
+from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts, Progress, serial
+from crowdgate.sources.source import TablePart
+
+_COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.worker")
+_GROUPS_PER_WORKER = 4
+"""More groups keep all workers busy to the end; each costs its own merge."""
+_Worker = Popen[bytes]
+_Group = list[TablePart]
+
+
+@contextmanager
+def executor_of(workers: int) -> Iterator[ExecutorFor]:
+    """Yield the executor that counts with so many processes: this one for 1, else new ones that end with the block."""
+    if workers == 1:
+        yield serial
+        return
+    started = [_start() for _ in range(workers)]
+    try:
+        yield lambda progress: _executor(started, progress)
+    finally:
+        for each in started:
+            each.kill()
+        for each in started:
+            each.communicate()
+
+
+def _start() -> _Worker:
+    return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+
+
+def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
+    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
+        groups, done = part_groups(parts, _GROUPS_PER_WORKER * len(started)), 0
+        if len(groups) == 1:  # a small table, a database or a stream: it may exist in this process only
+            yield counter(parts, progress)
+            return
+        for group, found in zip(groups, _answers(started, counter, groups), strict=True):
+            if isinstance(found, Exception):
+                raise found
+            yield counter(group, None) if found is None else found
+            done += sum(part.size for part in group)
+            if progress is not None:
+                progress(done)
+
+    return run
+
+
+def part_groups(parts: Sequence[TablePart], most: int) -> list[_Group]:
+    """Return the parts in at most `most` groups of successive ones, of about the same size in bytes."""
+    total = max(1, sum(part.size for part in parts))
+    starts = accumulate((part.size for part in parts), initial=0)
+    places = [min(most - 1, start * most // total) for start, _ in zip(starts, parts, strict=False)]
+    together = groupby(zip(places, parts, strict=True), key=lambda each: each[0])
+    return [[part for _, part in group] for _, group in together]
+
+
+def _answers(
+    started: list[_Worker], counter: Counter, groups: Sequence[_Group]
+) -> Iterator[PartialCounts | Exception | None]:
+    """Yield the answer to each group, in order; None if its worker is lost. One thread waits for each worker."""
+    free: SimpleQueue[_Worker] = SimpleQueue()
+    for each in started:
+        _send(each, counter)
+        free.put(each)
+
+    def ask(group: _Group) -> PartialCounts | Exception | None:
+        worker = free.get()
+        found = _receive(worker) if _send(worker, group) else None
+        if found is None:
+            worker = _start()
+            started.append(worker)
+            _send(worker, counter)
+        free.put(worker)
+        return found
+
+    with ThreadPoolExecutor(len(started)) as threads:
+        try:
+            yield from threads.map(ask, groups)
+        finally:
+            threads.shutdown(cancel_futures=True)
+
+
+def _send(process: _Worker, value: object) -> bool:
+    assert process.stdin is not None, "it is a pipe"
+    try:
+        pickle.dump(value, process.stdin, pickle.HIGHEST_PROTOCOL)
+        process.stdin.flush()
+    except OSError:
+        return False
+    return True
+
+
+def _receive(process: _Worker) -> PartialCounts | Exception | None:
+    assert process.stdout is not None, "it is a pipe"
+    try:
+        found: PartialCounts | Exception = pickle.load(process.stdout)
+    except (OSError, EOFError, pickle.UnpicklingError):
+        return None
+    return found
