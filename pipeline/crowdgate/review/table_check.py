@@ -44,21 +44,20 @@ def check_table(contract: Contract) -> TableCheck:
     except (FileNotFoundError, NotADirectoryError) as error:
         return TableCheck(None, _absence(contract, error))
     except OSError as error:
-        told = f"{contract.server.path.name} can't be read: {error.strerror or 'unknown reason'}"
+        told = f"{contract.server.title} can't be read: {error.strerror or 'unknown reason'}"
         found = [(None, told, "a table that you may read; check needs only its header", None)]
     if found:
         document = read_document(contract.files[0])
         raise ConfigurationError([_problem(document, contract, each) for each in found])
     what = "names" if all(each.type is CellType.UNKNOWN for each in header.columns) else "names and types"
-    return TableCheck(f"{what} in {header.source} of {header.path.name}; no cell, no count")
+    return TableCheck(f"{what} in {header.source} of {header.name}; no cell, no count")
 
 
 def _absence(contract: Contract, error: OSError) -> str:
-    folder = contract.server.path.parent
     try:
-        name = contract.server.path.name
+        folder, name = contract.server.path.parent, contract.server.title
         meant = next((each for each in sorted(os.listdir(folder)) if is_misspelling(name, each)), None)
-    except OSError:
+    except (OSError, FileFault):
         meant = None
     return f"{error.strerror or 'unreadable'}{'' if meant is None else f'; there is {meant}'}"
 
@@ -68,11 +67,11 @@ def _contradictions(contract: Contract, header: TableHeader) -> Iterator[Contrad
     delimiter, columns = max(header.hints, key=lambda hint: _matched(contract, hint[1]), default=(",", ()))
     if _matched(contract, columns) > matched and _is_header(contract, columns):
         expected = f"{{property: delimiter, value: {delimiter!r}}}, which gives the contract's columns"
-        yield None, f"{header.path.name}: the header lacks the contract's columns", expected, None
+        yield None, f"{header.name}: the header lacks the contract's columns", expected, None
         return
     shown = header.certain or _is_header(contract, header.names)
     for at in repeated_names(header.names) if shown else ():
-        found = f"{header.path.name}: column {at} of the header has the name of a column before it"
+        found = f"{header.name}: column {at} of the header has the name of a column before it"
         yield None, found, "a different name for each column", None
     yield from _column_contradictions(contract, header, shown=shown)
 
@@ -86,7 +85,7 @@ def _column_contradictions(contract: Contract, header: TableHeader, *, shown: bo
             same = [other for other in free if _letters(other) == _letters(name)]
             meant = next(iter(same), nearest(name, free) if shown else None)
             there = "" if meant is None else f"; there is {meant!r}"
-            yield name, f"{header.path.name} has no column {name!r}{there}", "the name of a column of the table", meant
+            yield name, f"{header.name} has no column {name!r}{there}", "the name of a column of the table", meant
         elif column.fault is not None or column.type is CellType.NESTED:
             yield name, f"the column {column.fault or f'holds {column.type}'}", "plain cells that can be read", None
         elif (expected := type_fault(attribute, column)) is not None:

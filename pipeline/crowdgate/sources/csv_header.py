@@ -63,7 +63,7 @@ def csv_header(path: Path, settings: Mapping[str, str], expected: Collection[str
     names = read_header(path, delimiter).names
     others = () if set(expected) <= set(names) else tuple(other_headers(path).items())
     hints = tuple((other, columns) for other, columns in others if other != delimiter)
-    return TableHeader(path, "the header line", tuple(map(HeaderColumn, names)), hints, certain=False)
+    return TableHeader(path.name, "the header line", tuple(map(HeaderColumn, names)), hints, certain=False)
 
 
 def _starts(path: Path) -> Iterator[tuple[bytes, bool]]:

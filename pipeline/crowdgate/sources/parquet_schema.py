@@ -42,7 +42,7 @@ def parquet_header(path: Path, settings: Mapping[str, str], expected: Collection
     """Return the columns of a Parquet file. Raises FileFault if its footer can't be read, OSError without a file."""
     del settings, expected  # they are about text
     try:
-        return TableHeader(path, "the footer", tuple(_columns(_footer(path))))
+        return TableHeader(path.name, "the footer", tuple(_columns(_footer(path))))
     except ValueError:
         raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged") from None
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import parse_date, parse_number
@@ -34,14 +33,14 @@ class HeaderColumn:
 
 @dataclass(frozen=True)
 class TableHeader:
-    """The columns of a table by the header of one file, without cells, counts and statistics.
+    """The columns of a table by its header, such as that of one file, without cells, counts and statistics.
 
-    `source` says what was read, such as `the footer`. `hints` are the columns by delimiter, where another
-    delimiter than the contract's gives several columns. `certain` is False if the names could be cells of a file that
-    has no header line.
+    `name` is the file's or the table's, `source` says what was read, such as `the footer`. `hints` are the columns by
+    delimiter, where another delimiter than the contract's gives several columns. `certain` is False if the names could
+    be cells of a file that has no header line.
     """
 
-    path: Path
+    name: str
     source: str
     columns: tuple[HeaderColumn, ...]
     hints: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -394,7 +394,7 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _absence_words(contract: Contract, reason: str) -> str:
-    words = f"the table {contract.server.path.name} is not here ({reason}), so its columns are not compared with the"
+    words = f"the table {contract.server.title} is not here ({reason}), so its columns are not compared with the"
     return f"{words} contract. A release needs it, or another one by --input"
 
 
