@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import crowdgate
-from crowdgate.errors import ConfigurationError, EnvironmentFault, VerificationFailed
-from tests.workshop import Workshop
+from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault, VerificationFailed
+from tests.workshop import MARK, Workshop
 
 CALLER = """
 from fractions import Fraction
@@ -109,14 +109,16 @@ def test_a_data_frame_becomes_the_contracts_table_and_a_release_becomes_data_fra
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_table_goes_nowhere_but_into_a_parquet_file_that_can_be_written(workshop: Workshop) -> None:
+def test_a_table_goes_nowhere_but_into_a_file_that_can_be_written(workshop: Workshop) -> None:
     frame = pd.DataFrame({"age": [1]})
     workshop.edit(workshop.contract, "path: patients.parquet", "path: missing/patients.parquet")
     with pytest.raises(EnvironmentFault):
         crowdgate.write_table(frame, workshop.contract)
+    workshop.edit(workshop.contract, "path: missing/patients.parquet", "path: patients.csv")
     workshop.edit(workshop.contract, "format: parquet", "format: csv")
-    with pytest.raises(ConfigurationError, match="format: parquet"):
-        crowdgate.write_table(frame, workshop.contract)
+    with pytest.raises(FileFault, match="types"):
+        crowdgate.write_table(pd.DataFrame({"age": [[MARK]]}), workshop.contract)
+    assert crowdgate.write_table(frame, workshop.contract).read_text() == '"age"\n1\n'
 
 
 def test_a_release_that_was_changed_is_not_read(workshop: Workshop) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.policy import ReleasePolicy
     from crowdgate.review.check import PolicyCheck
+    from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.verification.release import VerifiedRelease
 
 Where = str | PathLike[str]
@@ -149,23 +150,26 @@ def plan(policy: Where, source: Where | None = None) -> Outlook:
     return outlook(Path(policy), None if source is None else Path(source), ())
 
 
-def write_table(frame: pd.DataFrame, contract: Where) -> Path:
-    """Write a data frame to the file that a contract names for its table, as Parquet, readable by its owner only; an
+def write_table(table: ArrowTable, contract: Where) -> Path:
+    """Write a table to the file that a contract names, in the contract's format, readable by its owner only; an
     existing table is replaced. Return the file.
 
-    The index is left out. Columns and cells are checked when the table is released, as in any other file. Raises
-    ConfigurationError for a contract of another format than Parquet, EnvironmentFault if the file can't be written.
+    `table` is a data frame or relation of pandas, Polars, DuckDB, Ibis or PyArrow. A pandas index is left out. The file
+    is Parquet, CSV (gz and zst by its suffix) or Arrow IPC. Columns and cells are checked when the table is released,
+    as in any other file. In CSV, rows with a line end in a cell are lost. Raises ConfigurationError for a contract of
+    another format or of no file, FileFault for a table that can't be read, EnvironmentFault if the file can't be
+    written.
     """
     from crowdgate.releases.table_from_frame import write
 
-    return write(frame, read_contract(contract))
+    return write(table, read_contract(contract))
 
 
 def release(
     policy: Where,
     as_of: str | None = None,
     *,
-    input: Where | None = None,
+    input: Where | ArrowTable | None = None,
     to: Where | None = None,
     ledger: str | None = None,
     anchors: Sequence[str] = (),
@@ -175,7 +179,8 @@ def release(
     "waiting" (staged, until its manifest is approved).
 
     `as_of` is the slot, YYYY-MM-DD or YYYY-MM-DDTHHMMZ (today, UTC, or the current period of a calendar). A slot is
-    never released twice: an existing release is reported. `input` replaces the contract's table, `to` the policy's
+    never released twice: an existing release is reported. `input` replaces the contract's table: a file, a folder, or a
+    table of pandas, Polars, DuckDB, Ibis or PyArrow, which is read once and written nowhere. `to` replaces the policy's
     folder, and `ledger` (a URL) the working copy's; `anchors` are lines that the ledger must hold, `LINE:DIGEST`.
     `anyway` is the reason why a release is charged that past runs would hold. Charges the population's budget before
     any data are read. Raises ConfigurationError, FileFault, LedgerRefused, EnvironmentFault, and Crashed for a run that
@@ -185,9 +190,10 @@ def release(
     from crowdgate.ledger.key import draw_key
     from crowdgate.releases.release import release as run
 
-    places = (Path(policy), _slot(as_of), _path(input), _path(to), ledger)
+    path, table = (_path(input), None) if input is None or isinstance(input, str | PathLike) else (None, input)
+    places = (Path(policy), _slot(as_of), path, _path(to), ledger)
     at = datetime.now(UTC) if as_of is None else None
-    return run(Request(*places, anchors=tuple(anchors), anyway=anyway, at=at), draw_key)
+    return run(Request(*places, anchors=tuple(anchors), anyway=anyway, at=at, table=table), draw_key)
 
 
 def verify(

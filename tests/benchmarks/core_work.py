@@ -57,7 +57,7 @@ def count_by_duckdb(data: str | Path) -> Counts:
     names = ", ".join(f'"{name}"' for name in GROUPED)
     groups = f"SELECT count(*) AS n FROM read_parquet(?) GROUP BY {names}"
     found = duckdb.connect(config={"threads": 1}).execute(f"SELECT count(*), max(n) FROM ({groups})", [str(data)])
-    groups_found, most = found.fetchone()
+    groups_found, most = found.fetchone() or (0, None)
     return groups_found, most
 
 

@@ -137,7 +137,11 @@ def test_a_person_is_the_same_where_one_null_turned_ids_into_floats() -> None:
 
 MOMENT = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
 ONE_PERSON = {
-    "a large number": (pa.array([10**16]), pa.array([1e16, None]), pa.array([Decimal(10**16)], pa.decimal128(30, 2))),
+    "a large number": (
+        pa.array([2**53 - 1]),
+        pa.array([2.0**53 - 1, None]),
+        pa.array([Decimal(2**53 - 1)], pa.decimal128(30, 2)),
+    ),
     "a number": (
         pa.array([70]),
         pa.array([70.0]),
@@ -154,6 +158,13 @@ def test_a_person_is_the_same_whatever_type_a_file_gives_its_id(case: str) -> No
     found = merge_people([count_people(VIEW, [(cells, rows_alike(len(cells)))]) for cells in ONE_PERSON[case]])
     assert len(found.ids) == 1
     assert bounded_histogram(found, 1, KEY).rows == 1
+
+
+@pytest.mark.parametrize(("kind", "digits"), [(pa.float16(), 11), (pa.float32(), 24), (pa.float64(), 53)])
+def test_an_id_that_its_type_may_have_merged_with_another_names_nobody(kind: pa.DataType, digits: int) -> None:
+    cells = pa.array([2.0**digits - 1, 2.0**digits, -(2.0**digits), 2.0 ** (digits + 1)]).cast(kind)
+    found = count_people(VIEW, [(cells, rows_alike(4))])
+    assert (found.ids.to_pylist(), found.named) == ([str(2**digits - 1).encode()], 1)
 
 
 def rows_alike(rows: int) -> Records:

@@ -23,19 +23,21 @@ if TYPE_CHECKING:
     from crowdgate.publish.register import Register
     from crowdgate.risk.class_sizes import ClassSizes
     from crowdgate.sources import Source
+    from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.sources.rules import RuleOutcome
 
 
 @dataclass(frozen=True)
 class Request:
-    """The request for a release by a person or a schedule: names and paths only.
+    """The request for a release by a person or a schedule: names and paths, or in Python a table.
 
     `holder` names the run, so that a retried run may resume what it has reserved; None for a run that is not retried.
     `anchors` are lines of the ledger with their digests, `LINE:DIGEST`, which the ledger must hold. `anyway` is the
     reason why a release is charged that past runs would hold. `at` is the moment for which the run was scheduled, if no
     slot was asked: with a calendar its period decides the slot. `wait` is the number of minutes for which a table that
     is missing, or a fault of the machine, is tried again before the charge. `classes` are the class sizes of a public
-    table, for a simulated run in a copy without this table; None where a release counts itself.
+    table, for a simulated run in a copy without this table; None where a release counts itself. `table` is an Arrow
+    table in place of the contract's.
     """
 
     policy: Path
@@ -49,6 +51,7 @@ class Request:
     at: datetime | None = None
     wait: int = 0
     classes: Mapping[frozenset[str], ClassSizes] | None = None
+    table: ArrowTable | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

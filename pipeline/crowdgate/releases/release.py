@@ -140,7 +140,7 @@ def prepare(request: Request) -> Run | Result:
     sweep_killed_runs(root, ledger)
     staging.check_manifest_fits(plan, name, slot)
     use_arrow_without_pandas()
-    source = open_source(bundle.contract, plan.columns, request.input)
+    source = open_source(bundle.contract, plan.columns, request.input if request.table is None else request.table)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
     return claim_destination(Run(*run, known.audits, known.records, register, approvals))

@@ -1,38 +1,90 @@
-"""A data frame as the table of a contract."""
+"""A data frame, or another Arrow table, as the file of a contract's table."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
+from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
+from crowdgate.sources.arrow_stream import arrow_reader, batches
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from crowdgate.contracts.contract import Contract
+    from crowdgate.sources.arrow_stream import ArrowTable
 
-FORMAT = "parquet"
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
+_INDEX = "__index_level_"
+"""The start of the names under which pandas exports its index."""
 
 
-def write(frame: pd.DataFrame, contract: Contract) -> Path:
-    """Write the data frame to the file in which the contract expects its table: whole or not at all, readable only to
-    the file's owner. Returns the path. Raises ConfigurationError if the contract's format is not parquet,
-    EnvironmentFault if the file can't be written."""
-    if contract.server.reader != FORMAT:
+def write(table: ArrowTable, contract: Contract) -> Path:
+    """Write the table to the file in which the contract expects it: whole or not at all, readable only to the file's
+    owner. Returns the path. Raises ConfigurationError if the contract's format can't be written, FileFault if the table
+    can't be read, EnvironmentFault if the file can't be written."""
+    writer = WRITERS.get(contract.server.reader)
+    if writer is None:
         found = f"a server of format {contract.server.reader}"
-        raise ConfigurationError(
-            Problem(str(contract.files[0]), None, "servers", found, f"format: {FORMAT}", code=Code.CONTRACT)
-        )
-    path = contract.server.path
+        expected = f"format: {' or '.join(WRITERS)}"
+        raise ConfigurationError(Problem(str(contract.files[0]), None, "servers", found, expected, code=Code.CONTRACT))
+    import pyarrow as pa
+
+    reader, path = arrow_reader(table), contract.server.path
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".crowdgate-") as scratch:
-            made = Path(scratch) / path.name  # the folder is private to its owner
-            frame.to_parquet(made, index=False)
-            made.chmod(0o600)
-            os.replace(made, path)
+            new = Path(scratch) / path.name  # the folder is private to its owner
+            writer(new, reader, contract.server.settings)
+            new.chmod(0o600)
+            os.replace(new, path)
+    except pa.ArrowException:
+        raise FileFault(f"{path.name}: its format can't hold the types of all columns of the Arrow table") from None
     except OSError as error:
         raise EnvironmentFault(f"{path} can't be written: {error.strerror}") from None
     return path
+
+
+def _write_parquet(path: Path, reader: Any, settings: Mapping[str, str]) -> None:
+    import pyarrow.parquet
+
+    del settings
+    _write_pieces(path, reader, pyarrow.parquet.ParquetWriter)
+
+
+def _write_arrow(path: Path, reader: Any, settings: Mapping[str, str]) -> None:
+    import pyarrow.ipc
+
+    del settings
+    _write_pieces(path, reader, pyarrow.ipc.new_file)
+
+
+def _write_csv(path: Path, reader: Any, settings: Mapping[str, str]) -> None:
+    import pyarrow.csv
+
+    options = pyarrow.csv.WriteOptions(delimiter=settings["delimiter"], quoting_style="needed")
+    _write_pieces(path, reader, lambda file, schema: pyarrow.csv.CSVWriter(file, schema, write_options=options))
+
+
+def _write_pieces(path: Path, reader: Any, writer: Callable[[Any, Any], Any]) -> None:
+    """Write the batches of a reader one by one, compressed as the suffix of the path says."""
+    import pyarrow as pa
+
+    names = [name for name in reader.schema.names if not name.startswith(_INDEX)]
+    schema = pa.schema([reader.schema.field(name) for name in names])
+    with ExitStack() as stack:
+        file = stack.enter_context(path.open("xb"))
+        codec = _CODECS.get(path.suffix.lower())
+        out = file if codec is None else stack.enter_context(pa.CompressedOutputStream(file, codec))
+        into = stack.enter_context(writer(out, schema))
+        for batch in batches(reader):
+            into.write_batch(batch.select(names))
+
+
+WRITERS: Mapping[str, Callable[[Path, Any, Mapping[str, str]], None]] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "arrow": _write_arrow,
+}
+"""The functions that write a table, by the format of a contract's server."""

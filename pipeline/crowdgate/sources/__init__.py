@@ -16,6 +16,7 @@ from crowdgate.sources.sql.table import database_reader
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.sources.files import FileFormat
     from crowdgate.sources.sql.dialect import Dialect
     from crowdgate.sources.table_header import TableHeader
@@ -102,17 +103,25 @@ SOURCES: dict[str, Reader] = {
 }
 
 
-def open_source(contract: Contract, columns: Sequence[str], path: Path | None = None) -> Source:
-    """Open the contract's table, or a file or folder in its place, to read these columns and the person column.
+def open_source(contract: Contract, columns: Sequence[str], instead: Path | ArrowTable | None = None) -> Source:
+    """Open the contract's table, or what stands in its place, to read these columns and the person column.
 
-    A file in its place is read by the reader of its suffix. Raises FileFault if something is missing, can't be opened
-    or has other columns.
+    A file in its place is read by the reader of its suffix. An Arrow table in its place is a stream of rows. Raises
+    FileFault if something is missing, can't be opened or has other columns.
     """
+    person = [] if contract.unit.person is None else [contract.unit.person]
+    needed = tuple(dict.fromkeys([*contract.columns_of(columns), *person]))
+    if instead is None or isinstance(instead, Path):
+        return _reader_of(contract, instead).opened(contract, needed, instead)
+    from crowdgate.sources.arrow_stream import open_stream
+
+    return open_stream(contract, needed, instead)
+
+
+def _reader_of(contract: Contract, path: Path | None) -> Reader:
     by_suffix = {suffix: reader for reader in SOURCES.values() for suffix in reader.suffixes}
     own = SOURCES[contract.server.reader]
-    named = own if path is None or os.path.isdir(path) else by_suffix.get(path.suffix.lower(), own)
-    person = [] if contract.unit.person is None else [contract.unit.person]
-    return named.opened(contract, tuple(dict.fromkeys([*contract.columns_of(columns), *person])), path)
+    return own if path is None or os.path.isdir(path) else by_suffix.get(path.suffix.lower(), own)
 
 
 __all__ = ["SOURCES", "Reader", "Source", "open_source"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crowdgate.arrays import AnyIntegers, Bools, Codes, Integers
 from crowdgate.histogram import Histogram, Records, View, collapse, lookup_of, retained_values
@@ -23,6 +24,8 @@ from crowdgate.sources.encode import is_text, plain, shortened, texts
 
 NOBODY = -1
 _SLICE = 1 << 16
+_DIGITS = {16: 11, 32: 24, 64: 53}
+"""The number of binary digits of a float's fraction, by the width of its type (IEEE 754)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +194,7 @@ def _as_bytes(cells: Any) -> Any:
     """
     if pa.types.is_dictionary(cells.type):
         return _as_bytes(cells.dictionary).take(cells.indices)
-    cells = plain(cells)
+    cells = plain(_without_merged(cells) if pa.types.is_floating(cells.type) else cells)
     if is_text(cells.type):
         return shortened(cells.cast(pa.large_binary()), LONGEST_ID, None)
     if pa.types.is_integer(cells.type):
@@ -200,6 +203,14 @@ def _as_bytes(cells: Any) -> Any:
     number = pa.types.is_floating(cells.type) or pa.types.is_decimal(cells.type)
     names = pa.array([_encoded(text, number) for text in texts(distinct.dictionary)], pa.large_binary())
     return names.take(distinct.indices)
+
+
+def _without_merged(cells: Any) -> Any:
+    """Return ids in floats with null in place of those so large that their type merges successive whole numbers: they
+    could be of two persons.
+    """
+    merged = pc.greater_equal(pc.abs(cells.cast(pa.float64())), 2.0 ** _DIGITS[cells.type.bit_width])
+    return pc.if_else(merged, pa.scalar(None, cells.type), cells)
 
 
 def _encoded(text: str | None, number: bool) -> bytes | None:

@@ -97,6 +97,10 @@ class Dialect(ABC):
         """Return an expression of a cell; texts are cut to one character more than `longest`, so that they stay too
         long."""
 
+    def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
+        """Return an expression of a cell that identifies a person: one person has one text, whatever zeros end it."""
+        return self.cell(expression, column, longest)
+
     @abstractmethod
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the settings of the contract's server, with `path` in place of its file. Raises FileFault if the

@@ -66,6 +66,12 @@ class DuckDB(Dialect):
             return expression
         return f"encode(left(CAST({expression} AS VARCHAR), {longest + 1}))"
 
+    def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
+        """Return the cell; a decimal without the zeros at its end."""
+        if not column.type.startswith("DECIMAL") or column.type.endswith(",0)"):
+            return self.cell(expression, column, longest)
+        return f"encode(regexp_replace(CAST({expression} AS VARCHAR), '\\.?0+$', ''))"
+
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the server's settings with the absolute path of the file."""
         return file_settings(contract, path, "database")

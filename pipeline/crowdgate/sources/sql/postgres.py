@@ -64,7 +64,7 @@ _WORDS = {
 
 
 class Postgres(Dialect):
-    """PostgreSQL, from version 12."""
+    """PostgreSQL, from version 13."""
 
     name, title, extra = "postgres", "PostgreSQL", POSTGRES
 
@@ -83,6 +83,12 @@ class Postgres(Dialect):
         cell = f"nullif({expression}::numeric, 'NaN'::numeric)" if column.type == "numeric" else expression
         return f"convert_to(left({cell}::text, {longest + 1}), 'UTF8')"
 
+    def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
+        """Return the cell; a decimal without the zeros at its end."""
+        if column.type == "numeric":
+            expression = f"trim_scale({expression}::numeric)"
+        return self.cell(expression, column, longest)
+
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the server's settings."""
         if path is not None:
@@ -91,6 +97,7 @@ class Postgres(Dialect):
 
     def state(self, settings: Mapping[str, str]) -> object:
         """Return None: each session is a snapshot."""
+        del settings
         return None
 
     @contextmanager

@@ -4,10 +4,11 @@ A row gets columns of another table from that table's one row with the same key.
 or not at all, gives no cells, so a join neither multiplies rows nor drops any.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from crowdgate.contracts.contract import DatabaseTable, JoinedTable
+from crowdgate.limits import LONGEST_CELL, LONGEST_ID
 from crowdgate.sources.sql.dialect import DatabaseColumn, Dialect, Relation
 
 COUNT = "n"
@@ -40,11 +41,11 @@ class Layout:
 
 
 def counting_query(
-    dialect: Dialect, settings: Mapping[str, str], layout: Layout, columns: Sequence[str], longest: Mapping[str, int]
+    dialect: Dialect, settings: Mapping[str, str], layout: Layout, columns: Sequence[str], ids: Collection[str]
 ) -> str:
-    """Return the query for the distinct combinations of these columns and their numbers of rows. `longest` is the
-    greatest length of each column's texts. Every column must be in the layout."""
-    cells = [f"{_cell(dialect, layout, name, longest[name])} AS c{at}" for at, name in enumerate(columns)]
+    """Return the query for the distinct combinations of these columns and their numbers of rows. `ids` are those of
+    the columns that identify persons. Every column must be in the layout."""
+    cells = [f"{_cell(dialect, layout, name, is_id=name in ids)} AS c{at}" for at, name in enumerate(columns)]
     rows = ", ".join(cells) or "1 AS c0"
     inner = f"SELECT {rows} FROM {' '.join(_tables(dialect, settings, layout))}"
     names = [f"c{at}" for at in range(len(columns))]
@@ -52,33 +53,27 @@ def counting_query(
     return f"SELECT {', '.join([*names, f'COUNT(*) AS {COUNT}'])} FROM ({inner}) AS r{grouped}"
 
 
-def _cell(dialect: Dialect, layout: Layout, name: str, longest: int) -> str:
-    at, column = _place(layout, name)
-    return dialect.cell(f"t{at}.{dialect.quoted(column.name)}", column, longest)
-
-
-def _place(layout: Layout, name: str) -> tuple[int, DatabaseColumn]:
+def _cell(dialect: Dialect, layout: Layout, name: str, *, is_id: bool = False) -> str:
     found = layout.column(name)
     assert found is not None, "every column of the query was found when the table was opened"
-    return found
+    expression = f"t{found[0]}.{dialect.quoted(found[1].name)}"
+    if is_id:
+        return dialect.identifier(expression, found[1], LONGEST_ID)
+    return dialect.cell(expression, found[1], LONGEST_CELL)
 
 
 def _tables(dialect: Dialect, settings: Mapping[str, str], layout: Layout) -> Iterator[str]:
     yield f"{dialect.relation(settings, layout.table.name)} AS t0"
     for at, join in enumerate(layout.table.joins, 1):
         yield f"LEFT JOIN ({_one_row_each(dialect, settings, layout, join)}) AS t{at}"
-        yield f"ON t{at}.k = {_cell(dialect, layout, join.by, KEY_LENGTH)} AND t{at}.copies = 1"
-
-
-KEY_LENGTH = 1 << 16
-"""The greatest length of a key's text."""
+        yield f"ON t{at}.k = {_cell(dialect, layout, join.by)} AND t{at}.copies = 1"
 
 
 def _one_row_each(dialect: Dialect, settings: Mapping[str, str], layout: Layout, join: JoinedTable) -> str:
     """Return the rows of a joined table with their keys and the numbers of rows that have the same key."""
     key = layout.key(join)
     assert key is not None, "every key was found when the table was opened"
-    cell = dialect.cell(f"j.{dialect.quoted(key.name)}", key, KEY_LENGTH)
+    cell = dialect.cell(f"j.{dialect.quoted(key.name)}", key, LONGEST_CELL)
     columns = [f"j.{dialect.quoted(name)}" for name in dict.fromkeys(join.columns.values())]
     selected = ", ".join([*columns, f"{cell} AS k", f"COUNT(*) OVER (PARTITION BY {dialect.group(cell)}) AS copies"])
     return f"SELECT {selected} FROM {dialect.relation(settings, join.name)} AS j"

@@ -40,12 +40,19 @@ class Sqlite(Dialect):
 
     def cell_type(self, column: DatabaseColumn) -> CellType:
         """Return UNKNOWN: the type that a column states is no promise about its cells."""
+        del column
         return CellType.UNKNOWN
 
     def cell(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return texts as bytes, which no collation compares, and numbers unchanged."""
+        del column
         as_bytes = f"substr(CAST({expression} AS BLOB), 1, {longest + 1})"
         return f"CASE WHEN typeof({expression}) IN ('text', 'blob') THEN {as_bytes} ELSE {expression} END"
+
+    def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
+        """Return the cell; NULL for a float so large that it can be of several whole numbers."""
+        merged = f"typeof({expression}) = 'real' AND abs({expression}) >= {2**53}"
+        return f"CASE WHEN {merged} THEN NULL ELSE {self.cell(expression, column, longest)} END"
 
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the server's settings with the absolute path of the file."""

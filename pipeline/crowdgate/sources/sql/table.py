@@ -15,7 +15,6 @@ import numpy as np
 from crowdgate.contracts.contract import Contract, DatabaseTable
 from crowdgate.contracts.servers import ServerRule
 from crowdgate.errors import EnvironmentFault, FileFault
-from crowdgate.limits import LONGEST_CELL, LONGEST_ID
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.sql.dialect import Dialect, Relation, Session, Trouble
 from crowdgate.sources.sql.query import COUNT, Layout, counting_query
@@ -53,8 +52,7 @@ class DatabasePart:
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the distinct combinations of these columns, with the number of rows of each. Raises FileFault if the
         database can't be read to the end, or its tables are others than when they were opened."""
-        longest = {name: LONGEST_ID if name in unique else LONGEST_CELL for name in columns}
-        query = counting_query(self.dialect, self.settings, self.layout, columns, longest)
+        query = counting_query(self.dialect, self.settings, self.layout, columns, unique)
         batches = self._answer(query)
         while True:
             batch = _safely(self.dialect, self.layout.table, lambda: next(batches, None))
