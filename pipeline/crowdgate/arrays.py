@@ -17,3 +17,10 @@ AnyIntegers = npt.NDArray[np.integer]
 """An array of whole numbers of any width, signed or not."""
 Codes = npt.NDArray[np.int32]
 """An array of codes: places of values in a domain or at a level, negative for none."""
+
+
+def marked_rows(marks: Bools | None, counts: Integers | None = None) -> int:
+    """Return the number of marked rows (None: no row is marked), each as often as `counts` says (None: once)."""
+    if marks is None:
+        return 0
+    return int(np.count_nonzero(marks) if counts is None else counts[marks].sum())

@@ -45,12 +45,19 @@ class Column:
 @dataclass(frozen=True, eq=False)
 class Records:
     """A batch of rows: a column per attribute. Rows for which `keep` is False are not part of the table. `invalid`
-    marks the rows with an invalid cell, for columns that have such cells."""
+    marks the rows with an invalid cell, for columns that have such cells. `counts` are the numbers of equal rows that
+    each of `rows` stands for (None: one)."""
 
     rows: int
     columns: Mapping[str, Column]
     keep: Bools | None = None
     invalid: Mapping[str, Bools] = field(default_factory=dict)
+    counts: Integers | None = None
+
+    @property
+    def retained_counts(self) -> Integers | None:
+        """The numbers of equal rows that are part of the table, for rows with `keep` (None: one each)."""
+        return self.counts if self.counts is None or self.keep is None else self.counts[self.keep]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +134,7 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
     """Count the rows of a batch in each of several dense counters. A column's codes at a level are looked up once for
     all."""
     if len(tallies) == 1:
-        tallies[0].add(retained_values(tallies[0].keys(batch), batch.keep))
+        tallies[0].add(retained_values(tallies[0].keys(batch), batch.keep), batch.retained_counts)
         return
     levels = {(name, id(level)): level for each in tallies for name, level in each.levels.items()}
     lookups = {key: lookup_of(batch.columns[key[0]], level) for key, level in levels.items()}
@@ -138,7 +145,7 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
         for each, key in zip(tallies, keys, strict=True):
             each.key(codes, key[rows])
     for each in tallies:
-        each.add(retained_values(keys.pop(0), batch.keep))
+        each.add(retained_values(keys.pop(0), batch.keep), batch.retained_counts)
 
 
 class DenseCounter:
@@ -175,8 +182,11 @@ class DenseCounter:
             key *= np.int32(len(level))
             key += codes[name, id(level)]
 
-    def add(self, key: Codes) -> None:
-        """Count one row in the cell of each given key."""
+    def add(self, key: Codes, counts: Integers | None = None) -> None:
+        """Count rows in the cell of each given key: one row, or the number in `counts`."""
+        if counts is not None:
+            np.add.at(self._counts, key, counts)
+            return
         # counting all cells costs their number, counting at keys costs up to twice as much a key
         if self._counts.size <= 2 * len(key):
             self._counts += np.bincount(key, minlength=self._counts.size)
@@ -199,6 +209,7 @@ class SparseCounter:
         self._packing = Packing.of(view.sizes)
         self._merged = collapsed(self._packing.empty(), np.zeros(0, dtype=np.int64))
         self._pending: list[tuple[Word, ...]] = []
+        self._pending_counts: list[tuple[int, Integers | None]] = []
         self._waiting = 0
 
     def add(self, batch: Records) -> None:
@@ -209,16 +220,17 @@ class SparseCounter:
         )
         rows = batch.rows if batch.keep is None else int(np.count_nonzero(batch.keep))
         self._pending.append(self._packing.pack(columns, rows))
+        self._pending_counts.append((rows, batch.retained_counts))
         self._waiting += rows
         if self._waiting >= max(LEAST_PENDING, len(self._merged[1])):
             self._merge()
 
     def _merge(self) -> None:
         """Sort the tuples of the waiting batches, and merge them with the sorted tuples of earlier batches."""
-        ones = np.ones(self._waiting, dtype=np.int64)
-        runs = [self._merged, collapsed(_joined(self._pending), ones)]
-        self._merged, self._waiting = (self._packing.empty(), ones[:0]), 0
-        del ones
+        rows = _rows_of(self._pending_counts)
+        runs = [self._merged, collapsed(_joined(self._pending), rows)]
+        self._merged, self._waiting = (self._packing.empty(), rows[:0]), 0
+        del rows
         counts = [run[1] for run in runs]
         words = [run[0] for run in runs]
         runs.clear()
@@ -238,6 +250,13 @@ def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
     parts.clear()
     while columns:
         yield np.concatenate(columns.pop(0))
+
+
+def _rows_of(parts: list[tuple[int, Integers | None]]) -> Integers:
+    """Return the number of rows of each tuple of all parts, which are released."""
+    together = [np.ones(rows, dtype=np.int64) if counts is None else counts for rows, counts in parts]
+    parts.clear()
+    return np.concatenate(together)
 
 
 def _joined_counts(parts: list[Integers]) -> Integers:

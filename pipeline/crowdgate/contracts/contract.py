@@ -244,12 +244,41 @@ class Server:
         return Path(self.settings["path"]).name if "path" in self.settings else f"the table of type {self.reader}"
 
 
+@dataclass(frozen=True)
+class JoinedTable:
+    """A table that gives each row of the contract's table further columns, from its one row with the same key.
+
+    `key` is its own column, `by` the column of the contract, of an earlier join or of the contract's table that states
+    the key; `columns` are its columns by their names in the contract. `is_of_unit` is True if each of its rows belongs
+    to one person, False if it describes groups and no row of it depends on one person.
+    """
+
+    name: str
+    is_view: bool
+    key: str
+    by: str
+    columns: Mapping[str, str]
+    is_of_unit: bool
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A contract's table in a database: its name there, its columns by their names in the contract, and the tables
+    that are joined to it.
+    """
+
+    name: str
+    is_view: bool
+    columns: Mapping[str, str]
+    joins: tuple[JoinedTable, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Contract:
     """A validated data contract. `files` are all files that it was read from, for the policy digest.
 
     In a table of persons `attributes` describe persons, one row each, and `row_attributes` the columns of the source
-    table; elsewhere the latter are empty.
+    table; elsewhere the latter are empty. `database` is set if the table is in a database.
     """
 
     __repr__ = short_repr
@@ -270,6 +299,7 @@ class Contract:
     joint: tuple[JointCounts, ...] = ()
     analyses: tuple[Analysis, ...] = ()
     row_attributes: tuple[Attribute, ...] = ()
+    database: DatabaseTable | None = None
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:

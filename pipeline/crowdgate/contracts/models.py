@@ -304,6 +304,23 @@ class UnitModel(_Strict):
         return value
 
 
+class JoinModel(_Strict):
+    """A table of the same database whose one row with the same key gives further columns."""
+
+    table: Text
+    """The name of the table in the database."""
+    type: Literal["table", "view"] = "table"
+    """What the database has under this name."""
+    key: Text
+    """The column of that table which identifies its rows. A key that it has twice counts as missing."""
+    by: Text
+    """The column that states the key: of the contract, of an earlier join or of the contract's table."""
+    columns: Annotated[dict[str, Text], Field(min_length=1)]
+    """The columns that are taken, by their names in the contract."""
+    of: Literal["unit", "groups"]
+    """`unit` if each row belongs to one person, `groups` if no row depends on one person."""
+
+
 class SampleModel(_Strict):
     """The attested facts about a table that is a sample: only secret Bernoulli samples of unknown size have a
     guarantee.
@@ -577,6 +594,10 @@ TABLE_FACTS: dict[str, CustomProperty] = {
     "personValues": CustomProperty(
         TypeAdapter(dict[str, PersonValueModel]),
         "What makes this a table of persons: by attribute, how one value a person is made of all of the person's rows.",
+    ),
+    "joins": CustomProperty(
+        TypeAdapter(list[JoinModel]),
+        "Tables of the same database that give each row further columns by a key. Crowdgate writes the query.",
     ),
     "definitions": CustomProperty(
         TypeAdapter(dict[str, DefinitionModel]), "Facts that columns share, by a name that they state as `like`."

@@ -17,6 +17,7 @@ from crowdgate.contracts.analysis import read_analyses
 from crowdgate.contracts.contract import (
     Attribute,
     Contract,
+    DatabaseTable,
     Expectation,
     Fact,
     InheritedSample,
@@ -24,8 +25,10 @@ from crowdgate.contracts.contract import (
     PrivacyUnit,
     Role,
     RowRule,
+    Server,
     TableRule,
 )
+from crowdgate.contracts.database_table import read_database_table, refuse_database_facts
 from crowdgate.contracts.domains import build_domain, build_hierarchy, check_labels, label_fault, read_margins
 from crowdgate.contracts.expectations import Domains
 from crowdgate.contracts.joint import read_joint
@@ -122,6 +125,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     columns = attributes
     if (of_persons := stated.get("personValues")) is not None:
         attributes = person_attributes(places["personValues"], of_persons, columns, unit)
+    database = _database(table, places, stated, list(columns), unit, _is_database(root, server, servers))
     joint = _joint(places, stated.get("jointMargins") or [], attributes)
     analyses = read_analyses(places.get("analysis"), stated.get("analysis") or (), attributes)
     if server is None or unit is None or identity is None or version is None or population is None:
@@ -143,7 +147,31 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         joint=joint,
         analyses=analyses,
         row_attributes=() if attributes is columns else tuple(columns.values()),
+        database=database,
     )
+
+
+def _is_database(root: Place, server: Server | None, rules: Mapping[str, ServerRule]) -> bool:
+    """Return whether the contract's table is in a database; with a faulty server, whether its type is one of these."""
+    if server is not None:
+        return rules[server.reader].is_database
+    stated = {place.text("type") for place in (root / "servers").items()}
+    return any(rule.is_database and rule.type in stated for rule in rules.values())
+
+
+def _database(
+    table: Place,
+    places: dict[str, Place],
+    stated: Mapping[str, Any],
+    columns: Sequence[str],
+    unit: PrivacyUnit | None,
+    is_database: bool,
+) -> DatabaseTable | None:
+    joins = places.get("joins")
+    if is_database:
+        return read_database_table(table, joins, stated.get("joins") or (), columns, unit)
+    refuse_database_facts(table, joins)
+    return None
 
 
 def _joint(
@@ -243,7 +271,7 @@ def _attribute(at: Place, name: str, person: str | None, shared: Place | None, r
             None,
             Code.MISSING_KEY,
         )
-    _check_flat(at, name)
+    _check_flat(at)
     role = stated.get("privacyRole") or Role.OTHER
     model = stated.get("domain")
     logical = at.text(meant_key(at.value, "logicalType"))
@@ -283,17 +311,11 @@ def _with_definition(own: dict[str, Place], shared: Place | None) -> dict[str, P
     return {key: shared / like / key for key in stated if key in SHARED} | own if isinstance(stated, dict) else own
 
 
-def _check_flat(at: Place, name: str) -> None:
-    """Refuse nested properties, and a property whose physicalName differs from its name: a property is one column of
-    that name.
-    """
+def _check_flat(at: Place) -> None:
+    """Refuse nested properties."""
     for key in ("properties", "items"):
         if (at / key).value is not None:
             (at / key).refuse(f"nested {key}", "a flat table: one property for each column")
-    if at.text("physicalName") not in (None, name):
-        (at / "physicalName").refuse(
-            "physicalName differs from name", "the name of the column in the file for both, or no physicalName", name
-        )
 
 
 def _rules(at: Place, name: str, domain: Domain | None, person: str | None, *, failed: bool) -> Rules:

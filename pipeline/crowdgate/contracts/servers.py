@@ -24,13 +24,14 @@ class ServerSetting:
 @dataclass(frozen=True)
 class ServerRule:
     """The permitted settings of a server of this type and format: `keys` are those of the standard, `properties` are
-    Crowdgate's.
+    Crowdgate's. A database has several tables (`is_database`), and no format.
     """
 
     type: str
-    format: str
+    format: str | None
     keys: Mapping[str, ServerSetting] = field(default_factory=dict)
     properties: Mapping[str, ServerSetting] = field(default_factory=dict)
+    is_database: bool = False
 
 
 PATH = ServerSetting(rf"(?!{URL})[^\0]+", "the path of the table on this machine, relative to the contract, and no URL")
@@ -44,7 +45,7 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
         wanted = " or ".join(types)
         (root / "servers").refuse(
             f"no server of type {wanted}, so it is unknown where the table is",
-            f"a server with type: {wanted}, path and format",
+            f"a server with type: {wanted}, and the place of the table",
         )
         return None
     server = known[0]
@@ -54,8 +55,10 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
     found = next((name for name, rule in own.items() if rule.format == server.text("format")), None)
     settings = _settings(server, own[found] if found else _common(list(own.values())))
     if found is None:
-        formats, said = [rule.format for rule in own.values()], server.text("format")
-        (server / "format").refuse(quoted_value(said), " or ".join(formats), nearest(said or "", formats))
+        formats, said = [rule.format for rule in own.values() if rule.format], server.text("format")
+        (server / "format").refuse(
+            quoted_value(said), " or ".join(formats) or "no format", nearest(said or "", formats)
+        )
     if found is None or settings is None:
         return None
     return Server(found, settings, root.document.path.parent)

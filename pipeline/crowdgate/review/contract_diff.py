@@ -79,6 +79,7 @@ def _table_changes(old: Contract, new: Contract) -> Iterator[ContractChange]:
         yield ContractChange(None, f"another bound on rows: {was} before, {now} now", False)
     yield from _rules(old, new)
     harmless = {
+        "columns and joins in the database": (old.database, new.database),
         "place of the table": (dict(old.server.settings), dict(new.server.settings)),
         "joint margins": (_joint(old), _joint(new)),
         "numbers that users need (analysis)": (old.analyses, new.analyses),

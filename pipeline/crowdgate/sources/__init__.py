@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import PATH, ServerSetting
+from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
 from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source
+from crowdgate.sources.sql.table import database_reader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.sources.files import FileFormat
+    from crowdgate.sources.sql.dialect import Dialect
     from crowdgate.sources.table_header import TableHeader
 
 
@@ -44,12 +46,59 @@ def _csv_header(path: Path, settings: Mapping[str, str], expected: Collection[st
     return csv_header(path, settings, expected)
 
 
+def _sqlite() -> Dialect:
+    from crowdgate.sources.sql.sqlite import Sqlite
+
+    return Sqlite()
+
+
+def _duckdb() -> Dialect:
+    from crowdgate.sources.sql.duckdb import DuckDB
+
+    return DuckDB()
+
+
+def _postgres() -> Dialect:
+    from crowdgate.sources.sql.postgres import Postgres
+
+    return Postgres()
+
+
 DELIMITER = ServerSetting(r"[\t ,;:|^~]", "one character that separates cells", ",")
+HOST = ServerSetting(
+    r"[A-Za-z0-9._:/-]{1,255}", "the name of a host, or the folder of its socket; no user, no password"
+)
+PORT = ServerSetting(r"[0-9]{1,5}", "the number of a port", "5432")
+DATABASE = ServerSetting(r"[^\0=:/@]{1,63}", "the name of a database; no user, no password and no URL")
+TIMEOUT = ServerSetting(r"[1-9][0-9]{0,5}", "the most seconds that a query may take", "3600")
+
+
+def _schema(default: str) -> ServerSetting:
+    return ServerSetting(r"[^\0]{1,63}", "the name of a schema of the database", default)
+
+
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         file_reader("parquet", (".parquet",), _parquet_files, _parquet_header, {"path": PATH}),
         file_reader("csv", (".csv",), _csv_files, _csv_header, {"path": PATH}, {"delimiter": DELIMITER}),
+        database_reader(ServerRule("local", "sqlite", {"path": PATH}, {}, is_database=True), _sqlite, "sqlite"),
+        database_reader(
+            ServerRule("duckdb", None, {"database": PATH, "schema": _schema("main")}, {}, is_database=True),
+            _duckdb,
+            "duckdb",
+        ),
+        database_reader(
+            ServerRule(
+                "postgres",
+                None,
+                {"host": HOST, "port": PORT, "database": DATABASE, "schema": _schema("public")},
+                {"timeout": TIMEOUT},
+                is_database=True,
+            ),
+            _postgres,
+            "postgres",
+        ),
     )
 }
 

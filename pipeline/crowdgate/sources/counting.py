@@ -201,16 +201,16 @@ def cleaned(batch: Batch, attributes: Iterable[Attribute], contract: Contract, f
     broken: Bools | None = None
     dropped: Bools | None = None
     for attribute in attributes:
-        encoded: EncodedColumn = encode(batch.cells[attribute.name], attribute)
-        facts.add_cells(attribute, encoded, contract)
+        encoded: EncodedColumn = encode(batch.cells[attribute.name], attribute, batch.counts)
+        facts.add_cells(attribute, encoded, contract, batch.counts)
         columns[attribute.name] = encoded.column
         if encoded.invalid is not None:
             invalid[attribute.name] = encoded.invalid
         broken = _either(broken, encoded.invalid)
         dropped = _either(dropped, encoded.invalid if attribute.invalid == "drop" else None)
-    facts.add_rows(batch.rows, broken, dropped)
-    facts.add_combinations(columns, invalid, contract)
-    return Records(batch.rows, columns, None if dropped is None else ~dropped, invalid)
+    facts.add_rows(batch.rows, broken, dropped, batch.counts)
+    facts.add_combinations(columns, invalid, contract, batch.counts)
+    return Records(batch.rows, columns, None if dropped is None else ~dropped, invalid, batch.counts)
 
 
 def _either(first: Bools | None, second: Bools | None) -> Bools | None:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crowdgate.arrays import Array, Bools, Codes
+from crowdgate.arrays import Array, Bools, Codes, Integers, marked_rows
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import INVALID, Domain, parse_date, parse_number
 from crowdgate.histogram import Column
@@ -64,17 +64,17 @@ def invalid_code(attribute: Attribute, domain: Domain) -> int:
     return domain.size if attribute.invalid == "level" else 0
 
 
-def encode(cells: Any, attribute: Attribute) -> EncodedColumn:
-    """Return an attribute's cells (one Arrow array) as domain codes. Raises ValueError if the attribute has no domain,
-    but not for any cell.
+def encode(cells: Any, attribute: Attribute, counts: Integers | None = None) -> EncodedColumn:
+    """Return an attribute's cells (one Arrow array) as domain codes; each cell is of as many rows as `counts` says
+    (None: one). Raises ValueError if the attribute has no domain, but not for any cell.
     """
     if attribute.domain is None:
         raise ValueError(f"attribute {attribute.name!r} has no domain: it cannot be read as codes")
     cells = plain(cells)
     whole = _whole_numbers(cells) if _unit_steps(attribute.domain) else None
     if whole is not None:
-        return _by_range(*whole, attribute, attribute.domain)
-    return _by_dictionary(cells, attribute, attribute.domain)
+        return _by_range(*whole, attribute, attribute.domain, counts)
+    return _by_dictionary(cells, attribute, attribute.domain, counts)
 
 
 def plain(cells: Any) -> Any:
@@ -198,7 +198,9 @@ def _valid(cells: Any) -> Bools | None:
     return valid
 
 
-def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: Domain) -> EncodedColumn:
+def _by_range(
+    values: Array, valid: Bools | None, attribute: Attribute, domain: Domain, counts: Integers | None
+) -> EncodedColumn:
     """Return the codes of whole numbers in a domain of consecutive integers, by subtracting the least one, without
     hashing and text.
     """
@@ -209,17 +211,17 @@ def _by_range(values: Array, valid: Bools | None, attribute: Attribute, domain: 
         invalid |= np.isin(
             values, [int(each) for each in domain.missing_numbers if each.denominator == 1 and -LONG < each < LONG]
         )
-    missing = int(np.count_nonzero(invalid))
+    missing = marked_rows(invalid, counts)
     if len(values) and (values.min() < low or values.max() > high):
         wide = values.astype(np.int64)
         invalid |= (wide < low) & (not grid.bottom)
         invalid |= (wide > high) & (not grid.top)
         values = np.clip(wide, low, high)
-    unfit = int(np.count_nonzero(invalid))
+    unfit = marked_rows(invalid, counts)
     codes = np.subtract(values, low, dtype=np.int32, casting="unsafe")
     if attribute.accepted is not None:
         invalid |= ~attribute.accepted[codes]
-    broken = int(np.count_nonzero(invalid))
+    broken = marked_rows(invalid, counts)
     held = _distinct(codes[~invalid] if broken else codes)
     codes[invalid] = invalid_code(attribute, domain)
     reasons = {Reason.MISSING: missing, Reason.OUTSIDE: unfit - missing, Reason.RULE: broken - unfit}
@@ -230,7 +232,7 @@ def _distinct(codes: Codes) -> Codes:
     return np.flatnonzero(np.bincount(codes)).astype(np.int32)
 
 
-def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedColumn:
+def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain, counts: Integers | None) -> EncodedColumn:
     """Return the codes of cells by a lookup from their distinct values, each of which is mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     held = texts(plain(encoded.dictionary))
@@ -241,15 +243,17 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain) -> EncodedC
     if invalid is None or not invalid.any():
         return EncodedColumn(Column(indices, lookup), None, codes[~bad])
     # a null points at a further entry
-    reasons = _reasons(indices[invalid], [*held, None], domain)
+    reasons = _reasons(indices[invalid], None if counts is None else counts[invalid], [*held, None], domain)
     return EncodedColumn(Column(indices, lookup), invalid, codes[~bad], reasons)
 
 
-def _reasons(places: Array, held: Sequence[str | None], domain: Domain) -> Reasons:
+def _reasons(places: Array, counts: Integers | None, held: Sequence[str | None], domain: Domain) -> Reasons:
     """Return the number of invalid cells by reason; `places` are the indices of their texts in `held`."""
     found: Counter[Reason] = Counter()
-    for place, count in zip(*np.unique(places, return_counts=True), strict=True):
-        found[_reason(held[place], domain)] += int(count)
+    totals = np.zeros(len(held), dtype=np.int64)
+    np.add.at(totals, places, 1 if counts is None else counts)
+    for place in np.flatnonzero(totals).tolist():
+        found[_reason(held[place], domain)] += int(totals[place])
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdgate.arrays import AnyIntegers, Bools
+from crowdgate.arrays import AnyIntegers, Bools, Integers, marked_rows
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
 from crowdgate.contracts.expectations import cell_value
 from crowdgate.domain import Domain
@@ -47,30 +47,38 @@ class TableFacts:
         self.broken += rows
         self.dropped += rows
 
-    def add_rows(self, rows: int, broken: Bools | None, dropped: Bools | None) -> None:
+    def add_rows(self, rows: int, broken: Bools | None, dropped: Bools | None, counts: Integers | None = None) -> None:
         """Add this number of rows, with marks of those that hold an invalid cell and of those that cleaning drops
-        (None: no row).
+        (None: no row). Each stands for as many rows as `counts` says (None: one).
         """
-        self.rows += rows
-        self.broken += 0 if broken is None else int(np.count_nonzero(broken))
-        self.dropped += 0 if dropped is None else int(np.count_nonzero(dropped))
+        self.rows += rows if counts is None else int(counts.sum())
+        self.broken += marked_rows(broken, counts)
+        self.dropped += marked_rows(dropped, counts)
 
-    def add_cells(self, attribute: Attribute, encoded: EncodedColumn, contract: Contract) -> None:
-        """Add the encoded cells of one attribute in a batch."""
-        invalid = 0 if encoded.invalid is None else int(np.count_nonzero(encoded.invalid))
+    def add_cells(
+        self, attribute: Attribute, encoded: EncodedColumn, contract: Contract, counts: Integers | None = None
+    ) -> None:
+        """Add the encoded cells of one attribute in a batch, each as often as `counts` says (None: once)."""
+        invalid = marked_rows(encoded.invalid, counts)
         self.invalid[attribute.name] += invalid
         self.reasons.update({(attribute.name, reason): count for reason, count in encoded.reasons.items()})
         self._held.setdefault(attribute.name, set()).update(_values(attribute, encoded))
         if any(rule.fact is Fact.MEAN and rule.attribute == attribute.name for rule in contract.table_rules):
-            self._add_sum(attribute, encoded, invalid)
+            self._add_sum(attribute, encoded, invalid, counts)
 
-    def add_combinations(self, columns: Mapping[str, Column], invalid: Mapping[str, Bools], contract: Contract) -> None:
+    def add_combinations(
+        self,
+        columns: Mapping[str, Column],
+        invalid: Mapping[str, Bools],
+        contract: Contract,
+        counts: Integers | None = None,
+    ) -> None:
         """Add the counts of values, or pairs of values, of the columns that the contract's expectations name."""
         for names in dict.fromkeys(each.columns for each in contract.expectations):
             if all(name in columns for name in names):
                 keys, size = _keys(names, columns, invalid, contract)
                 held = self._combinations.setdefault(names, Counter())
-                held.update(_counted(keys, size))
+                held.update(_counted(keys, size, counts))
 
     def weighted_cells(self, contract: Contract) -> dict[Columns, dict[str, Any]]:
         """Return the distinct values or pairs of values of each expectation's columns with their counts, as values of
@@ -108,13 +116,14 @@ class TableFacts:
         known = ((str(rule.column), self._value(rule, contract)) for rule in contract.table_rules)
         return {column: value for column, value in known if value is not None}
 
-    def _add_sum(self, attribute: Attribute, encoded: EncodedColumn, invalid: int) -> None:
+    def _add_sum(self, attribute: Attribute, encoded: EncodedColumn, invalid: int, counts: Integers | None) -> None:
         domain = attribute.domain
         if domain is None or domain.grid is None:
             return
         codes = encoded.column.codes
-        valid = len(codes) - invalid
-        total = int(codes.sum(dtype=np.int64)) - invalid * invalid_code(attribute, domain)
+        valid = (len(codes) if counts is None else int(counts.sum())) - invalid
+        each = codes.astype(np.int64)
+        total = int(each.sum() if counts is None else each @ counts) - invalid * invalid_code(attribute, domain)
         before = self._sums.get(attribute.name, Fraction(0))
         self._sums[attribute.name] = before + domain.grid.first * valid + domain.grid.unit * total
         self._counts[attribute.name] += valid
@@ -162,7 +171,12 @@ def _keys(
     return (np.zeros(0, dtype=np.int64) if keys is None else keys), size
 
 
-def _counted(keys: AnyIntegers, size: int) -> dict[int, int]:
+def _counted(keys: AnyIntegers, size: int, rows: Integers | None) -> dict[int, int]:
+    if rows is not None:
+        distinct, places = np.unique(keys, return_inverse=True)
+        totals = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(totals, places, rows)
+        return dict(zip(distinct.tolist(), totals.tolist(), strict=True))
     if size > MOST_BINS:
         found, counts = np.unique(keys, return_counts=True)
         return dict(zip(found.tolist(), counts.tolist(), strict=True))

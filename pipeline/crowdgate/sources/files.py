@@ -6,7 +6,7 @@ whose message names the file and the column and nothing of their contents.
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -66,7 +66,7 @@ class FilePart:
         before = 0
         for each in self.slices:
             for batch in _guarded(each, self.format.read(each, columns, unique)):
-                yield Batch(batch.rows, batch.ragged, batch.cells, before + batch.done)
+                yield replace(batch, done=before + batch.done)
             before += each.size
             if _has_changed(each):
                 raise table_changed()

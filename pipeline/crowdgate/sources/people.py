@@ -61,8 +61,10 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
     faulty: list[list[AnyIntegers]] = [[] for _ in range(1 + len(watched))]
     tuples: list[tuple[Word, ...]] = [packing.empty()]
+    rows_each = [np.zeros(0, dtype=np.int64)]
     for ids, records in batches:
         cells.append(_as_bytes(ids))
+        rows_each.append(np.ones(records.rows, dtype=np.int64) if records.counts is None else records.counts)
         keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
         tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
         for line, names in zip(faulty, (records.invalid, *((name,) for name in watched)), strict=True):
@@ -72,11 +74,12 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     names, numbers = _numbered(cells)
     # only rows that cleaning retains, and that have a usable id, are counted
     keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
+    each = np.concatenate(rows_each)
     of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
     stays = of != NOBODY
     rows = tuple(word[stays] for word in words)
-    (of, *words_), counts = collapsed((of[stays], *rows), np.ones(int(stays.sum()), dtype=np.int64))
-    named = int(np.count_nonzero(numbers != NOBODY))
+    (of, *words_), counts = collapsed((of[stays], *rows), each[keep][stays])
+    named = int(each[numbers != NOBODY].sum())
     return RowsByPerson(
         view, names, of, tuple(words_), counts, named, watched, _people_marks(faulty, numbers, len(names))
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from crowdgate.arrays import Integers
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule
 from crowdgate.errors import FileFault
@@ -20,12 +21,15 @@ Cells = Any
 class Batch:
     """Some rows of a part: an Arrow array of cells per column, the number of lines that were no rows, and the bytes of
     the part read so far.
+
+    A source that groups equal rows states in `counts` how many rows each of `rows` stands for (None: one).
     """
 
     rows: int
     ragged: int
     cells: Mapping[str, Cells]
     done: int
+    counts: Integers | None = None
 
 
 class TablePart(Protocol):

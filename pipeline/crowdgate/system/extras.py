@@ -21,7 +21,9 @@ PREFECT = Extra("prefect", "prefect", "Prefect")
 FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT)
+DUCKDB = Extra("duckdb", "duckdb", "DuckDB")
+POSTGRES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver for PostgreSQL")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:

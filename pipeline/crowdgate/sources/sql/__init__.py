@@ -1,0 +1,1 @@
+"""Tables in databases: the engine counts the distinct combinations of values, and only these leave it."""
