@@ -16,11 +16,13 @@ import pytest
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
-from crowdgate.errors import FileFault
+from crowdgate.errors import ConfigurationError, FileFault
 from crowdgate.review.check import check
 from crowdgate.review.table_check import check_table
 from crowdgate.sources import SOURCES, open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial
+from crowdgate.sources.encode import Reason
+from crowdgate.sources.sql.table import DatabasePart
 from tests.databases import DATABASES, PASSWORD, patients, postgres_server
 from tests.workshop import MARK, Workshop, crowdgate, good_rows
 
@@ -277,3 +279,42 @@ def test_views_and_tables_of_groups_are_warned_about(workshop: Workshop) -> None
     view, groups = [each for each in check(workshop.policy).warnings if each.code == "CG227"]
     assert "seen: the query of a view" in str(view)
     assert "homes: the contract attests" in str(groups)
+
+
+def test_duckdb_reads_parquet_and_nothing_else(workshop: Workshop) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    workshop.write(good_rows(60))
+    server = "{server: x, type: duckdb, database: patients.parquet, schema: main}"
+    workshop.edit(workshop.contract, "{server: local, type: local, path: patients.parquet, format: parquet}", server)
+    contract = read_contract(workshop.contract, RULES)
+    assert count(contract) == 60
+    (part,) = open_source(contract, ("age",)).parts
+    assert isinstance(part, DatabasePart)
+    (workshop.root / "other.csv").write_text("a\n1\n", encoding="utf-8")
+    for refused in ("INSTALL httpfs", "LOAD httpfs", f"FROM read_csv('{workshop.root}/other.csv')",
+                    "SET enable_external_access = true"):  # fmt: skip
+        with part.dialect.session(part.settings) as session, pytest.raises(duckdb.Error):
+            list(session.rows(refused))
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_check_says_what_the_contract_states_and_the_database_lacks(workshop: Workshop, engine: str) -> None:
+    clinic(workshop, engine)
+    workshop.edit(workshop.contract, "      - name: age\n", "      - name: age\n        physicalName: years\n")
+    with pytest.raises(ConfigurationError, match="patients has no column 'age'"):
+        check_table(read_contract(workshop.contract, RULES))
+    workshop.edit(workshop.contract, "  - name: patients\n", "  - name: patients\n    physicalName: people\n")
+    with pytest.raises(ConfigurationError, match="the database has no table 'people'"):
+        check_table(read_contract(workshop.contract, RULES))
+
+
+def test_invalid_utf8_and_nul_are_faulty_cells(workshop: Workshop) -> None:
+    contract = clinic(workshop, "sqlite")
+    with closing(sqlite3.connect(workshop.contract.parent / "patients.sqlite")) as connection:
+        connection.execute("UPDATE patients SET ward = CAST(x'6e6f727468ff' AS TEXT) WHERE ward = 'north'")
+        connection.execute("UPDATE patients SET ward = 'south' || char(0) || 'x' WHERE ward = 'south'")
+        connection.commit()
+    task = CountingTask(contract, ("ward",), {})
+    facts = count_table(open_source(contract, ("ward",)), task, serial()).facts
+    assert facts.reasons["ward", Reason.UNREADABLE] == 20
+    assert facts.invalid["ward"] == 40

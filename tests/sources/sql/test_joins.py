@@ -1,7 +1,9 @@
 """Several tables: a row gets columns of other tables by keys, and one person changes at most m rows of each view."""
 
 import itertools
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,17 @@ def test_a_plain_join_would_change_more_than_m_rows(tmp_path: Path, monkeypatch:
     good = query.counting_query
     monkeypatch.setattr(table, "counting_query", lambda *given: good(*given).replace("AND t1.copies = 1", ""))
     assert rows() == [5]
+
+
+def test_keys_that_are_equal_to_the_engine_count_as_one_key(tmp_path: Path) -> None:
+    """SQLite has 1 = 1.0, so both rows of this table would join."""
+    contract = clinic(tmp_path, "sqlite", [("1", "n")], [("1", "f", "h1")], HOMES)
+    with closing(sqlite3.connect(tmp_path / "patients.sqlite")) as connection:
+        connection.executescript("""
+            DELETE FROM encounters; INSERT INTO encounters VALUES (1, 'n');
+            DELETE FROM persons; INSERT INTO persons VALUES (1, 'f', 'h1'), (1.0, 'm', 'h1');
+        """)
+    assert counts(contract) == {("n", "(invalid)", "(invalid)"): 1}
 
 
 WRONG = {
