@@ -143,7 +143,7 @@ def recorded(values: Any, sensitivity: int, _: object) -> Any:
     return values + sensitivity * (np.arange(values.size).reshape(values.shape) * 7 % 11 - 5)
 
 
-def staged(workshop: Workshop, slot: str, path: Path) -> dict[str, bytes]:
+def staged(workshop: Workshop, slot: str, path: Path | None = None) -> dict[str, bytes]:
     with pytest.raises(EnvironmentFault, match="injected"):
         job.release(Request(workshop.policy, slot, input=path), lambda: SecretKey(bytes(range(32)), injected=True))
     (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{slot}")

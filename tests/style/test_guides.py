@@ -12,6 +12,7 @@ GUIDES = [
     "CHANGELOG.md",
     "README.md",
     "data_contracts/README.md",
+    "data_contracts/guide/databases.md",
     "flows/README.md",
     "flows/guide/operator.md",
     "pipeline/README.md",
@@ -23,6 +24,7 @@ GUIDES = [
 FOR_USERS = (
     "README.md",
     "data_contracts/README.md",
+    "data_contracts/guide/databases.md",
     "flows/README.md",
     "flows/guide/operator.md",
     "pipeline/operations.md",

@@ -413,6 +413,21 @@ def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield *_policy(judged, "mechanism", "sampling"), f"{words} at the same guarantee. Without it they are smaller"
 
 
+def _trusted_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to views, and to joined tables of groups: the guarantee rests on what the contract attests."""
+    table = judged.plan.bundle.contract.database
+    if table is None:
+        return
+    views = [each.name for each in (table, *table.joins) if each.is_view]
+    groups = [each.name for each in table.joins if not each.is_of_unit]
+    if views:
+        words = f"{', '.join(views)}: the query of a view decides what the rows of one person can do"
+        yield *_policy(judged, "contract"), f"{words}. Read it, or name the table"
+    if groups:
+        words = f"{', '.join(groups)}: the contract attests that no row of this table depends on one person"
+        yield *_policy(judged, "contract"), f"{words}. The guarantee does not cover what its rows say"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -438,4 +453,5 @@ RULES: dict[str, Rule] = {
     "CG224": _missing_context,
     "CG225": _unsigned_waivers,
     "CG226": _sampled_tables,
+    "CG227": _trusted_tables,
 }

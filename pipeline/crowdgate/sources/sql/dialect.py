@@ -4,8 +4,8 @@ A new engine is one subclass of `Dialect` and one line in `crowdgate.sources`. I
 
 - how a name is quoted (`quoted`), and how the table is named in FROM (`relation`);
 - which type a column has (`cell_type`), so that `check` finds columns that can't fit the contract;
-- how a cell is selected (`cell`), so that GROUP BY merges only cells that are equal for every reader: texts as the bytes
-  of UTF-8 whatever the collation, and decimals, days and other types as their text. No cell may raise an error;
+- how a cell is selected (`cell`), so that GROUP BY merges only cells that are equal for every reader: texts as the
+  bytes of UTF-8 whatever the collation, and decimals, days and other types as their text. No cell may raise an error;
 - how the engine is opened (`session`) with one snapshot for everything that it reads, without extensions, temporary
   files and access to anything else;
 - which of its errors is which `Trouble`. The text of an error is never shown: it can hold cells and passwords.

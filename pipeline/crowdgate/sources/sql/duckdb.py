@@ -124,7 +124,7 @@ class _Session:
 
     def rows(self, query: str) -> Iterator[Any]:
         """Yield the answer in batches."""
-        yield from self._connection.execute(query).to_arrow_reader(BATCH_ROWS)
+        yield from self._connection.sql(query).to_arrow_reader(BATCH_ROWS)
 
 
 def _is_parquet(settings: Mapping[str, str]) -> bool:

@@ -55,12 +55,17 @@ _STATES = {
 _WORDS = {
     "authentication failed": Trouble.LOGIN,
     "no password supplied": Trouble.LOGIN,
+    "statement timeout": Trouble.TIMEOUT,
+    "permission denied": Trouble.RIGHTS,
+    "row-level security": Trouble.RIGHTS,
+    "terminating connection": Trouble.AWAY,
     "does not exist": Trouble.MISSING,
     "timeout expired": Trouble.AWAY,
     "server closed the connection": Trouble.AWAY,
     "connection to server": Trouble.AWAY,
 }
-"""Troubles by words of libpq, which has no SQLSTATE for a connection that was not made. The first that is found."""
+"""Troubles by the first words that are found: there is no SQLSTATE for a connection that was not made, nor for an error
+between batches."""
 
 
 class Postgres(Dialect):

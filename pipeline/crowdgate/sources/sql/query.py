@@ -70,10 +70,11 @@ def _tables(dialect: Dialect, settings: Mapping[str, str], layout: Layout) -> It
 
 
 def _one_row_each(dialect: Dialect, settings: Mapping[str, str], layout: Layout, join: JoinedTable) -> str:
-    """Return the rows of a joined table with their keys and the numbers of rows that have the same key."""
+    """Return the rows of a joined table with their keys and the numbers of rows that have an equal key, by the
+    engine's own `=`, as in the join."""
     key = layout.key(join)
     assert key is not None, "every key was found when the table was opened"
     cell = dialect.cell(f"j.{dialect.quoted(key.name)}", key, LONGEST_CELL)
     columns = [f"j.{dialect.quoted(name)}" for name in dict.fromkeys(join.columns.values())]
-    selected = ", ".join([*columns, f"{cell} AS k", f"COUNT(*) OVER (PARTITION BY {dialect.group(cell)}) AS copies"])
+    selected = ", ".join([*columns, f"{cell} AS k", f"COUNT(*) OVER (PARTITION BY {cell}) AS copies"])
     return f"SELECT {selected} FROM {dialect.relation(settings, join.name)} AS j"

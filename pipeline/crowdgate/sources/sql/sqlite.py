@@ -32,6 +32,7 @@ class Sqlite(Dialect):
 
     def relation(self, settings: Mapping[str, str], name: str) -> str:
         """Return a table of the file's main database."""
+        del settings
         return f"main.{self.quoted(name)}"
 
     def group(self, column: str) -> str:

@@ -97,7 +97,7 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
     def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> DatabaseSource:
         dialect, table = make(), _table(contract)
         if dialect.extra is not None:
-            need(dialect.extra, "servers", str(contract.files[0]))
+            need(dialect.extra, "servers", str(next(iter(contract.files), "contract")))
         settings = dialect.place(contract, path)
         layout = _safely(dialect, table, lambda: _layout(dialect, settings, table))
         _check(dialect, layout, needed)
@@ -145,10 +145,10 @@ def _troubled(dialect: Dialect, work: Callable[[], T]) -> T:
         return work()
     except (FileFault, EnvironmentFault):
         raise
-    except OSError:
-        trouble = Trouble.AWAY
     except Exception as error:
         trouble = dialect.trouble(error)
+        if trouble is Trouble.OTHER and isinstance(error, OSError):
+            trouble = Trouble.AWAY
     raise _Unreadable(trouble)
 
 
