@@ -32,6 +32,7 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 def test_each_policy_ends_by_itself_and_the_worst_exit_counts(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
