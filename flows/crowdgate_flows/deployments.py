@@ -5,7 +5,7 @@ Prefect gives each run the deployment's parameters with changes by whoever start
 read from the server.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,33 @@ def refuse_locked(run: Binding, *, charged: bool = True, **given: str | None) ->
     """
     if deployment.id is None:
         return
-    own = _own_parameters()
+    own = _of_policy(_own_parameters(), run.policy)
     problems = [*_unbound(own, run, charged), *_locked(run, given)] if own.get("policy") else [_nameless()]
     if problems:
         raise ConfigurationError(problems)
+
+
+def refuse_other_folder(working_copy: str | None, anchors: Sequence[str]) -> None:
+    """Raise ConfigurationError if a run of a deployment of no policy changes its working copy, or omits anchors.
+
+    Raises EnvironmentFault if the server does not answer.
+    """
+    if deployment.id is None:
+        return
+    own = _own_parameters()
+    expected = "what the deployment states"
+    if own.get("working_copy") != working_copy:
+        raise ConfigurationError(_problem("working_copy", "changed by the run of a deployment", expected))
+    if not {*(own.get("anchors") or ())} <= {*anchors}:
+        raise ConfigurationError(_problem("anchors", "left out by the run of a deployment", expected))
+
+
+def _of_policy(own: Mapping[str, Any], policy: str) -> Mapping[str, Any]:
+    """Return what a deployment states about one of its policies; without a policy if it is not one of them."""
+    if "policies" not in own:
+        return own
+    stated: Mapping[str, Any] = next((each for each in own["policies"] if each.get("policy") == policy), {})
+    return {**stated, "working_copy": own.get("working_copy")}
 
 
 def _own_parameters() -> Mapping[str, Any]:

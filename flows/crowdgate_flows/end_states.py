@@ -7,10 +7,10 @@ from prefect.client.schemas.objects import State, StateType
 from prefect.runtime import deployment, flow_run
 from prefect.states import Failed, Suspended
 
-from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, LedgerRefused
+from crowdgate.errors import ConfigurationError, CrowdgateError, FileFault, LedgerRefused, VerificationFailed
 
-NORMAL = (ConfigurationError, FileFault, LedgerRefused)
-"""Errors of a normal end: exit codes 2, 4 and 5. All other errors are faults."""
+NORMAL = (ConfigurationError, FileFault, LedgerRefused, VerificationFailed)
+"""Errors of a normal end: exit codes 2, 4, 5 and 6. All other errors are faults."""
 
 
 class _StateWithoutResult(State[Any]):

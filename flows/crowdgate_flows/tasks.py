@@ -1,4 +1,4 @@
-"""The steps of a release, and an audit, as Prefect tasks. Their code is in `crowdgate.releases`.
+"""The steps of a release, an audit, and checks of policies and ledgers, as Prefect tasks. Their code is in `crowdgate`.
 
 Nothing is persisted or cached, and nothing is retried once the ledger has reserved. Values between tasks are sealed:
 Prefect neither reads nor stores them. An error of a normal end (the policy is wrong, the ledger refuses) is passed on
@@ -7,6 +7,7 @@ as a value, as Prefect logs a traceback of whatever a task raises. A fault is ra
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from prefect import task
@@ -18,14 +19,17 @@ from crowdgate.audit.common.stored_records import AuditRuntime
 from crowdgate.audit.common.trials import processes
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.output import announce
-from crowdgate.errors import CrowdgateError
+from crowdgate.errors import ConfigurationError, CrowdgateError
 from crowdgate.kind.run import CommittedRelease, Request, ReservedRun, Result, Run
 from crowdgate.ledger.key import draw_key
+from crowdgate.planning.open_ledger import verify_ledger
 from crowdgate.releases import release as job
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.whole_releases.audits import playable
 from crowdgate.sources.workers import executor_of
+from crowdgate.review.files import LintedFile
+from crowdgate.review.files import lint as lint_file
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")
@@ -113,3 +117,20 @@ def publish(reserved: SealedValue[ReservedRun], ready: SealedValue[CommittedRele
 def play(asked: SealedValue[AuditRequest], count: int, question: AuditQuestion) -> SealedValue[FinishedAudit[Any, Any]]:
     """Audit a policy on its public population, with so many processes."""
     return SealedValue(audit(playable(question), asked.value, AuditRuntime(executor=processes(count))))
+
+
+@_step
+def lint(policy: Path) -> SealedValue[LintedFile]:
+    """Check a policy. Raises ConfigurationError for the problems of its files."""
+    found = lint_file(policy)
+    if found.problems:
+        raise ConfigurationError(found.problems)
+    return SealedValue(found)
+
+
+@_step
+def follow_ledger(working_copy: str, anchors: tuple[str, ...]) -> SealedValue[str]:
+    """Verify the ledger of a working copy and return its outcome in a sentence, with an anchor."""
+    line, ledger = verify_ledger(Path(working_copy), None, (), anchors)
+    signed = "is signed by a trusted key" if ledger.trusted else "has no trusted key"
+    return SealedValue(f"{ledger.id} agrees with its journal and {signed}. Anchor: {line.number}:{line.digest}")

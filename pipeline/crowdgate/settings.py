@@ -1,8 +1,9 @@
 """Settings: the ledger is named by an option, then CROWDGATE_LEDGER, then crowdgate.toml of the working copy.
 
-The signing key is named by CROWDGATE_SIGNING_KEY, then a credential of systemd, then crowdgate.toml. This file names
+The signing key is named by CROWDGATE_SIGNING_KEY, then a credential of systemd, then crowdgate.toml, which may name a
+signer instead. The passphrase of an encrypted key comes from a variable, a credential or the terminal. This file names
 other trusted keys, revoked keys, the folders of heads, the style of pages, the retention of private records, and the
-places of events and metrics. No message quotes the value of a setting for a private key, or a URL.
+places of events and metrics. No message quotes the value of a setting for a private key, a passphrase, or a URL.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +35,8 @@ WEBHOOK_VARIABLE = "CROWDGATE_EVENT_WEBHOOK"
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable in which systemd names the folder of a service's credentials."""
 KEY_CREDENTIAL = "crowdgate-signing-key"
+PASSPHRASE_VARIABLE = "CROWDGATE_SIGNING_PASSPHRASE"
+PASSPHRASE_CREDENTIAL = "crowdgate-signing-passphrase"
 WEBHOOK_CREDENTIAL = "crowdgate-event-webhook"
 STANDARD_ERROR = "-"
 """The place of `event_log` that stands for standard error."""
@@ -38,8 +44,8 @@ LONGEST_NAME = 20
 MOST_DAYS = 36_500
 """The longest retention of private records, in days: a hundred years."""
 NAMES = (
-    "ledger", "signing_key", "trusted_keys", "revoked_keys", "heads", "lang", "decimal_mark", "private_record_days",
-    "event_log", "event_webhook", "event_openlineage", "metrics_file",
+    "ledger", "signing_key", "signer", "trusted_keys", "revoked_keys", "heads", "lang", "decimal_mark",
+    "private_record_days", "event_log", "event_webhook", "event_openlineage", "metrics_file",
 )  # fmt: skip
 _WEB = re.compile(r"https?://[^\s/]+(/\S*)?", re.ASCII)
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
@@ -83,12 +89,14 @@ def signing_key(root: Path) -> SigningKey | None:
     """
     pem = os.environ.get(KEY_VARIABLE)
     if pem is not None:
-        return keys.signing_key(pem.encode(errors="replace"), KEY_VARIABLE)
+        return keys.signing_key(pem.encode(errors="replace"), KEY_VARIABLE, passphrase)
     credential = _credential(KEY_CREDENTIAL)
     if credential is not None:
-        return keys.signing_key(credential, f"the credential {KEY_CREDENTIAL}")
+        return keys.signing_key(credential, f"the credential {KEY_CREDENTIAL}", passphrase)
     path = root / FILE
-    named = _settings(path).get("signing_key")
+    named, signer = _settings(path).get("signing_key"), _text(root, "signer")
+    if signer is not None:
+        return _external_key(path, signer, alone=named is None)
     if named is None:
         return None
     place = f"{path}: signing_key"
@@ -96,7 +104,40 @@ def signing_key(root: Path) -> SigningKey | None:
         raise _unusable(place, "no name of a file")
     if is_url(named):
         raise _unusable(place, "a URL")
-    return keys.signing_key(_secret(root / named, place), place)
+    return keys.signing_key(_secret(root / named, place), place, passphrase)
+
+
+def _external_key(path: Path, named: str, *, alone: bool) -> SigningKey:
+    """Return the key of the signer that crowdgate.toml names. Raises ConfigurationError."""
+    if not alone:
+        found, expected = "signing_key as well", "either signing_key or signer"
+        raise ConfigurationError(Problem(str(path), None, "signer", found, expected, code=Code.SETTING))
+    from crowdgate.signing.signer import external_key
+
+    return external_key(named, f"{path}: signer")
+
+
+def passphrase() -> bytes:
+    """Return the passphrase of the encrypted key: that of CROWDGATE_SIGNING_PASSPHRASE, of the credential
+    crowdgate-signing-passphrase, or what a person types at the terminal, once in a process. Raises ConfigurationError.
+    """
+    stated = os.environ.get(PASSPHRASE_VARIABLE)
+    if stated:
+        return stated.encode(errors="surrogateescape")
+    credential = _credential(PASSPHRASE_CREDENTIAL)
+    found = _typed_passphrase() if credential is None else credential.rstrip(b"\r\n")
+    if found:
+        return found
+    expected = f"{PASSPHRASE_VARIABLE}, the credential {PASSPHRASE_CREDENTIAL}, or a terminal"
+    raise ConfigurationError(Problem("the signing key", None, "passphrase", "none", expected, code=Code.SETTING))
+
+
+@cache
+def _typed_passphrase() -> bytes:
+    """Return what a person types at the terminal; nothing where there is no terminal."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        return b""
+    return getpass("Passphrase of the signing key: ", sys.stderr).encode(errors="surrogateescape")
 
 
 def signing_key_file(root: Path) -> Path | None:
@@ -134,7 +175,7 @@ def revoked_keys(root: Path) -> tuple[PublicKey, ...]:
 
 def key_of_file(path: Path) -> SigningKey:
     """Return the private key in a file that only its owner may read. Raises ConfigurationError."""
-    return keys.signing_key(_secret(path, "--key"), "--key")
+    return keys.signing_key(_secret(path, "--key"), "--key", passphrase)
 
 
 def head_folders(root: Path) -> tuple[Path, ...]:

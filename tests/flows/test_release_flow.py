@@ -27,8 +27,8 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.publish.file_names import STAGING
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
+from crowdgate_flows import policy_run, tasks
 from crowdgate_flows import release as flow_file
-from crowdgate_flows import tasks
 from crowdgate_flows.tasks import SealedValue
 from tests.flows.server import Server
 from tests.workshop import Workshop, crowdgate
@@ -184,9 +184,9 @@ def _injected() -> SecretKey:
 def test_the_message_of_a_published_release_says_what_it_cost_and_what_is_left(workshop: Workshop) -> None:
     ended = "clinic/1/2030-01-01", None, plan_policy(workshop.policy).guarantee, ()
     left, low = "Budget left: epsilon 2.", "Budget low: it pays for 1 further such release."
-    said = flow_file._published_message(Result("published", *ended, left=left))
+    said = policy_run._published_message(Result("published", *ended, left=left))
     assert said == f"clinic/1/2030-01-01 was published. Privacy cost: epsilon 2, delta 0.01. {left}"
-    assert flow_file._published_message(Result("published", *ended, left=left, low=low)) == f"{said} {low}"
+    assert policy_run._published_message(Result("published", *ended, left=left, low=low)) == f"{said} {low}"
 
 
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
@@ -222,7 +222,7 @@ def test_no_task_is_persisted_cached_printed_or_tried_again(step: Task[..., obje
 
 
 def test_every_step_is_a_task_of_its_own_and_the_flow_keeps_nothing() -> None:
-    names = ["rehearse", "prepare", "reserve", "protect", "publish", "play"]
+    names = ["rehearse", "prepare", "reserve", "protect", "publish", "play", "lint", "follow_ledger"]
     assert [step.name for step in TASKS] == names
     assert len({step.task_key for step in TASKS}) == len(names)
     flow = flow_file.release

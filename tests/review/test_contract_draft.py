@@ -301,6 +301,7 @@ ACS = (
     "PUMA,AGEP,SEX,MSP,HISP,RAC1P,NOC,NPF,HOUSING_TYPE,OWN_RENT,DENSITY,INDP,INDP_CAT,EDU,PINCP,PINCP_DECILE,POVPIP,"
     "DVET,DREM,DPHY,DEYE,DEAR,PWGTP,WGTP"
 )
+EACH_COUNTRY = '["CHANGE (each value that can be, or classification, value: iso-3166, for its codes)"]'
 EACH_VALUE = '["CHANGE (each value that can be, or from and to for numbers and days)"]'
 RANGE = 'from: "CHANGE (the least number that can be)", to: "CHANGE (the greatest number that can be)"'
 PUBLIC = '"CHANGE (where all values are public, other than the table)"'
@@ -348,7 +349,9 @@ def test_a_real_table_is_described_with_at_most_fifteen_lines_edited(name: str, 
     lines, column = draft.splitlines(), ""
     for at, line in enumerate(lines):
         column = line.partition("name: ")[2].partition(",")[0].partition("  ")[0].strip('"') or column
-        text = line.replace(RANGE, domains.get(column, "")).replace(EACH_VALUE, domains.get(column, ""))
+        text = line
+        for left in (RANGE, EACH_VALUE, EACH_COUNTRY):
+            text = text.replace(left, domains.get(column, ""))
         lines[at] = text.replace(PUBLIC, "codebook")
     text = decided("\n".join(lines) + "\n")
     edited = sum(old != new for old, new in zip(draft.splitlines(), text.splitlines(), strict=True))

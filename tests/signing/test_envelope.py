@@ -5,7 +5,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -356,7 +356,7 @@ def test_we_verify_envelopes_of_securesystemslib(payload: bytes) -> None:
     with pytest.raises(VerificationFailed):
         open_envelope(spelled(stranger.to_dict()), trusting(OLD))
     ours = OtherEnvelope(payload, KIND, {})
-    ours.sign(CryptoSigner(OLD._key, other_key(OLD)))
+    ours.sign(CryptoSigner(cast(Ed25519PrivateKey, OLD._key), other_key(OLD)))
     assert spelled(ours.to_dict()) == seal(KIND, payload, [OLD])
 
 

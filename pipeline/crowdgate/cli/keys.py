@@ -7,6 +7,7 @@ import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
+from crowdgate.settings import passphrase
 from crowdgate.signing import keys
 from crowdgate.verification.sign import sign as sign_release
 
@@ -16,10 +17,13 @@ app = typer.Typer(help="Create and show the keys that sign releases.", no_args_i
 @app.command()
 def create(
     path: Annotated[Path, typer.Argument(help="A new file for the private key; the public one gets PATH.pub.")],
+    encrypt: Annotated[
+        bool, typer.Option("--encrypt", help="With a passphrase, from CROWDGATE_SIGNING_PASSPHRASE or the terminal.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a key, once; print the public one's id. The private one is for its owner only."""
-    key = keys.create(path)
+    key = keys.create(path, passphrase() if encrypt else None)
     if as_json:
         print_json({"outcome": "created", "key": key.id, "public": f"{path}{keys.PUBLIC_SUFFIX}"})
     else:

@@ -120,8 +120,13 @@ def report_error(error: CrowdgateError, as_json: bool) -> None:
     """Print an intended error: its message on standard error, and with `as_json` an object on standard output."""
     show(error_lines(error), err=True)
     if as_json:
-        problems = [vars(problem) for problem in error.problems] if isinstance(error, ConfigurationError) else []
-        print_json({"outcome": "error", "code": error.code, "message": str(error), "problems": problems})
+        print_json(error_json(error))
+
+
+def error_json(error: CrowdgateError) -> dict[str, Any]:
+    """Return the object that `--json` prints for an intended error."""
+    problems = [vars(problem) for problem in error.problems] if isinstance(error, ConfigurationError) else []
+    return {"outcome": "error", "code": error.code, "message": str(error), "problems": problems}
 
 
 def report_fault(error: Exception, as_json: bool) -> None:

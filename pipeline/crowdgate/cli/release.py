@@ -11,6 +11,8 @@ import typer
 from crowdgate.cli.options import WITHHELD, Anchors, AsJson, LedgerUrl, Runner, progress_bar, slot
 from crowdgate.cli.output import announce, print_json, print_verdicts, warn
 from crowdgate.cli.paths import path_option
+from crowdgate.cli.several_releases import release_each
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
 from crowdgate.limits import MOST_WORKERS
@@ -27,7 +29,7 @@ NEXT = f"{STEPS} For the details run crowdgate record show {{id}}; each access i
 
 def release(
     context: typer.Context,
-    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    policies: Annotated[list[Path], typer.Argument(metavar="POLICY...", help="The policy file, or several.")],
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="SLOT", help="YYYY-MM-DD or YYYY-MM-DDTHHMMZ.")
     ] = None,
@@ -57,29 +59,49 @@ def release(
 ) -> None:
     """Make one release of a table, if all rules of its policy allow it: published (exit 0) or withheld (exit 3).
 
-    A release that past runs show to be withheld is held before it is charged (exit 3).
+    A release that past runs show to be withheld is held before it is charged (exit 3). Several policies are released
+    one after another for one slot. Each ends by itself, and the exit code is that of the worst end.
     """
     at = datetime.now(UTC) if as_of is None else None
     anchors = tuple(anchor or ())
-    request = Request(
-        policy, slot(as_of), input_path, to, ledger,
-        anchors=anchors, anyway=anyway, at=at, wait=wait, workers=workers,
-    )  # fmt: skip
+    requests = [
+        Request(
+            policy,
+            slot(as_of),
+            input_path,
+            to,
+            ledger,
+            anchors=anchors,
+            anyway=anyway,
+            at=at,
+            wait=wait,
+            workers=workers,
+        )  # fmt: skip
+        for policy in policies
+    ]
+    scheduler: Runner | None = context.obj if prefect or os.environ.get("PREFECT_API_URL") else None
+    if len(requests) == 1:
+        show(_run(requests[0], scheduler, as_json), as_json)
+        return
+    if input_path is not None:
+        raise ConfigurationError(Problem("command line", None, "--input", "one table", "one policy with --input"))
+    raise typer.Exit(release_each(requests, lambda each: _run(each, scheduler, as_json), show, as_json))
+
+
+def _run(request: Request, scheduler: Runner | None, as_json: bool) -> Result | DryRun:
+    """Return the outcome of one release, with its events delivered. Raises the error that stopped it."""
     run = str(uuid4())
     rehearsed = observed_run(request, run, lambda: dry_run(request), warn)
     if rehearsed is not None:
-        _show_dry_run(rehearsed, as_json)
-    elif prefect or os.environ.get("PREFECT_API_URL"):
-        scheduler: Runner = context.obj
-        show(scheduler(request), as_json)
-    else:
-        with progress_bar(as_json) as progress:
-            result = observed_run(request, run, lambda: run_release(request, draw_key, progress, announce), warn)
-        show(result, as_json)
+        return rehearsed
+    if scheduler is not None:
+        return scheduler(request)
+    with progress_bar(as_json) as progress:
+        return observed_run(request, run, lambda: run_release(request, draw_key, progress, announce), warn)
 
 
 def _show_dry_run(found: DryRun, as_json: bool) -> None:
-    """Print a simulated run in place of a release; it exits as a withheld one, as nothing was published."""
+    """Print a simulated run in place of a release."""
     if as_json:
         print_json(found.to_json())
     else:
@@ -87,12 +109,13 @@ def _show_dry_run(found: DryRun, as_json: bool) -> None:
 
         typer.echo(WORDS)
         show_rehearsal(found.rehearsed)
-    raise typer.Exit(WITHHELD)
 
 
-def show(result: Result, as_json: bool) -> None:
+def show(result: Result | DryRun, as_json: bool) -> None:
     """Print the result of a release; a withheld one exits with 3. The last line of a published one is its path."""
-    if as_json:
+    if isinstance(result, DryRun):
+        _show_dry_run(result, as_json)
+    elif as_json:
         print_json(result.to_json())
     elif result.outcome in ("held", "waiting"):
         typer.echo(f"{result.outcome} {result.release_id}\n{result.plain}")
@@ -105,5 +128,5 @@ def show(result: Result, as_json: bool) -> None:
         typer.echo(result.plain)
         print_verdicts(result.verdicts)
         typer.echo(NEXT.format(id=result.release_id) if result.path is None else str(result.path))
-    if result.outcome != "published":
+    if isinstance(result, DryRun) or result.outcome != "published":
         raise typer.Exit(WITHHELD)

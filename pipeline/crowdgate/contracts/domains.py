@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from crowdgate import hierarchy as levels_of
+from crowdgate.contracts import classifications
 from crowdgate.contracts.csv_file import MOST_FAULTS, CsvFile, read_file
 from crowdgate.contracts.models import (
     DAY,
@@ -309,7 +310,25 @@ def _labels(
         return levels_of.by_date_part(domain, model.part)
     if model.file is not None:
         return _labels_in_file(at, model.file, model.column or model.name, domain)
+    if model.classification is not None:
+        return _labels_in_stock(at, model.classification, model.column or model.name, domain)
     return _labels_in_tree(at / "tree", model.tree or {}, domain, before, lost)
+
+
+def _labels_in_stock(at: Place, stock: str, level: str, domain: Domain) -> Sequence[str] | None:
+    """Return the group of each value in a stock classification, or None after a problem was added, here or by
+    `stock_levels.check_codes`.
+    """
+    known = classifications.level_names(stock)
+    if level not in known:
+        expected = f"a level of {stock}: {', '.join(known)}"
+        at.refuse(f"the level {quoted_value(level)}", expected, nearest(level, known), Code.UNKNOWN_NAME)
+        return None
+    width = classifications.CLASSIFICATIONS[stock].width
+    if width is not None:
+        return levels_of.by_width(domain, Fraction(width), Fraction(0))
+    found = classifications.groups(stock, level, domain.written or domain.labels)
+    return None if None in found else [str(group) for group in found]
 
 
 def _labels_in_tree(

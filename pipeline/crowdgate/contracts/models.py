@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from crowdgate.contracts.classifications import CLASSIFICATIONS
 from crowdgate.contracts.contract import PersonRule, Role
 from crowdgate.documents.synonyms import is_synonym, meant_word, plain_day, plain_number
 from crowdgate.documents.word_correction import is_misspelling, meant_key
@@ -37,7 +38,7 @@ LISTS = ("values", "cuts", "missing")
 """Keys of lists that are written on one line."""
 CUT = "a number at which an interval begins, as in cuts: [18, 65]"
 A_LEVEL = "a level, such as {name: 5 years, width: 5}"
-LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file")
+LEVEL_KINDS = ("width", "cuts", "tree", "prefix", "part", "file", "classification")
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,13 @@ RoleName = Annotated[
 ]
 
 
+ClassificationName = Annotated[
+    str,
+    PlainValidator(_reader_of({each: each for each in CLASSIFICATIONS}.get, "one of " + ", ".join(CLASSIFICATIONS))),
+    WithJsonSchema({"type": "string", "enum": [*CLASSIFICATIONS]}),
+]
+
+
 def _list_of_texts(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
@@ -443,8 +451,10 @@ class LevelModel(_Strict):
     """A part of a day."""
     file: Text | None = None
     """A CSV file with the group of each value."""
+    classification: ClassificationName | None = None
+    """A stock classification that has a level of this name."""
     column: Text | None = None
-    """The column of that file."""
+    """The column of that file, or the level of that classification."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> "LevelModel":
@@ -452,8 +462,8 @@ class LevelModel(_Strict):
             raise ValueError("exactly one of " + ", ".join(LEVEL_KINDS))
         if self.origin is not None and self.width is None:
             raise ValueError("`origin` only together with `width`")
-        if self.column is not None and self.file is None:
-            raise ValueError("`column` only together with `file`")
+        if self.column is not None and self.file is None and self.classification is None:
+            raise ValueError("`column` only together with `file` or `classification`")
         return self
 
 
@@ -464,6 +474,8 @@ class DefinitionModel(_Strict):
     """The privacy role of these columns."""
     domain: DomainModel | None = None
     """The domain of these columns."""
+    classification: ClassificationName | None = None
+    """The stock classification of these columns."""
     levels: list[LevelModel] | None = None
     """The levels of these columns."""
     invalid: Literal["drop", "level"] | None = None
@@ -614,6 +626,10 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
         " It must not be made by looking at the table.",
     ),
     "like": CustomProperty(TypeAdapter(Text), "The name of a definition of the table, whose facts the column has."),
+    "classification": CustomProperty(
+        TypeAdapter(ClassificationName),
+        "A stock classification: its levels, unless `levels` are stated, and all of its codes, unless a domain is.",
+    ),
     "levels": CustomProperty(TypeAdapter(list[LevelModel]), "Coarser levels of the column, each with a name."),
     "invalid": CustomProperty(
         TypeAdapter(Literal["drop", "level"]),

@@ -47,6 +47,7 @@ from crowdgate.contracts.persons import person_attributes
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
 from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
+from crowdgate.contracts.stock_levels import check_codes, stock_domain, stock_levels
 from crowdgate.contracts.undecided import undecided
 from crowdgate.documents.word_correction import meant_key
 from crowdgate.documents.yaml_text import read_document
@@ -66,7 +67,7 @@ class BrokenContract(ConfigurationError):
         self.rest = rest
 
 
-SHARED = ("privacyRole", "domain", "levels", "invalid")
+SHARED = ("privacyRole", "domain", "classification", "levels", "invalid")
 """The facts that a definition may state."""
 Rules = list[tuple[Place, RowRule | TableRule | Expectation]]
 
@@ -276,6 +277,9 @@ def _attribute(at: Place, name: str, person: str | None, shared: Place | None, r
     model = stated.get("domain")
     logical = at.text(meant_key(at.value, "logicalType"))
     domain = None if model is None else build_domain(places["domain"], model, logical)
+    stock = stated.get("classification")
+    if stock is not None and "domain" not in places:
+        domain = stock_domain(places["classification"], stock)
     if role is not Role.DIRECT_IDENTIFIER and domain is not None:
         check_labels(at / "name", [name])
     invalid: Literal["drop", "level"] = "level" if stated.get("invalid") == "level" else "drop"
@@ -333,11 +337,15 @@ def _hierarchy(
 ) -> Hierarchy | None:
     if domain is None:
         for key in ("levels", "invalid", "margins"):
-            if key in places and "domain" not in places:
+            if key in places and not {"domain", "classification"} & {*places}:
                 places[key].refuse(f"{key} without a domain", "a domain beside it")
         return None
-    place = places.get("levels", places["domain"])
-    return build_hierarchy(place, stated.get("levels") or [], domain, invalid_level=invalid_level)
+    models, stock = stated.get("levels") or [], stated.get("classification")
+    check_codes(places, [stock, *(each.classification for each in models)], domain)
+    if stock is not None and "levels" not in places:
+        models = stock_levels(stock)
+    place = places.get("levels") or places.get("classification") or places["domain"]
+    return build_hierarchy(place, models, domain, invalid_level=invalid_level)
 
 
 def _margins(places: dict[str, Place], stated: dict[str, Any], domain: Domain | None) -> tuple[int, ...] | None:

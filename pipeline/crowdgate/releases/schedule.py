@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from crowdgate.policy.files import Bundle
 
 FLOW = "crowdgate_flows.release.release"
+TOGETHER_FLOW = "crowdgate_flows.releases.releases"
+CHECK_FLOW = "crowdgate_flows.check.check"
+AUDIT_FLOW = "crowdgate_flows.audit.audit"
+LEDGER_FLOW = "crowdgate_flows.ledger_check.ledger_check"
 FROM_SCHEDULES = ".."
 """The working copy as seen from its folder `schedules`, where deployments are made."""
 CRONS = {
@@ -35,6 +40,20 @@ HEAD = """\
 """
 UNBOUND = "0" * 64
 """The digest of bundled schedules until `crowdgate init` writes that of the policy's files."""
+
+
+@dataclass(frozen=True)
+class OtherTimes:
+    """The times (cron) of deployments beside those of releases; None for those that are not deployed.
+
+    `check` and `audit` are deployed for each policy, `ledger` once for the working copy.
+    """
+
+    check: str | None = None
+    audit: str | None = None
+    ledger: str | None = None
+
+
 _BOUND = re.compile(rf'(?<=policy: )(?P<policy>\S+)(?P<between>.*\n +policy_digest: "){UNBOUND}')
 
 
@@ -47,12 +66,22 @@ def schedule_entry(policy: Path, cron: str, timezone: str | None, pool: str) -> 
     return _text([_entry(bundle_of(policy), policy, cron, timezone, pool)])
 
 
-def deployments_file(policies: Sequence[Path], cron: str | None, timezone: str | None, pool: str) -> str:
-    """Return a whole file `schedules/prefect.yaml` with one deployment for each policy.
+def deployments_file(
+    policies: Sequence[Path],
+    cron: str | None,
+    timezone: str | None,
+    pool: str,
+    *,
+    together: str | None = None,
+    others: OtherTimes | None = None,
+) -> str:
+    """Return a whole file `schedules/prefect.yaml` with one deployment for each policy, or one of this name for all of
+    them `together`, and with the `others`.
 
     Without `cron` each policy runs at six on the first day of each period of its calendar. Policies of one population
     share a work queue, whose limit of one run the head of the file says how to set. Raises ConfigurationError for files
-    that can't be read, a policy without a calendar if no `cron` is given, and two policies of one name.
+    that can't be read, a policy without a calendar if no `cron` is given, two policies of one name, and policies
+    together whose times differ.
     """
     bundles = {policy: bundle_of(policy) for policy in policies}
     names = [each.policy.metadata.name for each in bundles.values()]
@@ -60,9 +89,60 @@ def deployments_file(policies: Sequence[Path], cron: str | None, timezone: str |
         if names.count(name) > 1:
             raise _wrong(str(policy), f"the name {name!r} of another policy as well", "one policy of each name")
     entries = [_entry(each, policy, cron or _cron(each, policy), timezone, pool) for policy, each in bundles.items()]
+    releases = entries if together is None else [_together(together, entries)]
+    further = _others(entries, others or OtherTimes(), pool)
     queues = sorted({each.contract.population for each in bundles.values()})
     limits = "".join(f"#   prefect work-queue create {name} --pool {pool} --limit 1\n" for name in queues)
-    return f"{HEAD.format(pool=pool)}{limits}name: crowdgate\ndeployments:\n{_text(entries)}"
+    return f"{HEAD.format(pool=pool)}{limits}name: crowdgate\ndeployments:\n{_text([*releases, *further])}"
+
+
+def _together(name: str, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return one deployment for the policies of several. Its queue is theirs, if they have one population."""
+    first, *rest = entries
+    if any(each["schedules"] != first["schedules"] for each in rest):
+        raise _wrong("--together", "policies whose calendars have other times", "--cron and --timezone for all of them")
+    bound = [{key: each["parameters"][key] for key in ("policy", "policy_digest")} for each in entries]
+    queues = {each["work_pool"]["work_queue_name"] for each in entries}
+    pool = {key: value for key, value in first["work_pool"].items() if key != "work_queue_name" or len(queues) == 1}
+    return first | {
+        "name": name,
+        "description": f"{len(entries)} policies for one slot, in one run. The worst of their ends is that of the run.",
+        "tags": sorted({tag for each in entries for tag in each["tags"]}),
+        "entrypoint": TOGETHER_FLOW,
+        "parameters": {"working_copy": FROM_SCHEDULES, "policies": bound},
+        "work_pool": pool,
+    }
+
+
+def _others(entries: Sequence[dict[str, Any]], times: OtherTimes, pool: str) -> Iterator[dict[str, Any]]:
+    """Yield the deployments that release nothing. They charge nothing, so they wait in no population's queue."""
+    flows = (("check", CHECK_FLOW, times.check), ("audit", AUDIT_FLOW, times.audit))
+    for each in entries:
+        for word, flow, cron in flows:
+            if cron is not None:
+                stated = {key: each["parameters"][key] for key in ("working_copy", "policy")}
+                said = f"The {word} of the policy {each['name']}, which releases nothing."
+                tags = ["crowdgate", word, each["tags"][-1]]
+                yield _plain_entry(f"{each['name']}-{word}", said, tags, flow, stated, cron, pool)
+    if times.ledger is not None:
+        said = "The ledger against its journal, its keys and what is kept outside. It changes nothing."
+        own = {"working_copy": FROM_SCHEDULES}
+        yield _plain_entry("ledger-check", said, ["crowdgate", "ledger"], LEDGER_FLOW, own, times.ledger, pool)
+
+
+def _plain_entry(
+    name: str, description: str, tags: Sequence[str], flow: str, stated: dict[str, Any], cron: str, pool: str
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": description,
+        "tags": [*tags],
+        "entrypoint": flow,
+        "parameters": stated,
+        "schedules": [{"cron": cron, "timezone": "UTC"}],
+        "concurrency_limit": 1,
+        "work_pool": {"name": pool, "job_variables": {"env": {"DO_NOT_TRACK": "1"}}},
+    }
 
 
 def _entry(bundle: Bundle, policy: Path, cron: str, timezone: str | None, pool: str) -> dict[str, Any]:

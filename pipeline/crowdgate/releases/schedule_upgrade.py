@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.errors import ConfigurationError
+from crowdgate.releases.schedule import AUDIT_FLOW
 
 RENAMED = {"flows.release.release": "crowdgate_flows.release.release"}
 """Entry points of earlier versions, with those of the same flows now."""
-_AUDIT = "crowdgate_flows.audit.audit"
-FLOWS = (*RENAMED, *RENAMED.values(), _AUDIT)
+FLOWS = (*RENAMED, *RENAMED.values(), AUDIT_FLOW)
 _WORKING_COPY = 'working_copy: ".."'
 _LINE_END = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
 _SILENT = 'DO_NOT_TRACK: "1"'
@@ -85,7 +85,7 @@ def _of_deployment(document: Document, at: Location, deployment: Mapping[str, An
 def _binding(document: Document, at: Location, deployment: Mapping[str, Any], bind: Bind) -> Iterator[TextChange]:
     """Yield the change that binds a deployment which makes releases to its policy's files as they are now."""
     stated = _mapping(deployment.get("parameters"))
-    if deployment["entrypoint"] == _AUDIT or "policy_digest" in stated:
+    if deployment["entrypoint"] == AUDIT_FLOW or "policy_digest" in stated:
         return
     digest = bind(str(stated.get("policy")))
     if digest is not None:

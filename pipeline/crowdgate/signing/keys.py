@@ -1,6 +1,6 @@
 """Ed25519 keys as PEM: the private one signs releases, the public one verifies them.
 
-No message and no repr holds anything of a private key, not even of a file that turned out to be no key.
+No message and no repr holds anything of a private key or a passphrase, not even of a file that turned out to be no key.
 """
 
 from __future__ import annotations
@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, Problem
 from crowdgate.limits import LARGEST_KEY_FILE
@@ -17,6 +19,7 @@ from crowdgate.system import lazy_libraries, permissions
 from crowdgate.system.regular_files import plain_file, read_bounded
 
 PUBLIC_SUFFIX = ".pub"
+ENCRYPTED = "ENCRYPTED PRIVATE KEY"
 NO_PEM = "the text is not only keys in PEM form"
 _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----\s[A-Za-z0-9+/=\s]*-----END \1-----\s*")
 
@@ -42,27 +45,44 @@ class PublicKey:
         return self._key.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
 
 
+class Signs(Protocol):
+    """A holder of a private key."""
+
+    def sign(self, data: bytes) -> bytes:
+        """Return the signature of these data."""
+
+
+Passphrase = Callable[[], bytes]
+"""A function that returns the passphrase of an encrypted key. Raises ConfigurationError if there is none."""
+
+
 @dataclass(frozen=True, eq=False)
 class SigningKey:
-    """A private key. Its holder can sign releases."""
+    """A private key, or a signer that holds one. Its holder can sign releases."""
 
     public: PublicKey
-    _key: lazy_libraries.ed25519.Ed25519PrivateKey = field(repr=False)
+    _key: Signs = field(repr=False)
 
     def sign(self, data: bytes) -> bytes:
         """Return the signature of these data, 64 bytes, deterministically."""
         return self._key.sign(data)
 
+    def public_pem(self) -> bytes:
+        """Return the public key as PEM."""
+        return self.public.pem()
 
-def create(path: Path) -> PublicKey:
-    """Create a key: the private one at `path`, for its owner only, and the public one next to it, with `.pub`.
+
+def create(path: Path, passphrase: bytes | None = None) -> PublicKey:
+    """Create a key: the private one at `path`, for its owner only, and the public one next to it, with `.pub`. With a
+    passphrase the private one is encrypted.
 
     Raises EnvironmentFault if either exists or can't be written; then neither is left behind.
     """
     own = lazy_libraries.ed25519.Ed25519PrivateKey.generate()
     public = _public(own.public_key())
     pem = lazy_libraries.serialization
-    form = pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
+    hidden = pem.NoEncryption() if passphrase is None else pem.BestAvailableEncryption(passphrase)
+    form = pem.Encoding.PEM, pem.PrivateFormat.PKCS8, hidden
     _write_new(path, own.private_bytes(*form), permissions.SIGNING_KEY)
     try:
         _write_new(path.with_name(path.name + PUBLIC_SUFFIX), public.pem(), permissions.PUBLIC_KEY)
@@ -72,16 +92,27 @@ def create(path: Path) -> PublicKey:
     return public
 
 
-def signing_key(pem: bytes, place: str) -> SigningKey:
-    """Return the private key in the PEM bytes. Raises ConfigurationError that calls their origin `place`."""
+def signing_key(pem: bytes, place: str, passphrase: Passphrase | None = None) -> SigningKey:
+    """Return the private key in the PEM bytes. The passphrase is asked only for an encrypted key. Raises
+    ConfigurationError that calls their origin `place`.
+    """
     blocks = _blocks(pem)
+    if blocks == [ENCRYPTED] and passphrase is not None:
+        return _private_key(pem, place, passphrase())
     if blocks != ["PRIVATE KEY"]:
         found = " and ".join(map(_block_text, blocks[:3])) or NO_PEM
         raise _wrong(place, found, "one private key as PEM, as `crowdgate keys create` writes it")
+    return _private_key(pem, place, None)
+
+
+def _private_key(pem: bytes, place: str, passphrase: bytes | None) -> SigningKey:
     try:
-        secret = lazy_libraries.serialization.load_pem_private_key(pem, None)
+        secret = lazy_libraries.serialization.load_pem_private_key(pem, passphrase)
     except (ValueError, TypeError, lazy_libraries.exceptions.UnsupportedAlgorithm):
-        raise _wrong(place, "a private key that is damaged", "an ed25519 private key") from None
+        found = "a private key that is damaged"
+        if passphrase is not None:
+            found = "an encrypted key that this passphrase does not open"
+        raise _wrong(place, found, "an ed25519 private key") from None
     if not isinstance(secret, lazy_libraries.ed25519.Ed25519PrivateKey):
         raise _wrong(place, "a private key of another type", "an ed25519 private key")
     return SigningKey(_public(secret.public_key()), secret)

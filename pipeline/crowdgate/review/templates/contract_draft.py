@@ -39,10 +39,15 @@ _WORDS = {
         "province", "country", "nationality", "citizenship", "citizen", "race", "ethnicity", "ethnic",
         "hispanic", "marital", "married", "education", "educ", "schooling", "school", "occupation",
         "profession", "job", "industry", "workclass", "employment", "household", "relationship", "children",
-        "language", "date", "admitted", "admission", "ward",
+        "language", "date", "admitted", "admission", "ward", "isced", "isco", "nace",
     ),
 }  # fmt: skip
 """The words in names of columns that suggest a role, in order of precedence."""
+_STOCK = {
+    "icd10": "icd-10", "icd": "icd-10", "icd9": "icd-9", "isced": "isced-2011", "isco": "isco-08", "nace": "nace-2",
+    "country": "iso-3166", "nationality": "iso-3166", "citizenship": "iso-3166",
+}  # fmt: skip
+"""The words in names of columns that suggest a stock classification."""
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
 _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
@@ -217,8 +222,16 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         what = "day" if column.is_day else "number"
         low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
-    each = _quoted(change("each value that can be, or from and to for numbers and days"))
+    stock = _stock(column)
+    others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for its codes"
+    each = _quoted(change(f"each value that can be, or {others}"))
     return f"{{values: [{each}], source: {public}}}"
+
+
+def _stock(column: DraftColumn) -> str | None:
+    """Return the stock classification that the name of a column suggests; None if it suggests none."""
+    words = _words(column.name)
+    return next((stock for word, stock in _STOCK.items() if word in words), None)
 
 
 def _labels(column: DraftColumn) -> Values:

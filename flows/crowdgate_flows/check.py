@@ -1,0 +1,55 @@
+"""The Prefect flow `check`: the check of the command, on a schedule, so that a release is not the first to find out.
+
+It reads no table of people. What it prints is public.
+"""
+
+from contextlib import suppress
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from crowdgate.errors import CrowdgateError
+from crowdgate.review.check_text import check_lines
+from crowdgate.review.files import LintedFile
+from crowdgate_flows import tasks
+from crowdgate_flows.deployments import Binding, refuse_locked
+from crowdgate_flows.end_states import failed_state, refused_state
+from crowdgate_flows.paths import FilePath, refuse_urls
+
+
+@flow(name="check", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+def check(policy: FilePath, working_copy: FilePath | None = None, strict: bool = False) -> State[None]:
+    """Check whether a policy would be let through now. No row of a table of people is read.
+
+    Args:
+        policy: The policy file, relative to the working copy. Bound to the deployment.
+        working_copy: The folder that the path is relative to. Bound to the deployment.
+        strict: A policy that is allowed with warnings is not allowed.
+    """
+    try:
+        refuse_urls(working_copy=working_copy, policy=policy)
+        stated = Binding(policy, working_copy)
+        refuse_locked(stated, charged=False)
+        found = tasks.lint(stated.file).value
+    except CrowdgateError as error:
+        found = error
+    return refused_state(found) if isinstance(found, CrowdgateError) else _state(found, strict)
+
+
+def _state(found: LintedFile, strict: bool) -> State[None]:
+    checked = found.checked
+    if checked is None:
+        return failed_state("Refused", "The file is no policy, but of another kind.")
+    lines = list(check_lines(checked))
+    _artifact(checked.plan.bundle.policy.metadata.name, lines)
+    allowed = checked.allowed and not (strict and found.warnings)
+    return Completed(message=lines[0]) if allowed else failed_state("NotAllowed", "\n".join(lines))
+
+
+def _artifact(name: str, lines: list[str]) -> None:
+    """Publish what the command prints as a page of the run, under a key of the policy."""
+    with suppress(Exception):  # the check has ended, whether or not the server takes its page
+        text = "\n".join(lines)
+        create_markdown_artifact(markdown=f"```text\n{text}\n```", key=f"check-{name}")
