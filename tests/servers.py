@@ -1,4 +1,4 @@
-"""Servers for tests: PostgreSQL, started once a test run and stopped when it ends.
+"""Servers for tests, PostgreSQL and S3, started once a test run and stopped when it ends.
 
 A server belongs to the process that started the run, the parent of all workers: a small program watches it, and stops
 the server when it is gone, also after a kill. Where the server's programs are missing, tests skip with the reason.
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
@@ -53,13 +54,14 @@ def started_once(name: str, start: Callable[[Path], None]) -> Path:
 def watched(command: list[str], folder: Path) -> None:
     """Start a server that is stopped, and its folder removed, when the test run has ended."""
     with open(folder / "log", "w") as output:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", _WATCH, str(run_owner()), str(folder), *command],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
         )
+    process.returncode = 0  # it outlives this process, which never waits for it
 
 
 def wait_for(ready: Callable[[], bool], log: Path) -> None:
@@ -132,3 +134,28 @@ class PostgresqlServer:
         programs, environment = postgresql_programs(), {**os.environ, "PGHOST": str(self.folder)}
         command = [f"{programs}/{name}", *arguments]
         return subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+
+
+def _start_s3(folder: Path) -> None:
+    watched([sys.executable, str(Path(__file__).with_name("s3_server.py")), str(folder / "port")], folder)
+    wait_for((folder / "port").exists, folder / "log")
+
+
+class S3Server:
+    """The S3 server of this test run; CROWDGATE_TEST_S3 names another one, such as moto's, by its URL."""
+
+    def __init__(self) -> None:
+        pytest.importorskip("obstore", reason="obstore is not installed: pip install 'crowdgate[s3]'")
+        named = os.environ.get("CROWDGATE_TEST_S3")
+        self.url = named or f"http://127.0.0.1:{(started_once('s3', _start_s3) / 'port').read_text()}"
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables by which a client finds the server."""
+        keys = {"AWS_ACCESS_KEY_ID": "tester", "AWS_SECRET_ACCESS_KEY": "secret-of-tester"}
+        return {**keys, "AWS_ENDPOINT_URL": self.url, "AWS_REGION": "us-east-1"}
+
+    def new_bucket(self, name: str = "bucket") -> str:
+        """Return the name of an empty bucket."""
+        bucket = f"{name}-{uuid4().hex[:16]}"
+        urllib.request.urlopen(urllib.request.Request(f"{self.url}/{bucket}", method="PUT"))
+        return bucket

@@ -21,6 +21,7 @@ from crowdgate.ledger import ledger
 from crowdgate.ledger.stores import STORES
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.sources import SOURCES
+from tests.servers import PostgresqlServer
 from tests.workshop import BUDGET, CONTRACT, MARK, Row, Workshop, good_rows, write_csv, write_parquet
 
 EPSILON, DELTA = Fraction(2), Fraction(1, 100)
@@ -48,7 +49,16 @@ TABLES: dict[str, Callable[[Path, Sequence[Row]], str]] = {
 Files in the contract's folder whose names start with `patients` are confidential.
 """
 
-LEDGERS: dict[str, Callable[[Path], str]] = {"sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}"}
+
+def _in_postgresql(root: Path) -> str:
+    server = PostgresqlServer()
+    return f"{server.url(server.new_database())}#{root / 'ledger'}"
+
+
+LEDGERS: dict[str, Callable[[Path], str]] = {
+    "sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}",
+    "postgresql": _in_postgresql,
+}
 """By store: the URL of a new ledger in the working copy."""
 
 

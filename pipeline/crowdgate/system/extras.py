@@ -21,7 +21,9 @@ PREFECT = Extra("prefect", "prefect", "Prefect")
 FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT)
+POSTGRES = Extra("postgres", "psycopg", "psycopg")
+S3 = Extra("s3", "obstore", "obstore")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, POSTGRES, S3)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:
