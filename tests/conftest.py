@@ -14,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 from crowdgate import settings as settings_of_crowdgate
 from crowdgate.audit.common import stored_records
 from tests.examples import examples, use_every_example
+from tests.servers import PostgresqlServer, S3Server
 from tests.workshop import Workshop, make_workshop
 
 CPU = "cpu seconds"
@@ -43,6 +44,21 @@ def pytest_configure(config: pytest.Config) -> None:
 def workshop(tmp_path: Path) -> Workshop:
     """Make a small working copy with good data."""
     return make_workshop(tmp_path / "workshop")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> PostgresqlServer:
+    """Return the PostgreSQL server of this test run; skip the test where it can't be started."""
+    return PostgresqlServer()
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """Return the S3 server of this test run, which the environment variables of the test name."""
+    server = S3Server()
+    for name, value in server.variables().items():
+        monkeypatch.setenv(name, value)
+    return server
 
 
 @pytest.fixture(autouse=True)

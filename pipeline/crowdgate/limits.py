@@ -185,6 +185,9 @@ LARGEST_STORED_FIGURES = 1 << 20
 LARGEST_KEY_FILE = 1 << 16
 """Bytes of a file of keys."""
 
+LARGEST_OBJECTS = 16 << 30
+"""Bytes of all files of a release that is read from an object store: they are copied to this machine."""
+
 LARGEST_ENVELOPE = 16 << 20
 """Bytes of a signed envelope: a catalogue of some 50,000 releases."""
 

@@ -22,6 +22,7 @@ from crowdgate.ledger.stores import STORES
 from crowdgate.policy.policy import MechanismSpec
 from crowdgate.sources import SOURCES
 from tests.databases import DATABASES, Tables, missing_postgres, patients
+from tests.servers import PostgresqlServer
 from tests.workshop import BUDGET, CONTRACT, MARK, Row, Workshop, good_rows, write_csv, write_parquet
 
 EPSILON, DELTA = Fraction(2), Fraction(1, 100)
@@ -54,7 +55,16 @@ TABLES: dict[str, Callable[[Path, Sequence[Row]], str]] = {
 Files in the contract's folder whose names start with `patients` are confidential.
 """
 
-LEDGERS: dict[str, Callable[[Path], str]] = {"sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}"}
+
+def _in_postgresql(root: Path) -> str:
+    server = PostgresqlServer()
+    return f"{server.url(server.new_database())}#{root / 'ledger'}"
+
+
+LEDGERS: dict[str, Callable[[Path], str]] = {
+    "sqlite": lambda root: f"sqlite:///{root / 'ledger' / 'ledger.db'}",
+    "postgresql": _in_postgresql,
+}
 """By store: the URL of a new ledger in the working copy."""
 
 

@@ -2,10 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from crowdgate.ledger import reservations
 from crowdgate.ledger.heads import head_file
@@ -13,6 +14,7 @@ from crowdgate.ledger.journal import JournalLine, chain_line
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, create
 from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.schema import ENTRIES, KEYS, tables
+from crowdgate.ledger.sqlite import path_of
 from crowdgate.publish.file_names import STAGING
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
@@ -49,10 +51,34 @@ def head_at(root: Path, ledger_id: str) -> Path:
     return head_file(root / STAGING, ledger_id)
 
 
-def edit(path: Path, statement: str, *values: object) -> None:
-    """Change a ledger's file as anyone with write access can."""
+Execute = Callable[..., Any]
+"""A function that executes a statement with its values, and returns a cursor."""
+
+
+@contextmanager
+def by_force(place: Path | str) -> Iterator[Execute]:
+    """Open the file of a ledger, or its database by URL as a superuser who switches its triggers off."""
+    if not isinstance(place, Path) and place.startswith("postgresql:"):
+        import psycopg
+
+        with psycopg.connect(place.partition("#")[0]) as server:
+            server.execute("SET session_replication_role = replica; SET search_path = crowdgate")
+            yield lambda statement, values=(): server.execute(_of_server(statement), values or None)
+        return
+    path = place if isinstance(place, Path) else path_of(place)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement, values)
+        yield connection.execute
+
+
+def _of_server(statement: str) -> bytes:
+    """Return a statement as PostgreSQL takes it, which keeps a table that others name unless it is told otherwise."""
+    return (statement.replace("?", "%s") + " CASCADE" * statement.startswith("DROP TABLE")).encode()
+
+
+def edit(place: Path | str, statement: str, *values: object) -> None:
+    """Change a ledger as anyone can who may write its file, or as a superuser of its server."""
+    with by_force(place) as execute:
+        execute(statement, values)
 
 
 def append(
@@ -89,23 +115,36 @@ def cells(path: Path) -> list[tuple[str, str, int, object]]:
         ]
 
 
-def cut_after(path: Path, number: int) -> None:
-    """Cut a ledger's file after a line: rows, lines and signatures become those of that time, an authentic older
-    state.
-    """
-    with closing(sqlite3.connect(path)) as connection, connection:
-        written = connection.execute("SELECT * FROM journal WHERE number <= ? ORDER BY number", (number,)).fetchall()
+def cut_after(place: Path | str, number: int) -> None:
+    """Cut a ledger after a line: rows, lines and signatures become those of that time, an authentic older state."""
+    with by_force(place) as execute:
+        written = execute("SELECT * FROM journal WHERE number <= ? ORDER BY number", (number,)).fetchall()
         seen = JournalReplay()
         for line in written:
             seen.add(*line)
         for table in tables(seen.held.form):
-            connection.execute(f"DELETE FROM {table}")
+            execute(f"DELETE FROM {table}")
             for row in seen.held.rows[table].values():
-                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+                execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
         for table in set(KEYS) - set(tables(seen.held.form)):
-            connection.execute(f"DROP TABLE IF EXISTS {table}")
+            execute(f"DROP TABLE IF EXISTS {table}")
         for table in ("journal", "signatures"):
-            connection.execute(f"DELETE FROM {table} WHERE number > ?", (number,))
+            execute(f"DELETE FROM {table} WHERE number > ?", (number,))
+
+
+def contents_of(place: str) -> dict[str, list[tuple[Any, ...]]]:
+    """Return all rows of all tables of a ledger, as a backup holds them."""
+    with by_force(place) as execute:
+        return {table: execute(f"SELECT * FROM {table}").fetchall() for table in (*KEYS, "journal", "signatures")}
+
+
+def put_contents(place: str, backup: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+    """Put the rows of a backup into the place of all rows of a ledger."""
+    with by_force(place) as execute:
+        for table, rows in backup.items():
+            execute(f"DELETE FROM {table}")
+            for row in rows:
+                execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
 
 
 def compute_anew(path: Path, ledger_id: str) -> None:

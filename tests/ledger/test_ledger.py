@@ -22,8 +22,10 @@ from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
 from crowdgate.ledger import sqlite
 from crowdgate.ledger import values as ledger_values
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Spend, State, create, open_ledger
+from crowdgate.ledger.postgresql.database import PostgresqlStore
 from crowdgate.ledger.sqlite import path_of
 from tests.examples import examples
+from tests.ledger import books
 
 
 def spend(epsilon: str | int, delta: str | int = 0) -> Spend:
@@ -54,8 +56,13 @@ def plain(entry: Entry | None) -> Entry | None:
 
 
 def edit(ledger: Ledger, statement: str) -> None:
-    with closing(sqlite3.connect(ledger.path)) as connection, connection:
-        connection.execute(statement)
+    books.edit(place_of(ledger), statement)
+
+
+def place_of(ledger: Ledger) -> Path | str:
+    """Return the file of a ledger, or the URL of its database."""
+    store = ledger._store
+    return store.address.connection if isinstance(store, PostgresqlStore) else store.path
 
 
 # Properties
@@ -84,11 +91,14 @@ class AgainstModel(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        url = f"sqlite:///{self.folder.name}/ledger.db"
+        url = self.new_url()
         self.ledger = open_ledger(url, create(url, "model"))
         self.live: dict[str, Run] = {}
         self.caps: dict[str, Spend] = {}
         self.bound: dict[str, str] = {}
+
+    def new_url(self) -> str:
+        return f"sqlite:///{self.folder.name}/ledger.db"
 
     def teardown(self) -> None:
         self.folder.cleanup()
@@ -285,12 +295,13 @@ import sys
 from fractions import Fraction
 from crowdgate.ledger import sqlite
 from crowdgate.ledger.ledger import ChargeRequest, Budget, Spend, open_ledger
+from crowdgate.ledger.postgresql.database import PostgresqlDatabase
 def wait(*_):
     print("here", flush=True)
     sys.stdin.read()
 ledger = open_ledger(sys.argv[1], None)
 if sys.argv[2] == "before commit":
-    sqlite.SqliteDatabase.commit = wait
+    sqlite.SqliteDatabase.commit = PostgresqlDatabase.commit = wait
 cap = Spend(Fraction(4), Fraction("1e-8"))
 budget = Budget("us-cps", cap, 300_000, "row", "add-remove")
 ledger.reserve(ChargeRequest("r", "d", "census", budget, Spend(Fraction(1), Fraction(0))))
@@ -526,7 +537,7 @@ def test_a_url_is_a_relative_or_absolute_path() -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "postgresql://user:hunter2@host/db",
+        "mysql://user:hunter2@host/db",
         "sqlite://",
         "sqlite:///",
         "sqlite:///:memory:",

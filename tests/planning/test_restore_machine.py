@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -79,7 +80,26 @@ class Histories(RuleBasedStateMachine):
         probe(self.root, self.root / "x")
         self.processes = [ledger_at(self.workshop.root, None) for _ in range(2)]
         self.read: set[str] = set()
-        self.copies = [self.file.read_bytes()]
+        self.copies: list[Any] = [self.backup()]
+
+    def backup(self) -> Any:
+        """Return a copy of the whole ledger."""
+        return self.file.read_bytes()
+
+    def put(self, backup: Any) -> None:
+        """Put a copy into the place of the ledger."""
+        self.file.write_bytes(backup)
+
+    def cut_after(self, number: int) -> None:
+        """Cut the ledger after a line."""
+        cut_after(self.file, number)
+
+    def restore_from(self, backup: Any) -> None:
+        """Restore the ledger from a copy."""
+        copy = self.workshop.root / "copy.db"
+        copy.write_bytes(backup)
+        copy.chmod(0o600)
+        restore(self.workshop.root, None, copy)
 
     def make_ledger(self) -> str:
         return ledger_of_format_2(self.workshop)
@@ -136,26 +156,27 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def keep_a_copy(self) -> None:
-        self.copies.append(self.file.read_bytes())
+        self.copies.append(self.backup())
 
     @precondition(lambda self: self.read)
     @rule(at=st.integers(0, 999))
     def cut(self, at: int) -> None:
         with suppress(CrowdgateError):
             last = ledger_at(self.workshop.root, None).head().number
-            cut_after(self.file, 1 + at % last)
+            self.cut_after(1 + at % last)
 
     @precondition(lambda self: self.read)
     @rule(data=st.data())
     def put_an_older_copy(self, data: st.DataObject) -> None:
-        self.file.write_bytes(data.draw(st.sampled_from(self.copies)))
+        self.put(data.draw(st.sampled_from(self.copies)))
 
     @rule(data=st.data(), in_place=st.booleans())
     def restore(self, data: st.DataObject, in_place: bool) -> None:
-        copy = self.workshop.root / "copy.db"
-        copy.write_bytes(data.draw(st.sampled_from(self.copies)))
-        copy.chmod(0o600)
-        restore(self.workshop.root, None, None if in_place else copy)
+        backup = data.draw(st.sampled_from(self.copies))
+        if in_place:
+            restore(self.workshop.root, None, None)
+        else:
+            self.restore_from(backup)
         self.assert_spent()
         journal = ledger_at(self.workshop.root, None).journal()
         restore(self.workshop.root, None, None)

@@ -46,6 +46,8 @@ OWN = {
     "review/templates/new_policy.py": "a new file that is written",
     "review/templates/draft_sources.py": "a new file that is written",
     "releases/rehearsal/rehearse.py": "a private record in the scratch folder of the rehearsal",
+    "ledger/postgresql/migrations.py": "bundled SQL files",
+    "ledger/postgresql/catalog.py": "a bundled list of a schema's objects",
     "ledger/position.py": "the modules of the rules, of which it takes the digest",
     "system/installed_code.py": "the installed code, of which it takes the digest",
     "review/schemas/reference.py": "pages of the reference that are generated",

@@ -12,6 +12,7 @@ from crowdgate.cli.output import print_json, warn
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.history.ledger_summary import ledger_summary, summary_lines
 from crowdgate.ledger import ledger as ledgers
+from crowdgate.ledger.copying import copy_ledger
 from crowdgate.ledger.file_access import team_folder
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.ledger.sqlite import path_of
@@ -133,10 +134,24 @@ def upgrade(ledger: LedgerUrl = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def copy(
+    target: Annotated[str, typer.Argument(metavar="URL", help="A new SQLite file or an empty PostgreSQL database.")],
+    ledger: LedgerUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the ledger to another database: a backup, or to move. Both are compared line by line and row by row. The
+    copy is the same ledger, so use only one of them afterwards."""
+    source = ledger_for_reading(Path.cwd(), ledger)
+    line = copy_ledger(source, _absolute(target))
+    said = f"{source.id} is copied; both databases say the same up to {line.number}:{line.digest}"
+    _done("copied", source.id, said, as_json)
+
+
+@app.command()
 def restore(
     copy: Annotated[
         Path | None,
-        typer.Argument(metavar="COPY", help="A copy of the ledger's file (none: in place)."),
+        typer.Argument(metavar="COPY", help="A copy of the ledger's file (none: in place, as for a database)."),
     ] = None,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
@@ -238,6 +253,14 @@ def _done(outcome: str, ledger_id: str, said: str, as_json: bool) -> None:
         print_json({"outcome": outcome, "ledger": ledger_id})
     else:
         typer.echo(said)
+
+
+def _absolute(url: str) -> str:
+    try:
+        return placed(url, Path.cwd())
+    except ValueError as error:
+        problem = Problem("command line", None, "URL", "not the URL of a ledger", str(error))
+        raise ConfigurationError(problem) from None
 
 
 def _url(option: str | None) -> str:

@@ -20,7 +20,10 @@ Anchors = Annotated[
     list[str] | None,
     typer.Option("--anchor", metavar="LINE:DIGEST", help="A line that the ledger must hold; may be given again."),
 ]
-LedgerUrl = Annotated[str | None, typer.Option("--ledger", metavar="URL", help="The ledger, e.g. sqlite:///ledger.db.")]
+LedgerUrl = Annotated[
+    str | None,
+    typer.Option("--ledger", metavar="URL", help="The ledger, e.g. sqlite:///ledger.db or postgresql://HOST/DATABASE."),
+]
 
 
 def slot(as_of: str | None) -> str:

@@ -1,5 +1,7 @@
 """The command that verifies releases."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,12 +9,35 @@ import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.manifest import json_fields
+from crowdgate.publish.object_store import EXAMPLE, is_object_url
+from crowdgate.publish.objects import fetched_release
+from crowdgate.system.regular_files import is_url
 from crowdgate.verification.release import verify as verify_release
 
 
+@contextmanager
+def _release_folder(place: str) -> Iterator[Path]:
+    """Yield the folder of a release; of one in an object store a temporary copy."""
+    if not is_object_url(place):
+        if is_url(place):
+            raise _unusable(f"the URL {place!r}", f"a folder of this machine, or {EXAMPLE}/POLICY/VERSION/SLOT")
+        yield Path(place)
+        return
+    try:
+        with fetched_release(place) as folder:
+            yield folder
+    except ValueError as error:
+        raise _unusable(f"the URL {place!r}", str(error)) from None
+
+
+def _unusable(found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, "RELEASE_DIR", found, expected))
+
+
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="RELEASE_DIR", help="The folder of one release.")],
+    folder: Annotated[str, typer.Argument(metavar="RELEASE_DIR", help="The folder of one release, or s3://...")],
     key: Annotated[
         list[Path] | None, typer.Option("--key", metavar="PUB", help="A trusted public key; may be given again.")
     ] = None,
@@ -27,7 +52,8 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Verify from its files whether a release is what its manifest states (exit 6 for anything else)."""
-    found = verify_release(folder, ledger, key or (), refit, policy)
+    with _release_folder(folder) as there:
+        found = verify_release(there, ledger, key or (), refit, policy)
     said = found.manifest
     if as_json:
         origin = {"signed": found.signed, "key_checked": found.keys, "ledger": found.ledger, "refitted": refit}

@@ -29,7 +29,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from random import uniform
+from time import sleep
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import EnvironmentFault, LedgerRefused, VerificationFailed
@@ -46,7 +48,7 @@ from crowdgate.ledger.reservations import ChargeRequest, Reservation
 from crowdgate.ledger.schema import ENTRIES, FREEZES, LEDGERS
 from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.signatures import is_signed, is_signed_by, sign, signers
-from crowdgate.ledger.store import DAMAGED, Database, Store
+from crowdgate.ledger.store import DAMAGED, Database, SerializationConflict, Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import PRIVATE, READING, RESERVED, RESTORED, WITHDRAWN
 from crowdgate.ledger.values import (
@@ -82,16 +84,19 @@ __all__ = [
     "open_ledger",
 ]
 
+Changed = TypeVar("Changed")
 POSITION_STEP = 250
 """Lines of the journal after which a new position is written, by a process that follows the whole journal: following so
 many takes a hundredth of a second."""
 RESTORE = "restore it with `crowdgate ledger restore COPY`"
+ATTEMPTS = 12
+"""How often a change is made that the database rolls back because of another one."""
 PATIENCE = 600.0
 """Seconds that a run waits for other runs that write the ledger; each of them takes milliseconds."""
 
 
 def create(url: str, name: str, signer: SigningKey | None = None) -> str:
-    """Create a ledger (its file's owner: see `permissions`) and return its id: `name` and eight random hex digits.
+    """Create a ledger (the owner of a file: see `permissions`) and return its id: `name` and eight random hex digits.
 
     Raises ValueError for a name outside [a-z0-9-]{1,40}, EnvironmentFault if the file exists or can't be made.
     """
@@ -100,8 +105,6 @@ def create(url: str, name: str, signer: SigningKey | None = None) -> str:
     ledger_id = f"{name}-{secrets.token_hex(4)}"
     kind = kind_of(url)
     with kind.made(url) as database:
-        for statement in schema.statements(schema.FORMAT).values():
-            database.change(statement)
         pen = JournalWriter(database, JournalReplay(), kind.now(database), author())
         row = pen.put(LEDGERS, id=ledger_id, format=schema.FORMAT)
         line = pen.line("ledger.created", ledger_id, None, [row])
@@ -133,13 +136,13 @@ def open_ledger(
     there, stated = found[0] if len(found) == 1 else ("", None)
     if stated == 1:
         raise LedgerRefused(
-            f"{store.path} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format {schema.FORMAT}"
+            f"{store.name} is a ledger of format 1; `crowdgate ledger upgrade` makes it one of format {schema.FORMAT}"
         )
     if stated not in schema.USABLE:
-        raise LedgerRefused(f"{store.path} {DAMAGED}")
+        raise LedgerRefused(f"{store.name} {DAMAGED}")
     if ledger_id not in (None, there):
         raise LedgerRefused(
-            f"the ledger at {store.path} is {there}, but the budget names {ledger_id}. Use that ledger, or "
+            f"the ledger at {store.name} is {there}, but the budget names {ledger_id}. Use that ledger, or "
             "correct the budget's file"
         )
     return Ledger(there, store, signer, trusted, guard)
@@ -402,19 +405,21 @@ class Ledger:
         except that an expired lease becomes void.
         """
         asked.check()
-        with self._writing() as pen:
-            return reservations.charge(pen, asked)
+        return self._change(lambda pen: reservations.charge(pen, asked))
 
     def void(self, release_id: str, number: int | None = None) -> None:
         """Give a reservation back. Raises LedgerRefused unless it is RESERVED and its reading has not begun.
 
         `number` is that of the caller's charge (None: whichever there is).
         """
-        with self._writing() as pen:
+
+        def give_back(pen: JournalWriter) -> None:
             found = reservations.live_charge(pen, release_id)
             if found is None or not found.lease or number not in (None, found.number):
                 raise LedgerRefused(f"{release_id} {_state_text(found)}: its charge can't be given back (entry.void)")
             reservations.give_back(pen, found)
+
+        self._change(give_back)
 
     def begin_reading(self, release_id: str, number: int | None = None) -> None:
         """Record that data are about to be read: from now on the reservation can't become void.
@@ -459,12 +464,15 @@ class Ledger:
         The charge stays. Raises LedgerRefused unless the release is PUBLISHED.
         """
         label("reason", reason, 1000)
-        with self._writing() as pen:
+
+        def withdraw(pen: JournalWriter) -> JournalLine:
             found = reservations.live_charge(pen, release_id)
             if found is None or found.state is not State.PUBLISHED:
                 raise LedgerRefused(f"{release_id} {_state_text(found)}: {WITHDRAWN} is refused")
             row = pen.put(ENTRIES, number=found.number, state=State.WITHDRAWN.value)
             return pen.line(WITHDRAWN, release_id, None, [row], reason=reason)
+
+        return self._change(withdraw)
 
     def withdrawal(self, release_id: str) -> JournalLine | None:
         """Return the line of the journal that withdrew this release, or None."""
@@ -484,8 +492,7 @@ class Ledger:
         label("reason", reason, 1000)
         amounts(cap or ZERO)
         bound(1 if people is None else people)
-        with self._writing() as pen:
-            return conversion.raise_budget(pen, population, cap, people, reason)
+        return self._change(lambda pen: conversion.raise_budget(pen, population, cap, people, reason))
 
     def convert(self, population: str, more: Spend | None, reason: str) -> Budget:
         """Count all further charges of a population in Renyi divergences, for a reason that the journal keeps, and
@@ -493,8 +500,7 @@ class Ledger:
         """
         label("reason", reason, 1000)
         amounts(more or ZERO)
-        with self._writing() as pen:
-            return conversion.convert(pen, population, more, reason)
+        return self._change(lambda pen: conversion.convert(pen, population, more, reason))
 
     def freeze(self, population: str, frozen: bool, reason: str) -> None:
         """Freeze a population, or unfreeze it. A frozen population refuses charges and first reads. The journal keeps
@@ -504,7 +510,8 @@ class Ledger:
         nothing.
         """
         label("reason", reason, 1000)
-        with self._writing() as pen:
+
+        def freeze(pen: JournalWriter) -> None:
             if contents.budget(pen.held, label("population", population)) is None:
                 raise LedgerRefused(
                     f"the population {population} is unknown to this ledger. `crowdgate ledger show` lists the "
@@ -518,13 +525,14 @@ class Ledger:
             event = "population.frozen" if frozen else "population.thawed"
             pen.line(event, population, None, [row], reason=reason)
 
+        self._change(freeze)
+
     def charge_anyway(self, release_id: str, reason: str) -> None:
         """Record that a release is charged although past runs show that it will be withheld. The journal keeps the
         reason."""
         label("release", release_id)
         label("reason", reason, 1000)
-        with self._writing() as pen:
-            pen.line(ANYWAY, release_id, None, [], reason=reason)
+        self._change(lambda pen: pen.line(ANYWAY, release_id, None, [], reason=reason))
 
     def record(self, event: str, subject: str, commitment: str | None = None) -> None:
         """Append a line to the journal. `event` is of a-z, 0-9 and -, as names with a dot are the ledger's own."""
@@ -532,8 +540,7 @@ class Ledger:
             raise ValueError("event must be 1 to 40 of a-z, 0-9 and -")
         label("subject", subject)
         optional("commitment", commitment)
-        with self._writing() as pen:
-            pen.line(event, subject, commitment)
+        self._change(lambda pen: pen.line(event, subject, commitment))
 
     def restore(self, found: "OutsideFindings") -> list[str]:
         """Book what is known outside and the ledger lacks, and return a sentence for each booking (see `restoration`).
@@ -543,8 +550,7 @@ class Ledger:
         """
         from crowdgate.ledger.restoration import book
 
-        with self._writing() as pen:
-            return book(pen, found)
+        return self._change(lambda pen: book(pen, found))
 
     def ignore_position(self) -> None:
         """Never compare the ledger with its attested position, which a restoration contradicts."""
@@ -594,7 +600,8 @@ class Ledger:
         """Change the live entry if it has this `number`, one of `states`, and was read or not as `read` states. Raises
         LedgerRefused otherwise.
         """
-        with self._writing() as pen:
+
+        def move(pen: JournalWriter) -> None:
             found = reservations.live_charge(pen, release_id)
             if found is not None and values.get("reading"):
                 pen.seen.row(pen.database, FREEZES, found.population)
@@ -607,9 +614,31 @@ class Ledger:
                     else "expired before it began to read, and its charge was given back"
                 )
                 raise LedgerRefused(f"{release_id} {stands}: the ledger does not record this next step ({event})")
-            if commitment is not None:
-                values = {"private_commitment": found.private_commitment or commitment}
-            pen.line(event, release_id, commitment, [pen.put(ENTRIES, number=found.number, **values)])
+            first = {} if commitment is None else {"private_commitment": found.private_commitment or commitment}
+            row = pen.put(ENTRIES, number=found.number, **(first or values))
+            pen.line(event, release_id, commitment, [row])
+
+        self._change(move)
+
+    def _change(self, change: Callable[[JournalWriter], Changed]) -> Changed:
+        """Return the result of a change in a write transaction. A change that the database rolled back because of
+        another one is made again, up to ATTEMPTS times. Raises SerializationConflict after that.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with self._writing() as pen:
+                    return change(pen)
+            except SerializationConflict:
+                if attempt == ATTEMPTS:
+                    raise
+                sleep(uniform(0, min(1, 0.01 * 2**attempt)))
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Database]:
+        """Begin a read transaction after replaying the whole journal; yield the database."""
+        with self._reading() as database:
+            yield database
 
     @contextmanager
     def _reading(self, whole: bool = True) -> Iterator[Database]:
@@ -793,8 +822,8 @@ class Ledger:
         with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
                 raise LedgerRefused(
-                    f"the file {self.path} no longer holds the ledger {self.id}: it was replaced during the "
-                    "run. Run the command again"
+                    f"{self._store.name} no longer holds the ledger {self.id}: it was replaced during the run. Run "
+                    "the command again"
                 )
             yield database
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
+from crowdgate.ledger import schema
 from crowdgate.ledger.file_access import refuse_others
 from crowdgate.ledger.integrity import active_objects, integrity_fault
 from crowdgate.ledger.store import DAMAGED, Database, StoreKind
@@ -73,7 +74,9 @@ def existing_file(path: Path, reading: bool = False) -> Path:
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Database]:
-    """Begin a transaction on a new, empty SQLite file for its owner or a team; a block that fails leaves no file."""
+    """Begin a transaction on a new SQLite file with empty tables, for its owner or a team; a block that fails leaves no
+    file.
+    """
     if any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal")):
         raise EnvironmentFault(f"next to {path} lies the log file of an earlier database. Move that log file away")
     try:
@@ -88,6 +91,8 @@ def new_file(path: Path) -> Iterator[Database]:
             with closing(connect(path, 10)) as connection:
                 connection.execute("PRAGMA journal_mode=WAL")
             with SqliteStore(path, 10).transaction(writing=True) as database:
+                for statement in schema.statements(schema.FORMAT).values():
+                    database.change(statement)
                 yield database
             fsync_path(path.parent)
     except BaseException:
@@ -144,6 +149,11 @@ class SqliteStore:
     path: Path
     busy_seconds: float
     mode: str = "mode=rw"
+
+    @property
+    def name(self) -> str:
+        """The text that messages name the ledger by: its file."""
+        return str(self.path)
 
     def now(self, database: Database) -> str:
         """Return the time of the machine's clock: all runs on a file share one machine."""

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from crowdgate.errors import EnvironmentFault
+
 DAMAGED = "is damaged or not a ledger of this version"
+
+
+class SerializationConflict(EnvironmentFault):
+    """A change was rolled back because of another one at the same moment; the ledger repeats it."""
 
 
 class Database(Protocol):
@@ -24,7 +30,11 @@ class Store(Protocol):
 
     @property
     def path(self) -> Path:
-        """The path of the ledger that messages name; private records are in a folder next to it."""
+        """The path that stands for the ledger on this machine; private records are in a folder next to it."""
+
+    @property
+    def name(self) -> str:
+        """The text that messages name the ledger by: never a password."""
 
     def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
         """Return a description of damage to the database, or only to its schema and `tables`, or None."""
@@ -45,9 +55,10 @@ class Store(Protocol):
 class StoreKind:
     """One kind of database, selected by the scheme of its URLs, such as `example`.
 
-    `placed` makes a URL from a file in a folder absolute, `made` begins a transaction on a new, empty database (a
-    failed block leaves none), `opened` opens an existing one with a waiting time for other runs, perhaps only for
-    reading; `now` is the database's clock. All raise ValueError for a URL that names no such database.
+    `placed` makes a URL from a file in a folder absolute, `made` begins a transaction on a new database with the empty
+    tables of a ledger (a failed block leaves none), `opened` opens an existing one with a waiting time for other runs,
+    perhaps only for reading; `now` is the database's clock. `migrate`, if there is one, brings the tables to this
+    version and returns the number of its steps. All raise ValueError for a URL that names no such database.
     """
 
     example: str
@@ -55,3 +66,4 @@ class StoreKind:
     made: Callable[[str], AbstractContextManager[Database]]
     opened: Callable[[str, float, bool], Store]
     now: Callable[[Database], str]
+    migrate: Callable[[str, float], int] | None = None

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
-from crowdgate.ledger import sqlite
+from crowdgate.ledger import postgresql, sqlite
 from crowdgate.ledger.store import StoreKind
 
 STORES: dict[str, StoreKind] = {
     "sqlite": sqlite.KIND,
+    "postgresql": postgresql.KIND,
 }
 
 

@@ -29,9 +29,13 @@ def upgrade(
     of format 1 holds no signatures, so it stays unsigned until a person signs it.
     Raises LedgerRefused otherwise, and if the ledger has the newest format already or differs from its journal.
     """
-    store = kind_of(url).opened(url, busy_seconds, False)
+    kind = kind_of(url)
+    steps = kind.migrate(url, busy_seconds) if kind.migrate is not None else 0
+    store = kind.opened(url, busy_seconds, False)
     with store.transaction(writing=True) as database:
-        ledger_id, form = _stated(store, database)
+        ledger_id, form = _stated(store, database, migrated=bool(steps))
+        if form == FORMAT:
+            return ledger_id
         _refuse_unsigned(database, ledger_id, form, trusted)
         _add_tables(database, form)
         pen = JournalWriter(database, _replayed_journal(database, ledger_id), store.now(database), author())
@@ -43,13 +47,15 @@ def upgrade(
         return ledger_id
 
 
-def _stated(store: Store, database: Database) -> tuple[str, int]:
-    """Return the id and the format that a ledger states. Raises LedgerRefused unless it can be upgraded."""
+def _stated(store: Store, database: Database, migrated: bool) -> tuple[str, int]:
+    """Return the id and the format that a ledger states. Raises LedgerRefused unless it can be upgraded, or its tables
+    were migrated.
+    """
     found = list(database.rows(schema.select(LEDGERS)))
     if len(found) != 1 or found[0][1] not in (1, *schema.USABLE):
-        raise LedgerRefused(f"{store.path} {DAMAGED}")
-    if found[0][1] == FORMAT:
-        raise LedgerRefused(f"{store.path} is a ledger of format {FORMAT} already; there is nothing to upgrade")
+        raise LedgerRefused(f"{store.name} {DAMAGED}")
+    if found[0][1] == FORMAT and not migrated:
+        raise LedgerRefused(f"{store.name} is a ledger of format {FORMAT} already; there is nothing to upgrade")
     return str(found[0][0]), int(found[0][1])
 
 

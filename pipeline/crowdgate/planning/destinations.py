@@ -18,6 +18,7 @@ from crowdgate.errors import Code, ConfigurationError, CrowdgateError, Problem
 from crowdgate.ledger.private import FOLDER
 from crowdgate.planning.open_ledger import absolute_url
 from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.object_store import local_folder
 from crowdgate.settings import head_folders, ledger_url, signing_key_file
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def destination_problems(bundle: Bundle) -> Iterator[Problem]:
     """
     with suppress(ValueError, OSError, RuntimeError):  # not a path: the plan reports that
         found = destination_conflict(
-            bundle.root, bundle.root / bundle.policy.spec.publish.to, ledger_file(bundle.root, None)
+            bundle.root, local_folder(bundle.root, bundle.policy.spec.publish.to), ledger_file(bundle.root, None)
         )
         if found is not None:
             yield bundle.document.problem(("spec", "publish", "to"), found, EXPECTED, None, Code.DESTINATION)
@@ -52,7 +53,7 @@ def refuse_taken_destination(bundle: Bundle, to: Path | None, ledger: Path) -> N
     """Raise ConfigurationError for a destination, the policy's or `to` in its place, that conflicts with another
     folder.
     """
-    found = destination_conflict(bundle.root, to or bundle.root / bundle.policy.spec.publish.to, ledger)
+    found = destination_conflict(bundle.root, to or local_folder(bundle.root, bundle.policy.spec.publish.to), ledger)
     if found is not None and to is not None:
         raise ConfigurationError(Problem("command line", None, "--to", found, EXPECTED))
     if found is not None:

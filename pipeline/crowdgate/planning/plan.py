@@ -24,6 +24,7 @@ from crowdgate.planning.public_classes import count_classes, counting_problems
 from crowdgate.planning.public_tables import why_private
 from crowdgate.planning.register import register_problems
 from crowdgate.policy.files import Bundle, Draft, read_draft
+from crowdgate.publish.object_store import EXAMPLE, is_object_url, parse_object_url
 from crowdgate.system.regular_files import is_url
 
 if TYPE_CHECKING:
@@ -162,11 +163,13 @@ def _against_mechanism(bundle: Bundle, at: Location, found: str, expected: str, 
 
 def _publish_problems(bundle: Bundle) -> Iterator[Problem]:
     at, to = ("spec", "publish", "to"), bundle.policy.spec.publish.to
-    if is_url(to):
-        found, expected = (
-            f"{to!r} is a URL",
-            "a folder below the working copy, such as releases; copy it elsewhere after",
-        )
+    if is_object_url(to):
+        try:
+            parse_object_url(to)
+        except ValueError as error:
+            yield problem_at(bundle, at, f"{to!r} names no place in a bucket", str(error), None, Code.DESTINATION)
+    elif is_url(to):
+        found, expected = f"{to!r} is a URL", f"a folder below the working copy, such as releases, or {EXAMPLE}"
         yield problem_at(bundle, at, found, expected, None, Code.DESTINATION)
     elif not to or not _is_below(bundle.root, to):
         yield problem_at(

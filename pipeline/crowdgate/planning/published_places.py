@@ -15,6 +15,7 @@ from crowdgate.ledger.contents import charges
 from crowdgate.ledger.private import has_private_record, private_file
 from crowdgate.ledger.values import State
 from crowdgate.publish.file_names import STAGING
+from crowdgate.publish.object_store import local_folder
 from crowdgate.publish.publisher import staged_folder
 
 if TYPE_CHECKING:
@@ -139,6 +140,6 @@ def _destination(home: Path, path: Path) -> Iterator[Path | None]:
     try:
         data: Any = read_document(path).data
         if data.get("kind") == "ReleasePolicy":
-            yield (home / str(data["spec"]["publish"]["to"])).resolve()
+            yield local_folder(home, str(data["spec"]["publish"]["to"])).resolve()
     except (ConfigurationError, AttributeError, KeyError, TypeError, ValueError, OSError, RuntimeError):
         yield None

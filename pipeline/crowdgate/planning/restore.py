@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate import ledger as ledgers
-from crowdgate.errors import LedgerRefused, VerificationFailed
+from crowdgate.errors import ConfigurationError, LedgerRefused, Problem, VerificationFailed
 from crowdgate.ledger.schema import FILTERS, SINCE
 from crowdgate.ledger.sqlite import PREFIX, copy_file, path_of
 from crowdgate.ledger.upgrade import upgrade
@@ -45,42 +45,55 @@ def restore(root: Path, option: str | None, copy: Path | None) -> Restored:
     Raises LedgerRefused for a copy that is another ledger, was edited, or lacks lines of a sound ledger in place that
     has all lines of the copy as well; EnvironmentFault if it can't be written.
     """
-    place = path_of(ledger_url(root, option, absolute_url))
-    if copy is None or (place.exists() and copy.resolve() == place.resolve()):
-        return _restore_in_place(root, place)
+    url = ledger_url(root, option, absolute_url)
+    if copy is None:
+        return _restore_in_place(root, url)
+    place = _file_of(url)
+    if place.exists() and copy.resolve() == place.resolve():
+        return _restore_in_place(root, url)
     _verified(root, copy)
     present = _present(root, place)
     if present is not None and present.missing_lines([_last_place(root, copy)]) == []:
-        return _restore_in_place(root, place)  # it has every line of the copy
+        return _restore_in_place(root, url)  # it has every line of the copy
     return _replace(root, place, copy, present)
+
+
+def _file_of(url: str) -> Path:
+    """Return the file of a ledger. Raises ConfigurationError for one in a server's database."""
+    try:
+        return path_of(url)
+    except ValueError:
+        found = "a copy that is a file, for a ledger in a database of a server"
+        expected = "no COPY: load the copy into the database first, by pg_restore or `crowdgate ledger copy`"
+        raise ConfigurationError(Problem("command line", None, "COPY", found, expected)) from None
 
 
 def _url(path: Path) -> str:
     return f"{PREFIX}{path.absolute()}"
 
 
-def _open(root: Path, path: Path, reading: bool = False) -> Ledger:
+def _open(root: Path, url: str, reading: bool = False) -> Ledger:
     signer = None if reading else signing_key(root)
-    return ledgers.open_ledger(_url(path), None, signer=signer, trusted=trusted_keys(root), reading=reading)
+    return ledgers.open_ledger(url, None, signer=signer, trusted=trusted_keys(root), reading=reading)
 
 
 def _verified(root: Path, copy: Path) -> None:
     """Refuse a copy that differs from its journal, or that no trusted key signed."""
     try:
-        _open(root, copy, reading=True).verify()
+        _open(root, _url(copy), reading=True).verify()
     except VerificationFailed as wrong:
         raise LedgerRefused(f"{copy} is no copy to restore from: {wrong}", "edited") from None
 
 
 def _last_place(root: Path, path: Path) -> tuple[int, str]:
-    last = _open(root, path, reading=True).head()
+    last = _open(root, _url(path), reading=True).head()
     return last.number, last.digest
 
 
 def _present(root: Path, place: Path) -> Ledger | None:
     """Return the ledger in place if it is sound, otherwise None."""
     try:
-        found = _open(root, place, reading=True)
+        found = _open(root, _url(place), reading=True)
         found.ignore_position()
         found.verify()
     except (LedgerRefused, VerificationFailed):
@@ -88,9 +101,9 @@ def _present(root: Path, place: Path) -> Ledger | None:
     return found
 
 
-def _restore_in_place(root: Path, place: Path) -> Restored:
-    booked = _book(root, place)
-    return Restored(_keep_heads(root, place), booked)
+def _restore_in_place(root: Path, url: str) -> Restored:
+    booked = _book(root, url)
+    return Restored(_keep_heads(root, url), booked)
 
 
 def _replace(root: Path, place: Path, copy: Path, present: Ledger | None) -> Restored:
@@ -99,15 +112,15 @@ def _replace(root: Path, place: Path, copy: Path, present: Ledger | None) -> Res
     _remove(made)
     try:
         copy_file(copy.absolute(), made.absolute())
-        ledger_id = _open(root, made, reading=True).id
-        booked = _book(root, made, *_lost_rows(root, place, present, ledger_id))
+        ledger_id = _open(root, _url(made), reading=True).id
+        booked = _book(root, _url(made), *_lost_rows(root, place, present, ledger_id))
         replaced = _move_aside(place)
         made.replace(place)
         fsync_path(place.parent)
     except BaseException:
         _remove(made)
         raise
-    return Restored(_keep_heads(root, place), booked, replaced)
+    return Restored(_keep_heads(root, _url(place)), booked, replaced)
 
 
 def _lost_rows(root: Path, place: Path, present: Ledger | None, ledger_id: str) -> tuple[list[FoundCharge], bool]:
@@ -127,14 +140,14 @@ def _lost_rows(root: Path, place: Path, present: Ledger | None, ledger_id: str) 
     return [charge for charges, _ in found for charge in charges], all(whole for _, whole in found)
 
 
-def _book(root: Path, path: Path, more: Sequence[FoundCharge] = (), whole: bool = True) -> tuple[str, ...]:
-    """Book everything that is known outside of the ledger at `path`. If `more`, the charges of the ledger that it
+def _book(root: Path, url: str, more: Sequence[FoundCharge] = (), whole: bool = True) -> tuple[str, ...]:
+    """Book everything that is known outside of the ledger at `url`. If `more`, the charges of the ledger that it
     replaces, is not the `whole`, every population is frozen.
     """
     signer, trusted = signing_key(root), trusted_keys(root)
-    ledger = _open(root, path)
+    ledger = _open(root, url)
     if ledger.state().form < SINCE[FILTERS]:
-        upgrade(_url(path), signer=signer, trusted=trusted)
+        upgrade(url, signer=signer, trusted=trusted)
     ledger.ignore_position()
     ledger.attest()
     booked = tuple(ledger.restore(findings(ledger, root, more, whole)))
@@ -143,11 +156,11 @@ def _book(root: Path, path: Path, more: Sequence[FoundCharge] = (), whole: bool 
     return booked
 
 
-def _keep_heads(root: Path, place: Path) -> str:
+def _keep_heads(root: Path, url: str) -> str:
     """Write the heads of the restored ledger, after removing a position that it contradicts. Return its id."""
-    ledger = _open(root, place)
+    ledger = _open(root, url)
     remove_lost_position(ledger)
-    guarded = ledger_at(root, _url(place))
+    guarded = ledger_at(root, url)
     guarded.admit()
     return guarded.id
 

@@ -14,6 +14,7 @@ from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.planning.open_ledger import OpenedLedger
 from crowdgate.policy.policy import version_of
+from crowdgate.publish.object_store import local_folder
 from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def _published_releases(plan: Plan) -> Iterator[Used]:
     manifest are ignored.
     """
     version = version_of(plan.bundle.policy)
-    for path in sorted((plan.bundle.root / plan.bundle.policy.spec.publish.to / version).glob("*/manifest.json")):
+    root = local_folder(plan.bundle.root, plan.bundle.policy.spec.publish.to)
+    for path in sorted((root / version).glob("*/manifest.json")):
         digest = _digest(path)
         if digest is not None:
             yield f"{version}/{path.parent.name}", digest

@@ -17,6 +17,7 @@ from crowdgate.publish.locking import locked
 from crowdgate.publish.publisher import check_free
 from crowdgate.publish.reserved_space import free_space, reserve_space, sweep_space
 from crowdgate.releases.largest_release import most_bytes
+from crowdgate.releases.object_destination import claim_objects, give_back_objects
 
 T = TypeVar("T")
 Charging = Callable[[Run], T]
@@ -28,6 +29,7 @@ def claim_destination(run: Run) -> Run:
     """
     destination_claims.claim(run.root, run.id, run.ledger.id)
     try:
+        claim_objects(run.plan.bundle.root, run.root, run.id, run.ledger.id)
         reserve_space(run.root, run.id, run.ledger.id, most_bytes(run))
         check_free(run.destination)  # the previous holder of the claim may have published
     except BaseException:
@@ -47,6 +49,7 @@ def give_back_claim(run: Run) -> None:
     destination_claims.give_back(run.root, run.id, run.ledger.id, charged)
     if not os.path.lexists(destination_claims.claim_file(run.root, run.id)):
         free_space(run.root, run.id, run.ledger.id)
+        give_back_objects(run.plan.bundle.root, run.root, run.id, run.ledger.id)
 
 
 def remove_claim(run: Run) -> None:
@@ -55,6 +58,7 @@ def remove_claim(run: Run) -> None:
     """
     free_space(run.root, run.id, run.ledger.id)
     destination_claims.give_back(run.root, run.id, run.ledger.id)
+    give_back_objects(run.plan.bundle.root, run.root, run.id, run.ledger.id)
 
 
 def sweep_killed_runs(root: Path, ledger: Ledger) -> None:

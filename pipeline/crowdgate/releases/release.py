@@ -36,6 +36,7 @@ from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
 from crowdgate.policy.policy import release_id, version_of
 from crowdgate.publish import publisher
+from crowdgate.publish.object_store import local_folder
 from crowdgate.publish.reserved_space import free_space, shrinking
 from crowdgate.publish.trial_publication import probe
 from crowdgate.releases import staging
@@ -48,6 +49,7 @@ from crowdgate.releases.destination_lock import (
 from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.late_source import when_ready
+from crowdgate.releases.object_destination import probe_objects, publish_copy, put_catalogue_copy
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import slot_of, waiver_day
 from crowdgate.releases.waiting import waiting_release
@@ -133,7 +135,7 @@ def prepare(request: Request) -> Run | Result:
         need(EXPECTATIONS, rule.name, str(bundle.contract.files[0]))
     slot = slot_of(bundle.policy, request)
     name = release_id(bundle.policy, slot)
-    root = (request.to or bundle.root / bundle.policy.spec.publish.to).resolve()
+    root = (request.to or local_folder(bundle.root, bundle.policy.spec.publish.to)).resolve()
     ledger = opened.ledger()
     refuse_taken_destination(bundle, request.to, ledger.path)
     ledger.admit([root], request.anchors)
@@ -150,6 +152,7 @@ def prepare(request: Request) -> Run | Result:
     refuse_leftovers(ledger, name, roots, released=False)
     publisher.check_free(root / name)
     probe(root, root / name)
+    probe_objects(bundle.root, root, name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     sweep_killed_runs(root, ledger)
     staging.check_manifest_fits(plan, name, slot)
@@ -313,9 +316,11 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     if waiting is not None:
         return waiting
     publisher.publish(ready.staged, run.destination)
+    publish_copy(run.plan.bundle.root, run.root, run.id, run.ledger.id)
     run.ledger.published(run.id, reserved.charge.number)
     remove_claim(run)
     write_signed_catalogue(run.root, run.plan.bundle.root, run.ledger)
+    put_catalogue_copy(run.plan.bundle.root, run.root)
     said = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
     left, low = _budget_texts(run)
     plain, guarantee = f"{said} {low}".rstrip(), run.plan.guarantee

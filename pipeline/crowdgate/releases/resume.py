@@ -11,6 +11,7 @@ from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import free_space
+from crowdgate.releases.object_destination import give_back_objects, publish_copy, put_catalogue_copy
 from crowdgate.releases.waiting import waiting_release
 
 
@@ -24,6 +25,7 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     slot = entry.release_id.rpartition("/")[2]
     if entry.state is State.WITHHELD:
         _remove_claim(here, entry.release_id, ledger.id)
+        give_back_objects(plan.bundle.root, here, entry.release_id, ledger.id)
         plain = f"Slot {slot} was already withheld: nothing was published, and it is not run again."
         return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
     if entry.state is State.WITHDRAWN:
@@ -43,9 +45,12 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
     if entry.state is State.COMMITTED:
         publisher.sync_destination(destination, root / STAGING)
+        publish_copy(plan.bundle.root, root, entry.release_id, ledger.id)
         ledger.published(entry.release_id, entry.number)
     _remove_claim(root, entry.release_id, ledger.id)
+    give_back_objects(plan.bundle.root, root, entry.release_id, ledger.id)
     write_signed_catalogue(root, plan.bundle.root, ledger)
+    put_catalogue_copy(plan.bundle.root, root)
     now = (
         "Its staged files are published now" if entry.state is State.COMMITTED else f"Slot {slot} was already published"
     )

@@ -16,6 +16,7 @@ from crowdgate.planning.catalogue import write_signed_catalogue
 from crowdgate.publish.fsync_rename import make_folder
 from crowdgate.publish.locking import locked
 from crowdgate.publish.tombstone import remaining_files, remove_files, write_tombstone
+from crowdgate.releases.object_destination import put_catalogue_copy, withdraw_copy
 from crowdgate.signing.statement import LedgerPlace, WithdrawalPredicate, WithdrawalStatement, withdrawal_statement
 
 
@@ -56,7 +57,9 @@ def withdraw(release_id: str, reason: str, home: Path, ledger: Ledger, *, lost: 
         line = ledger.withdraw(release_id, reason)
     said = _statement(replace(entry, spend=ledger.paying(entry).spend), line, ledger.id)
     changed = _replace_files(root, folder, said, ledger)
+    withdraw_copy(home, root, release_id)
     write_signed_catalogue(root, home, ledger, "the release is withdrawn")
+    put_catalogue_copy(home, root)
     return WithdrawnRelease(folder, said, repeated=entry.state is State.WITHDRAWN and not changed)
 
 

@@ -62,7 +62,7 @@ def _build(scratch: Path, name: str, url: str | None) -> list[Path]:
         permissions.make_folder((scratch / LEDGER).parent, permissions.LEDGER)
         ledger_id = ledger.create(f"{PREFIX}{scratch / LEDGER}", name)
     else:
-        ledger_id = ledger.open_ledger(url, None).id
+        ledger_id = ledger.open_ledger(url, None, reading=True).id
     for budget in (scratch / "policies" / "budgets").glob("*.yaml"):
         budget.write_text(_LEDGER_KEY.sub(ledger_id, budget.read_text(encoding="utf-8")), encoding="utf-8")
     bind_schedules(scratch)

@@ -22,8 +22,10 @@ FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
 DUCKDB = Extra("duckdb", "duckdb", "DuckDB")
-POSTGRES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver for PostgreSQL")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES)
+POSTGRES = Extra("postgres", "psycopg", "psycopg")
+POSTGRES_TABLES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver for PostgreSQL")
+S3 = Extra("s3", "obstore", "obstore")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, S3)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from crowdgate.errors import FileFault
 from crowdgate.sources.sql.dialect import DatabaseColumn, Dialect, Relation, Trouble
 from crowdgate.sources.table_header import CellType
-from crowdgate.system.extras import POSTGRES
+from crowdgate.system.extras import POSTGRES_TABLES
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -71,7 +71,7 @@ between batches."""
 class Postgres(Dialect):
     """PostgreSQL, from version 13."""
 
-    name, title, extra = "postgres", "PostgreSQL", POSTGRES
+    name, title, extra = "postgres", "PostgreSQL", POSTGRES_TABLES
 
     def cell_type(self, column: DatabaseColumn) -> CellType:
         """Return the type of cells that PostgreSQL's type holds."""

@@ -1,0 +1,69 @@
+"""The steps of a release at an object store, beside those in the custodian's own copy. Each does nothing for a release
+that goes to a folder.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+from crowdgate.errors import CrowdgateError
+from crowdgate.planning.catalogue import NAME
+from crowdgate.publish import objects
+from crowdgate.publish.object_store import ObjectStore, address_of
+
+
+def store_of(home: Path, root: Path) -> ObjectStore | None:
+    """Return the object store whose copy the destination `root` of the working copy `home` is; None for a folder."""
+    address = address_of(home, root)
+    return None if address is None else ObjectStore(address)
+
+
+def probe_objects(home: Path, root: Path, release_id: str) -> None:
+    """Check before a charge that the store can be written under conditions, and holds no release of this id."""
+    store = store_of(home, root)
+    if store is not None:
+        objects.probe_store(store)
+        objects.check_free_object(store, release_id)
+
+
+def claim_objects(home: Path, root: Path, release_id: str, owner: str) -> None:
+    """Claim a release in the store for the ledger `owner`; the previous holder of the claim may have published."""
+    store = store_of(home, root)
+    if store is not None:
+        objects.claim_object(store, release_id, owner)
+        try:
+            objects.check_free_object(store, release_id)
+        except BaseException:
+            give_back_objects(home, root, release_id, owner)
+            raise
+
+
+def give_back_objects(home: Path, root: Path, release_id: str, owner: str) -> None:
+    """Remove the claim of the ledger `owner`. Never raises a CrowdgateError: a remaining claim hinders no run of its
+    own ledger.
+    """
+    with suppress(CrowdgateError):
+        store = store_of(home, root)
+        if store is not None:
+            objects.give_back_object(store, release_id, owner)
+
+
+def publish_copy(home: Path, root: Path, release_id: str, owner: str) -> None:
+    """Publish the release in the custodian's own copy in the store, under the claim of its ledger."""
+    store = store_of(home, root)
+    if store is not None:
+        objects.claim_object(store, release_id, owner)
+        objects.publish_objects(store, root / release_id, release_id)
+
+
+def withdraw_copy(home: Path, root: Path, release_id: str) -> None:
+    """Replace a withdrawn release in the store by its tombstone."""
+    store = store_of(home, root)
+    if store is not None:
+        objects.withdraw_objects(store, root / release_id, release_id)
+
+
+def put_catalogue_copy(home: Path, root: Path) -> None:
+    """Put the signed catalogue into the store, if there is one."""
+    store = store_of(home, root)
+    if store is not None and (root / NAME).exists():
+        objects.put_catalogue(store, root / NAME)
