@@ -38,12 +38,13 @@ _STEP, _STEPS = 1.25, 25
 
 @dataclass(frozen=True)
 class NoisyVector:
-    """A vector with noise: the largest `change` by one unit, the epsilon or rho that its noise spends, and whether all
-    rows change it in the same direction (`one_sided`), as they change counts."""
+    """A vector with noise: the largest `change` by one unit, the epsilon or rho that its noise spends, whether all rows
+    change it in the same direction (`one_sided`), as they change counts, and the number of cells that a row changes."""
 
     change: int
     spend: Fraction
     one_sided: bool = True
+    cells: int = 1
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,13 @@ class NoiseLaw:
         return self.noise == "laplace" or all(
             squared_sigma(each.change, each.spend) > LEAST_SQUARE
             for each in self.vectors
-            if self.rows > 1 or not each.one_sided
+            if self._cells > 1 or not each.one_sided
         )
+
+    @property
+    def _cells(self) -> int:
+        """The largest number of cells of a vector that one unit changes."""
+        return self.rows * max((each.cells for each in self.vectors), default=1)
 
     @property
     def name(self) -> str:
@@ -84,11 +90,11 @@ class NoiseLaw:
         if self.noise == "laplace":
             return composed([pair for each in self.vectors for pair in self._laplace(each, times)])
         if times == 1 or all(each.one_sided for each in self.vectors):
-            return part_laws.gaussians([_change(each, each.change) for each in self.vectors] * times, self.rows)
+            return part_laws.gaussians([_change(each, each.change) for each in self.vectors] * times, self._cells)
         own = [each for each in self.vectors if each.one_sided]
         both = [_change(each, 2 * each.change) for each in self.vectors if not each.one_sided]
-        alike = [part_laws.gaussians([_change(each, each.change) for each in own] * 2, self.rows)] if own else []
-        return composed([*alike, part_laws.gaussians(both, 2 * self.rows)])
+        alike = [part_laws.gaussians([_change(each, each.change) for each in own] * 2, self._cells)] if own else []
+        return composed([*alike, part_laws.gaussians(both, 2 * self._cells)])
 
     def joint(self, others: Sequence[DominatingPair]) -> JointLaw:
         """Return the joint law of the vectors and `others`, for one unit that is added or removed."""

@@ -23,11 +23,11 @@ NODES = 64
 def noise_draws(stated: DpTables, counted: Mapping[str, Histogram], noisy: Sequence[Integers]) -> Iterator[StatedDraw]:
     """Yield the noise of each linear query, with the law that the plan `stated` has for it; `counted` are the exact
     counts of its views, or of the sample."""
-    true = stated.true_answers(counted)
+    true = stated.true_vectors(counted)
     if [each.shape for each in true] != [each.shape for each in noisy]:
         yield OTHER_TABLES
         return
-    for law, exact, drawn, linear in zip(stated.laws, true, noisy, stated.queries, strict=True):
+    for law, exact, drawn, linear in zip(stated.laws, true, noisy, stated.vectors, strict=True):
         family = "noise of counts" if linear.grid is None else "noise of sums"
         yield NoiseDraws(family, law, (drawn - exact).reshape(-1))
 

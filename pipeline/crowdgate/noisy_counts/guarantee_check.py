@@ -14,7 +14,7 @@ from crowdgate.accounting.tables_plan import split_budget, stated_guarantee
 from crowdgate.guarantee import group
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.manifest import GuaranteeFields, Manifest, PointFields
-from crowdgate.noisy_counts.manifest_fields import NoiseFields
+from crowdgate.noisy_counts.manifest_fields import NoiseFields, ResidualFields
 from crowdgate.number_text import decimal
 
 NEAR = Fraction(1, 10**9)
@@ -25,6 +25,9 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
     together spend at most the budget."""
     if sum(query.cells for query in said.queries) > MOST_NUMBERS:
         yield f"more than {MOST_NUMBERS} noisy numbers"
+        return
+    if said.residuals is not None or said.split == "residuals":
+        yield from _residual_budget_problems(said)
         return
     spends = [said.spent(query) for query in said.queries]
     other = "rho" if said.noise_kind == "laplace" else "epsilon"
@@ -41,11 +44,26 @@ def budget_problems(said: NoiseFields) -> Iterator[str]:
             yield "the privacy cost of a query differs from what its share gives it"
 
 
+def _residual_budget_problems(said: NoiseFields) -> Iterator[str]:
+    """Yield a problem unless the residuals of a manifest, and nothing else, spend exactly the stated rho."""
+    residuals, queries = said.residuals, said.queries
+    if residuals is None or said.split != "residuals" or said.noise_kind != "gaussian":
+        yield "a manifest states residuals exactly if it divides Gaussian noise by `residuals`"
+    elif any(each is not None for query in queries for each in (query.rho, query.epsilon, query.share, query.grid)):
+        yield "a query spends nothing of its own if the noise is on residuals"
+    elif said.rho is None or said.epsilon is not None or not all(each.rho > 0 for each in residuals):
+        yield "a mechanism with noise on residuals must state its rho, and that of each residual"
+    elif sum(each.cells for each in residuals) > MOST_NUMBERS:
+        yield f"more than {MOST_NUMBERS} noisy numbers"
+    elif sum(each.rho for each in residuals) != said.rho:
+        yield "the residuals together spend another rho than the mechanism"
+
+
 def _due(said: NoiseFields, spend: Fraction, known: Sequence[Fraction]) -> Sequence[Fraction]:
     """Return what each query should spend. A division for the least error decides about errors alone, not about the
     guarantee: there the stated shares are due, and otherwise what a query states."""
     queries = [query.query for query in said.queries]
-    if said.split != "least-error":
+    if said.split in ("equal", "least-variance"):
         return split_budget(queries, spend, said.noise_kind, said.split)
     pairs = zip(queries, known, strict=True)
     return [spent if query.share is None else query.share * spend for query, spent in pairs]
@@ -54,9 +72,12 @@ def _due(said: NoiseFields, spend: Fraction, known: Sequence[Fraction]) -> Seque
 def width_problems(said: NoiseFields, rows: int, form: int) -> Iterator[str]:
     """Yield a problem if a manifest's `width` is wrong: half an interval for sums of the noise on counts, in standard
     errors. It is stated from format 2 (`form`) on."""
-    counted = [at for at, query in enumerate(said.queries) if query.grid is None]
-    cells = sum(said.queries[at].cells for at in counted)
-    due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
+    if said.residuals is not None:
+        due: Fraction | None = width(said.residual_laws(), sum(each.cells for each in said.residuals))
+    else:
+        counted = [at for at, query in enumerate(said.queries) if query.grid is None]
+        cells = sum(said.queries[at].cells for at in counted)
+        due = width([said.law_of(at, rows) for at in counted], cells) if counted and form > 1 else None
     if said.width != due:
         yield "the stated width of intervals does not follow from the noise"
 
@@ -77,6 +98,8 @@ def spend_problems(said: NoiseFields, epsilon: Fraction, delta: Fraction, beta: 
 def stated_noise(said: NoiseFields, rows: int, beta: Fraction = Fraction(1)) -> NoiseLaw | None:
     """Return the law of a manifest's noise, for units of at most `rows` rows; None if a query states no spend that a
     plan can have."""
+    if said.residuals is not None:
+        return _stated_residual_noise(said.residuals, rows, beta)
     spends = [said.spent(query) or Fraction(0) for query in said.queries]
     if not all(0 < spend <= 2 * Fraction(GREATEST_EPSILON) for spend in spends):
         return None
@@ -85,6 +108,13 @@ def stated_noise(said: NoiseFields, rows: int, beta: Fraction = Fraction(1)) -> 
         for query, spend in zip(said.queries, spends, strict=True)
     )
     return NoiseLaw(said.noise_kind, tuple(vectors), rows, beta)
+
+
+def _stated_residual_noise(residuals: Sequence[ResidualFields], rows: int, beta: Fraction) -> NoiseLaw | None:
+    if not all(0 < each.rho <= 2 * Fraction(GREATEST_EPSILON) for each in residuals):
+        return None
+    vectors = (NoisyVector(each.sensitivity, each.rho, one_sided=False, cells=each.cells) for each in residuals)
+    return NoiseLaw("gaussian", tuple(vectors), rows, beta)
 
 
 def share_problems(said: NoiseFields, rows: int, epsilon: Fraction, delta: Fraction) -> Iterator[str]:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import FailFast, Field
 
-from crowdgate.accounting.discrete_laws import Law
+from crowdgate.accounting.discrete_laws import DiscreteGaussian, Law
 from crowdgate.accounting.tables_plan import NoiseKind, Query, law_of
+from crowdgate.accounting.zcdp import squared_sigma
 from crowdgate.limits import MOST_NUMBERS
 from crowdgate.manifest.values import Exact, Label, ManifestFields
 
@@ -70,10 +71,27 @@ class QueryFields(ManifestFields):
         return self.grid is None or self.grid.low >= 0 or self.grid.high <= 0
 
 
+class ResidualFields(ManifestFields):
+    """A noisy residual: what a table says beyond its margins, in whole numbers. It is `factor` times K x: x are the
+    counts, and K is the Kronecker product of n I - J over its axes of n values, with J all ones."""
+
+    levels: dict[Label, Label]
+    """The axes of the residual, columns with their levels. Without axes it is the total."""
+    cells: Annotated[int, Field(ge=1, le=MOST_NUMBERS)]
+    """The number of noisy numbers."""
+    factor: Annotated[int, Field(ge=1, le=1 << 10)]
+    """The whole factor of the residual."""
+    sensitivity: Annotated[int, Field(ge=1, le=1 << 62)]
+    """The largest change of the residual by a privacy unit, as the root of the sum of squares, rounded up."""
+    rho: Exact
+    """The rho spent on its noise."""
+
+
 class NoiseFields(ManifestFields):
-    """Discrete noise of a budget, `epsilon` or `rho`, on each query. The budget is split equally, for the least
-    variance or for the least error after consistency among queries without a share. `width` is half the width of a
-    count's interval around its unbiased estimate, in standard errors (format 1: 1.96, around the value)."""
+    """Discrete noise of a budget, `epsilon` or `rho`, on each query, or on the residuals of the queries. The budget is
+    split equally, for the least variance or for the least error after consistency among queries without a share.
+    `width` is half the width of a count's interval around its unbiased estimate, in standard errors (format 1: 1.96,
+    around the value)."""
 
     noise: Literal["discrete laplace", "discrete gaussian"]
     """The distribution of the noise."""
@@ -83,8 +101,11 @@ class NoiseFields(ManifestFields):
     """The total budget of all queries, for Gaussian noise."""
     queries: Annotated[tuple[QueryFields, ...], FailFast(), Field(min_length=1, max_length=MOST_NUMBERS)]
     """The noisy vectors."""
-    split: Literal["equal", "least-variance", "least-error"]
-    """The division of the budget between queries without a share. That of "least-error" is stated with each query."""
+    split: Literal["equal", "least-variance", "least-error", "residuals"]
+    """The division of the budget between queries without a share. That of "least-error" is stated with each query, that
+    of "residuals" with each residual."""
+    residuals: Annotated[tuple[ResidualFields, ...] | None, Field(min_length=1, max_length=MOST_NUMBERS)] = None
+    """The residuals that receive the noise in place of the queries; absent: each query has its own noise."""
     width: Exact | None = None
     """Half the width of a count's interval around its unbiased estimate, in standard errors."""
 
@@ -111,3 +132,7 @@ class NoiseFields(ManifestFields):
         spent = self.spent(query)
         assert spent is not None, "every query states its spend"
         return law_of(query.query, spent, rows, self.noise_kind)
+
+    def residual_laws(self) -> list[Law]:
+        """Return the noise distribution on the numbers of each residual."""
+        return [DiscreteGaussian(squared_sigma(each.sensitivity, each.rho)) for each in self.residuals or ()]

@@ -14,6 +14,7 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.arrays import Floats
 from crowdgate.mechanisms.tables.consistency import Axes, variances_after
 from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks
+from crowdgate.mechanisms.tables.residuals import ResidualNoise
 
 SOLVED = 1e-6
 """Relative tolerance: standard errors solve equations in floats, in an order that varies between machines."""
@@ -40,25 +41,37 @@ class CountCells:
 class CountsPlan:
     """The plan of counts that were made consistent: names and axes of all of them, including those behind quantiles,
     their noise distributions, the sampling rate, and half the width of an interval around the unbiased estimate, in
-    standard errors."""
+    standard errors. If the noise is on `residuals`, tables have no noise distribution of their own."""
 
     names: Sequence[str]
     axes: Sequence[Axes]
     laws: Sequence[Law]
     beta: Fraction
     width: Fraction
+    residuals: ResidualNoise | None = None
 
     @cached_property
     def lattice(self) -> MarginLattice:
         """The lattice of the plan's tables and of the margins that they share."""
         return MarginLattice.of(self.axes)
 
+    @cached_property
+    def spread(self) -> Sequence[Floats]:
+        """The variance of each cell of each table's unbiased estimates, without that of sampling."""
+        if self.residuals is not None:
+            return self.residuals.after
+        return variances_after(self.axes, [law.variance for law in self.laws])[0]
+
+    @property
+    def drawn(self) -> list[float]:
+        """The noise variance of the cells of each table as drawn, or what its residual amounts to."""
+        return [law.variance for law in self.laws] if self.residuals is None else self.residuals.drawn
+
     def problems(self, published: Mapping[int, CountCells]) -> Iterator[str]:
         """Yield a problem for each published table whose numbers contradict the plan or another table. `published`
         holds the cells of tables by their place in `names`."""
-        spread, _ = variances_after(self.axes, [law.variance for law in self.laws])
         for at, each in published.items():
-            for problem in self._cell_problems(each, spread[at].reshape(-1)):
+            for problem in self._cell_problems(each, self.spread[at].reshape(-1)):
                 yield f"{self.names[at]}: {problem}"
         rate = float(self.beta)
         whole = {at: np.round(each.value * rate) for at, each in published.items()}

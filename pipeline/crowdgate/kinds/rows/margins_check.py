@@ -40,6 +40,9 @@ def margins_problems(said: RowsManifest) -> Iterator[str]:
             yield "the manifest must state what the rows can be used for exactly if weights are in whole numbers"
         if said.data.margins is not None and said.data.margins.shares is not None and bought.calibration == RIDGE:
             yield "the manifest has limits of shares, which releases with such weights never had"
+        if bought.residuals is not None:
+            yield "margins have noise on their cells, and none on residuals"
+            return
         yield from budget_problems(bought)
         if said.guarantee.joint is None:
             yield from spend_problems(bought, part.epsilon, part.delta, Fraction(1))

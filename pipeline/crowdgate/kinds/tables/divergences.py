@@ -10,7 +10,7 @@ from crowdgate.accounting.dominating_pairs import composed
 from crowdgate.accounting.numbers import up
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.accounting.renyi_parts import opaque_cost, pair_cost, zcdp_cost
-from crowdgate.accounting.zcdp import squared_sigma
+from crowdgate.mechanisms.tables.joint_cost import noise_law
 
 if TYPE_CHECKING:
     from crowdgate.accounting.dominating_pairs import DominatingPair
@@ -49,6 +49,4 @@ def _sampled(noisy: DpTables, budget: Filter) -> Divergences:
 def _pair(noisy: DpTables) -> DominatingPair:
     if noisy.budget.noise == "laplace":
         return composed([part_laws.pure(up(each)) for each in noisy.spends])
-    sizes = (linear.query.sensitivity(noisy.rows) for linear in noisy.queries)
-    spends = zip(sizes, noisy.spends, strict=True)
-    return part_laws.gaussians([(size, squared_sigma(size, spend)) for size, spend in spends])
+    return noise_law(noisy).pair()

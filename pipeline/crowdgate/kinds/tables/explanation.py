@@ -20,7 +20,8 @@ NOT_PROTECTED = (
 def explanation(planned: TablesPlan) -> Explanation:
     """Return the explanation of the number of tables and cells, the noise, and the limit of trustworthy numbers."""
     work, beta = planned.mechanism.workload, planned.mechanism.beta
-    tables = f"{len(work.items)} tables are published, made from {work.cells} numbers. No row of anybody is."
+    numbers = planned.mechanism.noisy_numbers
+    tables = f"{len(work.items)} tables are published, made from {numbers} numbers. No row of anybody is."
     limit = stated_number(planned.spec.relative_error)
     trust = f"It counts as trustworthy if its 95 % interval is within {limit} of it."
     sampled = f"{SAMPLED.format(beta=stated_number(beta))}, which leaves more epsilon for the noise."

@@ -63,11 +63,13 @@ def _files_with_errors(said: TablesManifest, held: PublishedTables, formats: For
 
 
 def listing(said: TablesManifest) -> Iterator[list[object]]:
-    """Yield a line for each table: its file, its statistic, its number of cells and the standard error of its noise."""
+    """Yield a line for each table: its file, its statistic, its number of cells and the standard error of its noise,
+    which is empty for means and where the noise is on residuals."""
     mechanism = said.mechanism
     for each in said.data.tables:
         at = each.queries[0]
-        error = "" if each.kind == "mean" else f"{sqrt(mechanism.law(at).variance) * float(mechanism.unit(at)):.6g}"
+        none = each.kind == "mean" or mechanism.residuals is not None
+        error = "" if none else f"{sqrt(mechanism.law(at).variance) * float(mechanism.unit(at)):.6g}"
         yield [each.file, each.table, each.kind, each.column or "", each.level or "", each.cells, error]
 
 

@@ -16,7 +16,7 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.tables.gate_chances import pass_probabilities
 from crowdgate.mechanisms.tables.accuracy import Z95, ExpectedNoise
 from crowdgate.mechanisms.tables.consistency import refines
-from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, margin_noise
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable
 from crowdgate.number_text import LEAST, Value
@@ -72,7 +72,7 @@ def _proposal(levels: Axes, tables: Sequence[Mapping[str, object]]) -> DpTablesS
 
 
 def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
-    yield Figure.exact("cells", "noisy numbers", planned.mechanism.workload.cells)
+    yield Figure.exact("cells", "noisy numbers", planned.mechanism.noisy_numbers)
     yield Figure.exact("beta", "sampling rate beta", planned.mechanism.beta)
     yield from _trustworthy_share(planned, rows, prior)
 
@@ -159,6 +159,8 @@ def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) ->
     the table as a margin, and sampling. For a query's own axes this is the noise after consistency; for sums of its
     cells, that of independent noise, which consistency does not enlarge."""
     noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
+    if mechanism.residuals:
+        noise += zip([each.levels for each in mechanism.residuals], margin_noise(mechanism), strict=True)
 
     def of_table(axes: Axes) -> CellErrors | None:
         found = [error for levels, row in noise for error in _margin_error(axes, levels, row)]

@@ -51,7 +51,7 @@ def _bias(table: TableFields) -> str:
 def page(said: TablesManifest, held: PublishedTables) -> KindPage:
     """Return the content of the files, the method, and the meaning of intervals."""
     mechanism, tables = said.mechanism, said.data.tables
-    cells = sum(query.cells for query in mechanism.queries)
+    cells = sum(each.cells for each in mechanism.residuals or mechanism.queries)
     assert mechanism.spend is not None, "a mechanism of tables states its budget"
     spend = f"{float(mechanism.spend):.4g}" if said.format == 1 else decimal(mechanism.spend)
     words = workload_sentence(len(tables), cells, mechanism.noise_kind, spend, mechanism.beta)
@@ -63,6 +63,7 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "relative": f"{float(mechanism.relative_error):g}",
         "suppress": mechanism.suppress,
         "raw": mechanism.raw,
+        "residuals": mechanism.residuals is not None,
         "flags": [{"flag": flag, "meaning": meaning} for flag, meaning in FLAGS.items()],
         "workload": [words],
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],

@@ -58,8 +58,8 @@ def _name_findings(spec: DpTablesSpec) -> Iterator[Finding]:
 def notes(planned: TablesPlan) -> list[str]:
     """Return a sentence on the number of tables and noisy numbers, and on their noise."""
     found, budget = planned.mechanism, planned.mechanism.budget
-    workload = found.workload
-    return [workload_sentence(len(workload.items), workload.cells, budget.noise, decimal(budget.spend), found.beta)]
+    tables, numbers = len(found.workload.items), found.noisy_numbers
+    return [workload_sentence(tables, numbers, budget.noise, decimal(budget.spend), found.beta)]
 
 
 def workload_sentence(tables: int, cells: int, noise: NoiseKind, spend: str, beta: Fraction) -> str:

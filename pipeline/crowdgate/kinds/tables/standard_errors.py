@@ -8,9 +8,11 @@ from math import prod
 import numpy as np
 
 from crowdgate.arrays import Codes, Floats
+from crowdgate.hierarchy import Level
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.mechanisms.tables.consistency import Axes, common_margin, refines, variances_after
 from crowdgate.mechanisms.tables.orthogonal import Orthogonal
+from crowdgate.mechanisms.tables.residuals import ResidualNoise
 from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.publish.levels import ReleasedDomains, levels_of
 
@@ -29,9 +31,21 @@ def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
     """Return the plan of the consistent counts."""
     tables, levels = consistent_count_tables(said), levels_of(domains)
     axes = [{name: levels[name, level] for name, level in table.query_levels.items()} for table in tables]
-    laws = [said.mechanism.law(table.queries[0]) for table in tables]
+    residuals, laws = _residual_noise(said, levels, axes), []
+    if residuals is None:
+        laws = [said.mechanism.law(table.queries[0]) for table in tables]
     width = said.mechanism.width or Fraction(0)  # format 1 has another width
-    return CountsPlan([table.file for table in tables], axes, laws, said.mechanism.beta, width)
+    return CountsPlan([table.file for table in tables], axes, laws, said.mechanism.beta, width, residuals)
+
+
+def _residual_noise(
+    said: TablesManifest, levels: Mapping[tuple[str, str], Level], axes: Sequence[Axes]
+) -> ResidualNoise | None:
+    """Return the noise on residuals that a manifest states; None if its noise is on the tables' cells."""
+    if said.mechanism.residuals is None:
+        return None
+    own = [{name: levels[name, level] for name, level in each.levels.items()} for each in said.mechanism.residuals]
+    return ResidualNoise(axes, own, [law.variance for law in said.mechanism.residual_laws()])
 
 
 def count_variances(said: TablesManifest, domains: ReleasedDomains) -> Spread:

@@ -28,6 +28,7 @@ from crowdgate.kinds.tables.recount import (
     ratio_problems,
 )
 from crowdgate.kinds.tables.released_files import PublishedTables
+from crowdgate.kinds.tables.residual_check import residual_problems
 from crowdgate.kinds.tables.standard_errors import Spread, consistent_count_tables, count_variances, counts_plan
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_sentences
@@ -40,7 +41,6 @@ from crowdgate.mechanisms.tables.columns import (
     NUMBERS,
     QUANTILE_COLUMNS,
 )
-from crowdgate.mechanisms.tables.consistency import variances_after
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts
 from crowdgate.noisy_counts.guarantee_check import budget_problems, spend_problems, width_problems
 from crowdgate.noisy_counts.manifest_fields import GridFields, QueryFields
@@ -65,7 +65,7 @@ def manifest_problems(said: TablesManifest) -> Iterator[str]:
     if not 0 < beta <= 1 or (rows != 1 and (stated.unit == "row" or beta != 1)) or rows != said.facts.rows_per_unit:
         yield "rows of a privacy unit or the sampling rate are not what the guarantee is computed for"
         return
-    faults = [*budget_problems(mechanism), *_query_problems(said)]
+    faults = [*budget_problems(mechanism), *residual_problems(said), *_query_problems(said)]
     yield from faults
     if not faults:
         if said.guarantee.joint is None:
@@ -183,13 +183,13 @@ def _with_errors(
     plan: CountsPlan, published: Mapping[int, CountCells], errors: Mapping[int, Floats]
 ) -> list[tuple[PublishedCounts, Floats]]:
     """Return the published tables of counts, for the counted rows, each with its stated errors."""
-    spread, _ = variances_after(plan.axes, [law.variance for law in plan.laws])
+    spread, drawn = plan.spread, plan.drawn
     out = []
     for at, each in published.items():
         shape, rate = spread[at].shape, float(plan.beta)
         values = np.round(each.value * rate).reshape(shape)
         unbiased = (each.unbiased * rate).reshape(shape)
-        counts = PublishedCounts(plan.axes[at], plan.laws[at].variance, spread[at], unbiased, values)
+        counts = PublishedCounts(plan.axes[at], drawn[at], spread[at], unbiased, values)
         out.append((counts, errors[at]))
     return out
 

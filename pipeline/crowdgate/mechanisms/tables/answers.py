@@ -26,6 +26,7 @@ from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Q
 
 if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.dp_tables import DpTables
+    from crowdgate.mechanisms.tables.residuals import ResidualNoise
     from crowdgate.mechanisms.tables.sums import ClampAndRounding
 
 
@@ -84,6 +85,8 @@ def consistent_answers(
     """Return the published answers of the items, one each: counts consistent and in whole numbers from 0 on
     (`coarse_to_fine`), with the linear estimates behind them and their intervals. They are made consistent on the
     sample, if any, then scaled by 1/beta. Sums and means are as drawn."""
+    if mechanism.residual_noise is not None:
+        return _residual_answers(mechanism, mechanism.residual_noise, noisy, relative)
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
     values: dict[int, Array] = dict(enumerate(noisy))
@@ -99,6 +102,18 @@ def consistent_answers(
         cells |= _consistent(mechanism, counted, relative)
         known = _bins_known(mechanism, counted)
     return _answers(mechanism, noisy, values, cells, known, relative)
+
+
+def _residual_answers(
+    mechanism: DpTables, noise: ResidualNoise, noisy: Sequence[Integers], relative: Fraction
+) -> tuple[TableAnswer, ...]:
+    """Return the published tables from noisy residuals, whose estimates agree: in whole numbers from 0 on."""
+    axes, estimates = [linear.levels for linear in mechanism.queries], noise.estimates(noisy)
+    tables = whole_tables(axes, estimates, [float(each.flat[0]) for each in noise.after])
+    parts = zip(axes, noise.drawn, noise.after, estimates, tables, strict=True)
+    cells = _consistent(mechanism, {at: PublishedCounts(*each) for at, each in enumerate(parts)}, relative)
+    pairs = zip(mechanism.workload.items, mechanism.workload.answers, axes, strict=True)
+    return tuple(TableAnswer(item, levels, cells[own[0]]) for item, own, levels in pairs)
 
 
 def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:

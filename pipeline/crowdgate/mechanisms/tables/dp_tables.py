@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Part
     from crowdgate.mechanisms.tables.accuracy import ExpectedNoise
+    from crowdgate.mechanisms.tables.residuals import ResidualNoise
 
 JOINT = "joint"
 
@@ -36,16 +37,18 @@ JOINT = "joint"
 @dataclass(frozen=True, eq=False)
 class DpTables:
     """The mechanism with its numbers. `spends` are the parts of `budget.spend` (epsilon or rho) for the noise of each
-    linear query, `rows` is the largest number of rows of one privacy unit, `part` the charge of the release."""
+    noisy vector, `rows` is the largest number of rows of one privacy unit, `part` the charge of the release.
+    `residuals` are those of the tables if they receive the noise in place of the tables' cells."""
 
     workload: ResolvedWorkload
     budget: TablesBudget
     spends: tuple[Fraction, ...]
     rows: int
     part: Part
+    residuals: tuple[LinearQuery, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.spends) != len(self.queries) or sum(self.spends) > self.budget.spend:
+        if len(self.spends) != len(self.vectors) or sum(self.spends) > self.budget.spend:
             raise ValueError("every query must have its part, and the parts must not be over the budget")
         if self.budget.epsilon > self.part.epsilon or self.budget.delta > self.part.delta:
             raise ValueError("the budget's guarantee must be within the part that is charged")
@@ -54,13 +57,23 @@ class DpTables:
 
     @property
     def queries(self) -> tuple[LinearQuery, ...]:
-        """The linear queries of the release: one noisy vector each."""
+        """The linear queries of the release."""
         return self.workload.queries
+
+    @property
+    def vectors(self) -> tuple[LinearQuery, ...]:
+        """The vectors that receive noise: one for each query, or the residuals of the tables."""
+        return self.residuals or self.queries
 
     @property
     def beta(self) -> Fraction:
         """The rate of the Bernoulli sample; 1 without sampling."""
         return self.budget.beta
+
+    @property
+    def noisy_numbers(self) -> int:
+        """The number of all numbers that receive noise."""
+        return sum(linear.query.cells for linear in self.vectors)
 
     @cached_property
     def covering(self) -> dict[str, View]:
@@ -76,22 +89,32 @@ class DpTables:
 
     @cached_property
     def laws(self) -> tuple[Law, ...]:
-        """The noise distribution on the cells of each query."""
-        pairs = zip(self.queries, self.spends, strict=True)
+        """The noise distribution on the cells of each noisy vector."""
+        pairs = zip(self.vectors, self.spends, strict=True)
         return tuple(law_of(linear.query, spend, self.rows, self.budget.noise) for linear, spend in pairs)
 
     @cached_property
     def width(self) -> Fraction | None:
         """Half width in standard errors that contains any weighted sum of the noise on counts with 95 % probability;
         None: no counts."""
-        counts = [at for at, linear in enumerate(self.queries) if linear.grid is None]
-        cells = sum(self.queries[at].query.cells for at in counts)
+        counts = [at for at, linear in enumerate(self.vectors) if linear.grid is None]
+        cells = sum(self.vectors[at].query.cells for at in counts)
         return width([self.laws[at] for at in counts], cells) if counts else None
+
+    @cached_property
+    def residual_noise(self) -> ResidualNoise | None:
+        """The noise on residuals, as variances of tables; None: the noise is on the cells of each query."""
+        if not self.residuals:
+            return None
+        from crowdgate.mechanisms.tables.residuals import ResidualNoise
+
+        own = [linear.levels for linear in self.queries], [linear.levels for linear in self.residuals]
+        return ResidualNoise(*own, [law.variance for law in self.laws])
 
     def protect(
         self, counted: Mapping[str, Histogram], coins: Subsampler | None = None, source: NoiseSource = OPENDP
     ) -> tuple[Integers, ...]:
-        """Return the noisy answers, one array for each query: all published numbers are computed from them alone.
+        """Return the noisy vectors, one array each: all published numbers are computed from them alone.
 
         `counted` are the views' histograms, in which a person has at most `rows` rows. Raises ValueError unless `coins`
         are given exactly if the mechanism samples.
@@ -101,21 +124,33 @@ class DpTables:
         if coins is not None:
             counted = {JOINT: subsample(counted[JOINT], coins)}
         draw = source.laplace if self.budget.noise == "laplace" else source.gaussian
-        steps = zip(self.true_answers(counted), self.queries, self.spends, strict=True)
+        steps = zip(self.true_vectors(counted), self.vectors, self.spends, strict=True)
         return tuple(draw(values, linear.query.sensitivity(self.rows), spend) for values, linear, spend in steps)
+
+    def true_vectors(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
+        """Return each vector without noise. Confidential."""
+        if not self.residuals:
+            return self.true_answers(counted)
+        from crowdgate.mechanisms.tables.residuals import true_residual
+
+        found = self._answers(self.residuals, counted)
+        return tuple(true_residual(values) for values in found)
 
     def true_answers(self, counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
         """Return the answer of each query without noise. Confidential."""
+        return self._answers(self.queries, counted)
+
+    def _answers(self, queries: Sequence[LinearQuery], counted: Mapping[str, Histogram]) -> tuple[Integers, ...]:
         from crowdgate.mechanisms.tables.counting import answer
 
         if self.beta != 1:
             counted = split(counted[JOINT], self.views[JOINT], self.covering)
-        return answer(self.queries, self.covering, counted)
+        return answer(queries, self.covering, counted)
 
 
 def plan_dp_tables(
     items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
-    split: Split | Literal["least-error"] = "least-variance", most_cells: int = MOST_NUMBERS,
+    split: Split | Literal["least-error", "residuals"] = "least-variance", most_cells: int = MOST_NUMBERS,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that keeps `part` of the guarantee, or None and all findings against it. Reads no data.
 
@@ -134,14 +169,28 @@ def plan_dp_tables(
                 None,
             )
         ]
+    charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))
+    if split == "residuals":
+        return _on_residuals(resolved, budget, contract.unit.rows, charged)
     if split == "least-error":
         from crowdgate.mechanisms.tables.allocation import least_error_budget
 
         spends = least_error_budget(resolved.queries, budget.spend, noise)
     else:
         spends = split_budget([linear.query for linear in resolved.queries], budget.spend, noise, split)
-    charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))
     return DpTables(resolved, budget, spends, contract.unit.rows, charged), []
+
+
+def _on_residuals(
+    resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part
+) -> tuple[DpTables | None, list[Finding]]:
+    from crowdgate.mechanisms.tables.residuals import residual_budget, residual_findings, residual_queries
+
+    findings = list(residual_findings(resolved, budget.noise))
+    if findings:
+        return None, findings
+    tables = [linear.levels for linear in resolved.queries]
+    return DpTables(resolved, budget, residual_budget(tables, budget.spend), rows, part, residual_queries(tables)), []
 
 
 def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget | None, list[Finding]]:
@@ -157,6 +206,8 @@ def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget 
 def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
     """Return the number of cells and the expected errors of each query, from the plan alone. Errors are those of the
     noise, scaled to the full table by 1/beta, without the variance of sampling."""
+    if mechanism.residual_noise is not None:
+        return _residual_noise(mechanism, mechanism.queries)
     from crowdgate.mechanisms.tables.consistency import variances_after
 
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
@@ -165,6 +216,25 @@ def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
     consistent = {i: float(np.sqrt(np.mean(variance))) for i, variance in zip(counts, after, strict=True)}
     pairs = enumerate(zip(mechanism.queries, mechanism.laws, strict=True))
     return [_query_noise(linear, law, mechanism.budget.beta, consistent.get(i)) for i, (linear, law) in pairs]
+
+
+def margin_noise(mechanism: DpTables) -> list[ExpectedNoise]:
+    """Return the expected noise of the margin that belongs to each residual; nothing if the noise is on cells."""
+    return _residual_noise(mechanism, mechanism.residuals)
+
+
+def _residual_noise(mechanism: DpTables, tables: Sequence[LinearQuery]) -> list[ExpectedNoise]:
+    """Return the expected noise of tables, or margins of them, whose noise is on residuals: they agree as drawn."""
+    from crowdgate.mechanisms.tables.accuracy import CONFIDENCE, ExpectedNoise
+
+    if mechanism.residual_noise is None or mechanism.width is None:
+        return []
+    after = replace(mechanism.residual_noise, tables=[linear.levels for linear in tables]).after
+    roots, width = [float(np.sqrt(each.flat[0] / mechanism.beta**2)) for each in after], float(mechanism.width)
+    return [
+        ExpectedNoise(linear.query.name, linear.query.cells, root, width * root, CONFIDENCE, root)
+        for linear, root in zip(tables, roots, strict=True)
+    ]
 
 
 def _query_noise(linear: LinearQuery, law: Law, beta: Fraction, consistent: float | None) -> ExpectedNoise:

@@ -60,9 +60,15 @@ class TablesLaw:
 
 def noise_law(mechanism: DpTables) -> NoiseLaw:
     """Return the law of the noise of planned tables."""
-    pairs = zip(mechanism.queries, mechanism.spends, strict=True)
+    pairs, on_cells = zip(mechanism.vectors, mechanism.spends, strict=True), not mechanism.residuals
     vectors = tuple(
-        NoisyVector(linear.query.sensitivity(mechanism.rows), spend, is_one_sided(linear)) for linear, spend in pairs
+        NoisyVector(
+            linear.query.sensitivity(mechanism.rows),
+            spend,
+            on_cells and is_one_sided(linear),
+            1 if on_cells else linear.query.cells,
+        )
+        for linear, spend in pairs
     )
     return NoiseLaw(mechanism.budget.noise, vectors, mechanism.rows, mechanism.beta)
 

@@ -56,6 +56,9 @@ def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpT
     if contract.sample is not None:
         taken = f"tables of the inherited sample {contract.sample.name!r}"
         findings.append((("kind",), taken, "safe_k_anonymity, the one release that a sample serves", None))
+    if spec.raw and spec.split == "residuals":
+        drawn = "tables as drawn, where residuals are drawn in place of tables"
+        findings.append((("raw",), drawn, "raw: false, or another split", None))
     beta = Fraction(1) if spec.sampling is None else spec.sampling.beta
     items = [line.item for line in lines]
     if not items:
