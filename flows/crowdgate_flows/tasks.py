@@ -27,9 +27,9 @@ from crowdgate.releases import release as job
 from crowdgate.releases.dry_run import DryRun, dry_run
 from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.whole_releases.audits import playable
-from crowdgate.sources.workers import executor_of
 from crowdgate.review.files import LintedFile
 from crowdgate.review.files import lint as lint_file
+from crowdgate.sources.workers import executor_of
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")

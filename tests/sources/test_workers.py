@@ -127,7 +127,7 @@ def test_a_table_of_one_part_is_counted_in_this_process() -> None:
     here = lambda: None  # noqa: E731
     parts = [SizedPart(0, 5)]
     with executor_of(2) as executor:
-        found = list(executor(None)(lambda given, _: (here, given), parts))  # type: ignore[arg-type, return-value]
+        found: list[object] = list(executor(None)(lambda given, _: (here, given), parts))  # type: ignore[arg-type, return-value]
     assert found == [(here, parts)]
 
 

@@ -76,7 +76,7 @@ def release(
             at=at,
             wait=wait,
             workers=workers,
-        )  # fmt: skip
+        )
         for policy in policies
     ]
     scheduler: Runner | None = context.obj if prefect or os.environ.get("PREFECT_API_URL") else None

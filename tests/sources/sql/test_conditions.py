@@ -276,8 +276,8 @@ def test_views_and_tables_of_groups_are_warned_about(workshop: Workshop) -> None
     view = "    physicalName: seen\n    physicalType: view\n"
     facts = f"{view}    customProperties:\n      - {{property: joins, value: [{join}]}}\n"
     workshop.edit(workshop.contract, "  - name: patients\n    customProperties:\n", f"  - name: patients\n{facts}")
-    view, groups = [each for each in check(workshop.policy).warnings if each.code == "CG227"]
-    assert "seen: the query of a view" in str(view)
+    viewed, groups = [each for each in check(workshop.policy).warnings if each.code == "CG227"]
+    assert "seen: the query of a view" in str(viewed)
     assert "homes: the contract attests" in str(groups)
 
 
