@@ -31,7 +31,7 @@ SECTION = """\
   audit:
     population: towns
     inference: {releases: 20, limit: 0.5}
-    membership: {releases: 30, skew: 5, recall: 0.1}
+    membership: {releases: 30, skew: 5, recall: 0.1, limit: 0.5}
 """
 GATES = """\
     - {measure: inference_gain, at_most: 0.5, with: {coverage: 1, max_age: 30}}

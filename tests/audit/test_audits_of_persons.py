@@ -19,7 +19,7 @@ from tests.workshop import write_parquet
 
 SECTION = """\
   audit: {population: towns, trials: 60, weight: 1e-3, limit: 0.9, inference: {releases: 20, limit: 0.9},
-          membership: {releases: 30, skew: 5, recall: 0.2}}
+          membership: {releases: 30, skew: 5, recall: 0.2, limit: 0.5}}
 """
 PERSONS, ROWS = 450, 3
 WARDS = ("north", "south", "east")

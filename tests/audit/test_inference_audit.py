@@ -166,7 +166,7 @@ def test_the_command_shows_and_ends_as_the_outcome(town: Suspicious, capfd: pyte
 @pytest.mark.parametrize(
     ("field", "value", "outcome", "said"),
     [
-        ("limit", "0", Outcome.FAIL, "Not within the limit"),
+        ("limit", "0", Outcome.INCONCLUSIVE, "Cannot tell"),
         ("coverage", "0.01", Outcome.INCONCLUSIVE, "too few targets at coverage 0.01"),
     ],
 )

@@ -38,7 +38,9 @@ from tests.workshop import MARK, crowdgate, good_rows, write_parquet
 
 ROOT = Path(__file__).parents[2]
 SECTION = """\
-  audit: {population: towns, trials: 60, weight: 1e-3, limit: 0.9, membership: {releases: 30, skew: 5, recall: 0.1}}
+  audit:
+    {population: towns, trials: 60, weight: 1e-3, limit: 0.9,
+     membership: {releases: 30, skew: 5, recall: 0.1, limit: 0.5}}
 """
 
 
@@ -148,7 +150,7 @@ def test_a_mechanism_that_publishes_the_table_breaks_the_guarantee(tmp_path: Pat
     ("section", "outcome", "words"),
     [
         (", limit: 0.17", Outcome.INCONCLUSIVE, "Cannot tell: nothing was found in 30 releases"),
-        (", limit: 0.16667", Outcome.FAIL, "Not within the limit"),
+        (", limit: 0.16667", Outcome.INCONCLUSIVE, "Cannot tell: the confidence interval holds the limit"),
         (", limit: 0.4", Outcome.PASS, "Within the limit"),
     ],
 )
@@ -198,12 +200,12 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
         ("{population: towns, units: 100}", "from 200 units"),
         ("{population: towns}", "a recall of 0.01 in a table of 300 units: fewer than 20 people.*0.066667 at least"),
         (
-            "{population: towns, membership: {recall: 0.1, skew: 240}}",
+            "{population: towns, membership: {recall: 0.1, skew: 240, limit: 0.5}}",
             "300 non-members are too few to show a precision of 0.5 at skew 1:240 and recall 0.1.*at least "
             "7,189 non-members",
         ),
         (
-            "{population: towns, membership: {recall: 0.1, skew: 15}}",
+            "{population: towns, membership: {recall: 0.1, skew: 15, limit: 0.5}}",
             "300 non-members are too few.*at least 448 non-members",
         ),
         (

@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from crowdgate.audit.common.game import ShareTally
 from crowdgate.audit.membership.attacks import NAMES
 from crowdgate.audit.membership.controls import controls, tagged_units
 from crowdgate.audit.membership.findings import LEAST_FOUND, MembershipEstimate, worst_estimate
-from crowdgate.audit.membership.play import MembershipGame
+from crowdgate.audit.membership.play import MembershipGame, MembershipTally
 from crowdgate.audit.membership.setting import claimed_shares
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.candidate import Measurement
@@ -72,7 +71,10 @@ def test_the_attack_of_each_share_is_chosen_by_the_releases_that_choose_alone() 
     choosing, estimating = np.full(shape, np.nan), np.full((3, *shape[1:]), 0.0)
     choosing[:, 0], choosing[:, 1] = (0.2, 0.5), (0.1, 0.6)
     estimating[:, 0], estimating[:, 1] = (0.11, 0.7), (0.19, 0.52)
-    tallies = {0: ShareTally(choosing[:1], estimating[:2]), 1: ShareTally(choosing[1:], estimating[2:])}
+    none = np.zeros(0)
+    tallies = {
+        0: MembershipTally(choosing[:1], estimating[:2], none), 1: MembershipTally(choosing[1:], estimating[2:], none)
+    }  # fmt: skip
     found = game(Fraction(1, 2)).played(tallies, "hold", "", None)
     assert [(each.claimed, each.attack, each.tpr) for each in found.points] == [
         (0.1, NAMES[0], (0.11,) * 3), (0.5, NAMES[1], (0.52,) * 3)

@@ -316,7 +316,7 @@ class MembershipSpec(Strict):
     """The audit of membership inference: releases of random tables, each of at most half of the population.
 
     `limit` is the greatest precision of membership claims that passes, at `skew` non-members per member, for all
-    attacks with at least `recall`.
+    attacks with at least `recall`; by default twice the precision of the blind attacker, 2 / (1 + skew).
     """
 
     releases: Annotated[Releases, _PLAYED] = 300
@@ -326,15 +326,15 @@ class MembershipSpec(Strict):
     recall: Annotated[Rate, ValueField("which attacks on membership count", any_change)] = Fraction(1, 100)
     """The least recall of the attacks that count: the share of the members that they find."""
     limit: Annotated[
-        Probability,
+        Probability | None,
         ValueField(
             "the precision of a claim of membership that an audit lets pass",
             more_is_looser,
             "audits pass that failed",
             "audits fail that passed",
         ),
-    ] = Fraction(1, 2)
-    """The greatest precision of membership claims that passes."""
+    ] = None
+    """The greatest precision of membership claims that passes; by default twice that of the blind attacker."""
 
 
 class LawSpec(Strict):

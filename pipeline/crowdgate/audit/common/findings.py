@@ -9,6 +9,9 @@ from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.number_text import rounded, whole
 
+NOTHING_PROVEN = "the confidence interval holds the limit: neither a pass nor a failure is shown"
+"""Reason why an audit whose trials suffice for a harmless mechanism is inconclusive."""
+
 
 @dataclass(frozen=True)
 class ControlResult:

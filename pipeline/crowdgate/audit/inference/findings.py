@@ -17,6 +17,7 @@ from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import difference_limits, improvement_limits, improvement_p, ratio_limits
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import (
+    NOTHING_PROVEN,
     ControlResult,
     Findings,
     control_reasons,
@@ -37,7 +38,7 @@ from crowdgate.audit.inference.releases_needed import inference_releases
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
 from crowdgate.measures.recorded_audits import INFERENCE_ABOVE, INFERENCE_GAIN
-from crowdgate.number_text import rounded, whole
+from crowdgate.number_text import decimal, rounded, whole
 from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
@@ -210,15 +211,34 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
     beyond = tuple(each for each in every if each.proven > setting.limit)
     above = tuple(estimates_above_baseline(every, alpha))
     limit = gain is not None and gain.upper <= setting.limit and not beyond
-    silent = not limit and not beyond and not above
+    silent = not limit and not beyond
+    shown = _raw_column_improvements(record.played)
     reasons = tuple(_reasons(record, every, judged, gain))
+    if limit and setting.ceiling and (ceiling := ceiling_of(shown, setting)) is not None:
+        reasons = (*reasons, could_not_fail(ceiling, setting))
     if silent and not reasons:
         needed = partial(inference_releases, setting.limit, list(_wrong(record)))
-        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt))
+        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt)) or (NOTHING_PROVEN,)
     return InferenceFindings(
         outcome=outcome_of(reasons, limit), reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond,
-        few=tuple(too_few_targets(record)), gain=gain, controls=judged, shown=_raw_column_improvements(record.played),
+        few=tuple(too_few_targets(record)), gain=gain, controls=judged, shown=shown,
     )  # fmt: skip
+
+
+def ceiling_of(shown: Mapping[str, float | None], setting: InferenceSetting) -> float | None:
+    """Return the greatest improvement of an attack on the policy's columns of every row, published unchanged, if it is
+    within the limit for every secret; None if it is not, or unknown. It is known at coverage 1."""
+    known = [each for each in shown.values() if each is not None]
+    within = setting.coverage == 1 and known and len(known) == len(shown) and max(known) <= setting.limit
+    return max(0.0, *known) if within else None
+
+
+def could_not_fail(ceiling: float, setting: InferenceSetting) -> str:
+    """Return the reason why an audit with this greatest possible improvement can't tell."""
+    return (
+        "this audit could not have failed: the policy's columns of every row, published unchanged, gain"
+        f" {decimal(ceiling, 3)}, and the limit is {decimal(setting.limit, 4)}; write a smaller limit"
+    )
 
 
 def too_few_targets(record: InferenceRecord) -> Iterator[TooFewTargets]:

@@ -25,6 +25,11 @@ MOST_TUPLES = 20_000
 """Greatest number of tuples on which the order of attributes is chosen."""
 TREES = 80
 """Number of boosting rounds."""
+FEW_NUMBERS = 30
+"""Greatest number of labels of a secret of numbers that is classified: with more labels it is regressed."""
+BINS, LEAST_IN_BIN, ERRORS = 20, 50, 40
+"""Greatest number of bins of predictions, least number of held-out rows in each, and number of errors of a bin, of a
+regression's predictive distribution."""
 MOST_BINS = 255
 """Greatest number of values of a name that trees treat as categories; of more, trees use the codes as numbers."""
 
@@ -48,6 +53,11 @@ class SecretLabels:
 
     size: int
     numbers: Floats | None
+
+    @property
+    def regressed(self) -> bool:
+        """True if labels are numbers, and too many to be classified."""
+        return self.numbers is not None and self.size > FEW_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +121,9 @@ def training_rows(fit: FitTask) -> tuple[Integers, Integers, Floats]:
 
 def logistic(fit: FitTask) -> Floats:
     """Return labels' shares for the tuples to predict, by logistic regression with an L1 penalty, as in the paper
-    (section 4.4: C = .01, saga); by lasso if labels are numbers."""
-    if fit.labels.numbers is not None:
+    (section 4.4: C = .01, saga); by lasso if labels are many
+    numbers."""
+    if fit.labels.regressed:
         return _lasso(fit)
     made = library("linear_model").LogisticRegression(
         l1_ratio=1, C=0.01, solver="saga", max_iter=100, tol=1e-3, random_state=fit.seed
@@ -122,8 +133,8 @@ def logistic(fit: FitTask) -> Floats:
 
 def ridge(fit: FitTask) -> Floats:
     """Return labels' shares for the tuples to predict, by logistic regression with an L2 penalty; by ridge regression
-    if labels are numbers."""
-    if fit.labels.numbers is not None:
+    if labels are many numbers."""
+    if fit.labels.regressed:
         made = library("linear_model").Ridge(alpha=1.0, random_state=fit.seed)
         return _regression_shares(made, features(fit.known), fit)
     made = library("linear_model").LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
@@ -134,7 +145,7 @@ def boosted(fit: FitTask, leaf: int = 20) -> Floats:
     """Return labels' shares for the tuples to predict, by gradient boosting of trees on histograms (G. Ke et al. 2017),
     with at least `leaf` tuples in a leaf. Without a penalty the leaves of rare labels grow without bound, and boosting
     falls below the majority."""
-    ensemble, of_numbers = library("ensemble"), fit.labels.numbers is not None
+    ensemble, of_numbers = library("ensemble"), fit.labels.regressed
     model = ensemble.HistGradientBoostingRegressor if of_numbers else ensemble.HistGradientBoostingClassifier
     lines = list(zip(fit.known.codes, fit.known.numbers, strict=True))
     names = [numbers is None and int(codes.max(initial=0)) < MOST_BINS for codes, numbers in lines]
@@ -171,16 +182,52 @@ def _classifier_shares(model: Any, x: Any, fit: FitTask, *, repeated: bool = Fal
 
 
 def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
-    """Fit a regression, and return the labels' shares for the tuples to predict: 1 for the label nearest to the
-    predicted number, 0 for all others, since a regression states no error."""
+    """Fit a regression, and return the predictive distribution over labels for the tuples to predict: the predicted
+    number plus the errors that the model made on held-out training lines with similar predictions. So guesses have a
+    probability of being right, and an order."""
     tuples, truth, held = training_rows(fit)
     assert fit.labels.numbers is not None, "numbers are regressed"
+    values = fit.labels.numbers[truth]
     with without_convergence_warnings():
-        model.fit(x[tuples], fit.labels.numbers[truth], sample_weight=held)
-        near = nearest_index(fit.labels.numbers, np.asarray(model.predict(x[fit.wanted]), dtype=np.float64))
-    found = np.zeros((len(fit.wanted), fit.labels.size))
-    found[np.arange(len(near)), near] = 1
-    return found
+        bins, errors = _held_out_errors(model, x, (tuples, values, held), fit)
+        model.fit(x[tuples], values, sample_weight=held)
+        found = np.asarray(model.predict(x[fit.wanted]), dtype=np.float64)
+    return _predictive_shares(found, bins, errors, fit.labels)
+
+
+def _held_out_errors(model: Any, x: Any, lines: tuple[Integers, Floats, Floats], fit: FitTask) -> tuple[Floats, Floats]:
+    """Return the inner limits of bins of predictions, and for each bin ERRORS quantiles of the errors of a model that
+    was fitted on the other half of the training tuples. With one tuple the error is taken as 0."""
+    tuples, values, held = lines
+    half = fit.rng.random(len(fit.known))[tuples] < 0.5
+    if not half.any() or half.all():
+        return np.zeros(0), np.zeros((1, ERRORS))
+    model.fit(x[tuples[half]], values[half], sample_weight=held[half])
+    said = np.asarray(model.predict(x[tuples[~half]]), dtype=np.float64)
+    missed, weights = values[~half] - said, held[~half]
+    count = max(1, min(BINS, int(weights.sum() // LEAST_IN_BIN)))
+    inner = _quantiles(said, weights, np.arange(1, count) / count)
+    place, steps = np.searchsorted(inner, said, side="right"), (np.arange(ERRORS) + 0.5) / ERRORS
+    own = [place == at if (place == at).any() else np.full(len(place), True) for at in range(count)]
+    return inner, np.array([_quantiles(missed[each], weights[each], steps) for each in own])
+
+
+def _quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
+    """Return the weighted quantiles of some values."""
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    at = np.searchsorted(total, shares * total[-1], side="left")
+    return np.asarray(values[order][np.minimum(at, len(values) - 1)], dtype=np.float64)
+
+
+def _predictive_shares(found: Floats, bins: Floats, errors: Floats, labels: SecretLabels) -> Floats:
+    """Return labels' shares: each predicted number with each error of its bin, at the nearest label."""
+    assert labels.numbers is not None, "numbers are regressed"
+    drawn = found[:, None] + errors[np.searchsorted(bins, found, side="right")]
+    near = nearest_index(labels.numbers, drawn.reshape(-1))
+    line = np.repeat(np.arange(len(found)), ERRORS)
+    counts = np.bincount(line * labels.size + near, minlength=len(found) * labels.size)
+    return np.asarray(counts.reshape(len(found), labels.size) / ERRORS, dtype=np.float64)
 
 
 def nearest_index(numbers: Floats, values: Floats) -> Integers:

@@ -91,7 +91,8 @@ class InferenceSetting(AuditSetting):
 
     One table has n units of the population, of up to `rows` rows each, and is released `releases` times; baselines are
     fitted once without each of its `blocks` of units; `coverage` and `limit` are the condition for passing. `known` are
-    the known attributes of a target, `secrets` the secret ones with their levels.
+    the known attributes of a target, `secrets` the secret ones with their levels. With `ceiling` an audit that could
+    not have failed can't tell; earlier ones pass.
     """
 
     question: Literal["inference"] = "inference"
@@ -103,6 +104,7 @@ class InferenceSetting(AuditSetting):
     secrets: tuple[tuple[str, str], ...]
     attacks: tuple[str, ...]
     baselines: tuple[str, ...]
+    ceiling: Annotated[bool, Field(exclude_if=lambda judged: not judged)] = False
 
 
 class InferenceRecord(RecordedAudit[InferenceSetting, InferenceResults]):

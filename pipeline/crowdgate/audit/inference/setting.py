@@ -110,7 +110,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
         "known": known_attributes(plan.bundle.contract), "attacks": tuple(name for name, _, _ in ATTACKS),
         "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
         "baselines": tuple(name for name, _, _ in BASELINES),
-        "controls": tuple(each.name for each in controls_of(plan)),
+        "controls": tuple(each.name for each in controls_of(plan)), "ceiling": True,
     }  # fmt: skip
 
 

@@ -12,7 +12,13 @@ from crowdgate.audit.common.text import (
     measurement_cells,
     measurement_json,
 )
-from crowdgate.audit.inference.findings import InferenceControlResult, InferenceEstimate, InferenceFindings
+from crowdgate.audit.inference.findings import (
+    InferenceControlResult,
+    InferenceEstimate,
+    InferenceFindings,
+    ceiling_of,
+    could_not_fail,
+)
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
@@ -57,13 +63,11 @@ def verdict(found: Inferred) -> str:
     said, setting = found.findings, found.record.setting
     assert said.gain is not None, "something was measured"
     limit = f"the limit is {decimal(setting.limit, 4)}"
-    if said.outcome is Outcome.FAIL and said.beyond:
+    if said.outcome is Outcome.FAIL:
         where = "; ".join(
             f"{each.secret}, {each.group}, at coverage {rounded(each.coverage, 6)}" for each in said.beyond
         )
         return f"Not within the limit: a larger gain is proven for {where}; {limit}."
-    if said.outcome is Outcome.FAIL:
-        return f"Not within the limit: the gain over the baseline can be {decimal(said.gain.upper, 3)}, and {limit}."
     if said.stricter:
         least = decimal(said.gain.upper, 3)
         return f"Stricter than inference needs: the gain of the best attack is at most {least}."
@@ -124,13 +128,10 @@ def _small_groups_text(found: Inferred) -> Iterator[str]:
 def _ceiling_text(found: Inferred) -> Iterator[str]:
     """Yield a warning if the audit could not have failed: if even the policy's columns of every row, unchanged, gain at
     most the limit for every secret. This is known at coverage 1."""
-    setting, shown = found.record.setting, found.findings.shown
-    known = [each for each in shown.values() if each is not None]
-    if setting.coverage == 1 and known and len(known) == len(shown) and max(known) <= setting.limit:
-        yield (
-            "This audit could not have failed: the policy's columns of every row, published unchanged, gain"
-            f" {decimal(max(0.0, *known), 3)}, and the limit is {decimal(setting.limit, 4)}."
-        )
+    ceiling = ceiling_of(found.findings.shown, found.record.setting)
+    if ceiling is not None and not found.record.setting.ceiling:
+        sentence = could_not_fail(ceiling, found.record.setting)
+        yield f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _raw_columns_text(found: Inferred) -> Iterator[str]:

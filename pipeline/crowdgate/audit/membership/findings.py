@@ -15,13 +15,27 @@ import numpy as np
 
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
+from crowdgate.accounting.canaries import canary_p, epsilon_limit
 from crowdgate.accounting.membership import least_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
 from crowdgate.arrays import Floats
 from crowdgate.audit.common.audit import Options
-from crowdgate.audit.common.findings import ControlResult, Findings, control_reasons, outcome_of, too_few_releases
+from crowdgate.audit.common.findings import (
+    NOTHING_PROVEN,
+    ControlResult,
+    Findings,
+    control_reasons,
+    outcome_of,
+    too_few_releases,
+)
 from crowdgate.audit.common.levels import ALPHA, level
-from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord, MembershipResults, MembershipSetting
+from crowdgate.audit.membership.record import (
+    CanaryResults,
+    MembershipPoint,
+    MembershipRecord,
+    MembershipResults,
+    MembershipSetting,
+)
 from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement
 from crowdgate.risk.membership import Rates, precision
@@ -113,19 +127,34 @@ def estimates(
 def _estimate(
     played: MembershipResults, point: MembershipPoint, every: Sequence[TradeoffBound], alpha: Fraction, each: Fraction
 ) -> MembershipEstimate:
-    rates, (least, most) = np.array(point.tpr), played.possible_rates(point.claimed)
-    value, width = float(rates.mean()), most - least
-    lower, upper = value, value  # the rate is fixed if everybody is claimed
-    if width > _OFF:
-        low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
-        lower, upper = max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF))
-    tpr = Measurement(value, lower, upper)
-    fpr = Measurement(*(played.fpr(point.claimed, float(end)) for end in (value, tpr.upper, tpr.lower)))
+    rates, tpr = np.array(point.tpr), _true_positive_rate(played, point, alpha)
+    fpr = Measurement(*(played.fpr(point.claimed, float(end)) for end in (tpr.value, tpr.upper, tpr.lower)))
     return MembershipEstimate(
         claimed=point.claimed, attack=point.attack, tpr=tpr, fpr=fpr,
         p={form.name: _p_value(played, point.claimed, form, rates) for form in every},
         refutable={form.name: _refutable_rate(played, point.claimed, form, each) for form in every},
     )  # fmt: skip
+
+
+def _true_positive_rate(played: MembershipResults, point: MembershipPoint, alpha: Fraction) -> Measurement:
+    """Return the mean share of the members that is found, with limits at level alpha."""
+    rates, (least, most) = np.array(point.tpr), played.possible_rates(point.claimed)
+    value, width = float(rates.mean()), most - least
+    if width <= _OFF:  # the rate is fixed if everybody is claimed
+        return Measurement(value, value, value)
+    low, high = mean_limits(np.clip((rates - least) / width, 0, 1), alpha)
+    return Measurement(value, max(0.0, least + width * (low - _OFF)), min(1.0, least + width * (high + _OFF)))
+
+
+def exceeds_limit(played: MembershipResults, setting: MembershipSetting, alpha: Fraction) -> bool:
+    """Return True if a greater precision than the limit is proven at the judged skew and recall, at level alpha over
+    all claimed shares (Bonferroni)."""
+    for point in played.points:
+        found = float(_true_positive_rate(played, point, alpha / len(played.points)).lower)
+        proven = precision(found, played.fpr(point.claimed, found), setting.skew) if found else 0
+        if found >= setting.recall and proven > setting.limit:
+            return True
+    return False
 
 
 def _p_value(played: MembershipResults, claimed: float, form: TradeoffBound, rates: Floats) -> float:
@@ -176,35 +205,59 @@ class MembershipControlResult(ControlResult):
 
 
 @dataclass(frozen=True)
+class CanaryEstimate:
+    """Lower confidence limit of epsilon from guesses about canaries, at the release's delta (`epsilon`); the limit if
+    all guesses had been right (`ceiling`); and the p-value of the stated guarantee, over all its points together."""
+
+    epsilon: float
+    ceiling: float
+    p: float
+
+
+def canary_estimate(found: CanaryResults, setting: MembershipSetting, alpha: Fraction) -> CanaryEstimate:
+    """Return what the guesses about canaries show at level alpha, for adding or removing one unit."""
+    costs = ((setting.epsilon, setting.delta), *setting.points)
+    right, guesses, canaries = found.right, found.guesses, found.canaries
+    ps = [canary_p(right, guesses, canaries, up(Fraction(epsilon)), delta) for epsilon, delta in costs]
+    epsilon, ceiling = (epsilon_limit(each, guesses, canaries, setting.delta, alpha) for each in (right, guesses))
+    return CanaryEstimate(epsilon, ceiling, min(1.0, len(ps) * min(ps)))
+
+
+@dataclass(frozen=True)
 class MembershipFindings(Findings):
     """Findings on the policy's mechanism. `judged` is the point with the greatest upper limit of precision at the
     policy's skew, among the points that may have the judged recall (None: there is no such point); `precision` is its
-    precision."""
+    precision. `canaries` are the findings on canaries (None: none were planted)."""
 
     estimates: tuple[MembershipEstimate, ...]
     broken: tuple[tuple[MembershipEstimate, str], ...]
     judged: MembershipEstimate | None
     precision: Measurement | None
     controls: tuple[MembershipControlResult, ...]
+    canaries: CanaryEstimate | None = None
 
 
 def findings_of(record: MembershipRecord) -> MembershipFindings:
     """Return the findings of a finished membership audit, computed from its record."""
-    setting, alpha = record.setting, level(record.attempt)
-    every = estimates(record.policy_results, setting_tradeoff_bounds(setting, record.policy_results.n), alpha)
-    against = tuple(refuting_points(every, alpha))
+    setting, own, alpha = record.setting, record.policy_results, level(record.attempt)
+    # canaries and members share the level
+    canaries = None if own.canaries is None else canary_estimate(own.canaries, setting, alpha / 2)
+    each = alpha if canaries is None else alpha / 2
+    every = estimates(own, setting_tradeoff_bounds(setting, own.n), alpha)
+    against = tuple(refuting_points(every, each))
     most = worst_estimate(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
     judged = tuple(_control_result(each, setting) for each in record.controls)
-    holds = precise is not None and precise.upper <= setting.limit and not against
-    silent = precise is not None and precise.lower <= setting.limit < precise.upper and not against
+    broken = bool(against) or (canaries is not None and canaries.p <= alpha / 2)
+    found = broken or exceeds_limit(own, setting, alpha)
+    holds = precise is not None and precise.upper <= setting.limit and not broken
     reasons = tuple(_reasons(record, judged, most))
-    if silent and not reasons:
+    if not (holds or found or reasons):
         needed = partial(membership_releases, setting)
-        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt))
+        reasons = tuple(too_few_releases(needed, setting.releases, record.attempt)) or (NOTHING_PROVEN,)
     return MembershipFindings(
-        outcome=outcome_of(reasons, holds), reasons=reasons,
-        estimates=every, broken=against, judged=most, precision=precise, controls=judged,
+        outcome=outcome_of(reasons, holds), reasons=reasons, estimates=every, broken=against, judged=most,
+        precision=precise, controls=judged, canaries=canaries,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ so that one rate determines the other. The unit of analysis is the release. Ever
 others estimate.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,20 +22,30 @@ from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.attacks import ATTACKS, NAMES
+from crowdgate.audit.membership.canaries import ATTACKS as CANARY_ATTACKS
+from crowdgate.audit.membership.canaries import SHARES, CanaryTable, canary_table, guessed, guesses_of
 from crowdgate.audit.membership.controls import control_units, tagged_units
-from crowdgate.audit.membership.record import MembershipPoint, MembershipResults, Must
+from crowdgate.audit.membership.record import CanaryResults, MembershipPoint, MembershipResults, Must
 from crowdgate.audit.membership.setting import claimed_shares, controls_of, sampled_rate, units_of
 from crowdgate.audit.membership.shadow_releases import fit_shadow_model
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
-_FITTING, _DRAWING = 0, 1
+_FITTING, _DRAWING, _PLANTING = 0, 1, 2
 """Random streams in addition to those of the games."""
 
 
 @dataclass(frozen=True, eq=False)
-class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
+class MembershipTally(ShareTally):
+    """Shares of members found, and right guesses about canaries (attacks by (in, out) by shares; empty without
+    canaries)."""
+
+    canaries: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipGame(ReleaseGame[MembershipTally, MembershipResults]):
     """Attacks on a mechanism that releases tables drawn from the population `crowd`. `claimed` are the shares of the
     population that attackers claim to be in the table."""
 
@@ -47,18 +57,28 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
     shadow: ShadowModel | None = None
     attacks: frozenset[str] = frozenset(NAMES)
     """Names of the attacks."""
+    canaries: CanaryTable | None = None
+    """A copy of the population with canaries, of which each batch releases one table."""
 
-    def batch(self, at: int, trials: int) -> ShareTally:
+    def batch(self, at: int, trials: int) -> MembershipTally:
         rng = self.stream(at)
         rates = np.array([self.release(rng) for _ in range(trials)])
-        return ShareTally(rates[:1], rates[1:])
+        known = np.zeros(0) if self.canaries is None else self.canaries.play(self.mechanism, rng)
+        return MembershipTally(rates[:1], rates[1:], known)
 
-    def read(self, said: dict[str, Any], trials: int) -> ShareTally:
+    def read(self, said: dict[str, Any], trials: int) -> MembershipTally:
         shape = len(NAMES), len(self.claimed)
         choosing = read_shares(said["choosing"], (1, *shape), self._most)
-        return ShareTally(choosing, read_shares(said["estimating"], (trials - 1, *shape), self._most))
+        estimating = read_shares(said["estimating"], (trials - 1, *shape), self._most)
+        if self.canaries is None:
+            return MembershipTally(choosing, estimating, np.zeros(0))
+        guesses = (len(CANARY_ATTACKS), 2, len(SHARES))
+        known = read_shares(said["canaries"], guesses, guessed(len(self.canaries.cells)).astype(np.float64))
+        return MembershipTally(choosing, estimating, known)
 
-    def played(self, tallies: Mapping[int, ShareTally], must: Must, note: str, rate: float | None) -> MembershipResults:
+    def played(
+        self, tallies: Mapping[int, MembershipTally], must: Must, note: str, rate: float | None
+    ) -> MembershipResults:
         """Return the results for the audit's record: for every claimed share, the attack that found most members on the
         choosing releases, with its rates on the estimating releases."""
         choosing = joined(tallies.values(), "choosing").mean(axis=0)
@@ -74,6 +94,21 @@ class MembershipGame(ReleaseGame[ShareTally, MembershipResults]):
         return MembershipResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, releases=len(estimating), n=self.crowd.n,
             others=population.size - self.crowd.n, points=points, recall=every,
+            canaries=self._canary_results([each.canaries for each in tallies.values()]),
+        )  # fmt: skip
+
+    def _canary_results(self, right: Sequence[Floats]) -> CanaryResults | None:
+        """Return the guesses about canaries: every fourth batch chooses the attack, the others are counted. None with
+        fewer than two batches, or if no attack had anything to read."""
+        every = np.array(right)
+        if self.canaries is None or len(every) < 2 or np.isnan(every).any(axis=(0, 2, 3)).all():
+            return None
+        choosing = np.arange(len(every)) % 4 == 0
+        found = guesses_of(every[choosing], every[~choosing], len(self.canaries.cells))
+        releases = int((~choosing).sum())
+        return CanaryResults(
+            attack=CANARY_ATTACKS[found.attack], releases=releases, canaries=releases * len(self.canaries.cells),
+            guesses=found.guesses, right=found.right,
         )  # fmt: skip
 
     def release(self, rng: Rng) -> Floats:
@@ -111,7 +146,11 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     the controls."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
     claimed = claimed_shares(spec, crowd.n, population.size)
-    own = MembershipGame(mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)))
+    figures = plan.protection.figures
+    own = MembershipGame(
+        mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)),
+        canaries=canary_table(population, figures.least_class or 1, figures.beta, _rng(seed, _PLANTING)),
+    )  # fmt: skip
     games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
     units = control_units(crowd.n, sampled_rate(plan))
     small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from crowdgate.audit.common.record import (
     AuditSetting,
+    Count,
     Exact,
     MechanismResults,
     Points,
@@ -18,6 +19,8 @@ from crowdgate.candidate import Cost
 
 Must = Literal["judged", "break epsilon", "break the cap", "hold"]
 """Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
+MOST_CANARIES = 10**6
+"""Greatest number of canaries in a record."""
 MOST_CLAIMED = 20
 """Greatest number of claimed shares, and of mechanisms. Every reader of a record computes their findings anew."""
 
@@ -31,9 +34,27 @@ class MembershipPoint(RecordModel):
     tpr: tuple[Share, ...]
 
 
+class CanaryResults(RecordModel):
+    """Guesses about canaries in `releases` releases: `canaries` in all, `guesses` of the best attack, `right` ones."""
+
+    attack: str
+    releases: Annotated[int, Field(ge=1)]
+    canaries: Annotated[int, Field(ge=1, le=MOST_CANARIES)]
+    guesses: Count
+    right: Count
+
+    @model_validator(mode="after")
+    def _possible(self) -> "CanaryResults":
+        """Check that there are not more right guesses than guesses, nor more guesses than canaries."""
+        if not self.right <= self.guesses <= self.canaries:
+            raise ValueError("more right guesses than canaries")
+        return self
+
+
 class MembershipResults(MechanismResults):
     """Results of all attacks on one mechanism, with tables of `n` units and `others` units that are not in them.
-    `recall` is the mean share of members found by every attack at each claimed share (None: it had nothing to read)."""
+    `recall` is the mean share of members found by every attack at each claimed share (None: it had nothing to read).
+    `canaries` are guesses about canaries (None: none were planted, as in earlier records)."""
 
     must: Must
     releases: Annotated[int, Field(ge=1)]
@@ -41,6 +62,7 @@ class MembershipResults(MechanismResults):
     others: Annotated[int, Field(ge=1)]
     points: tuple[MembershipPoint, ...]
     recall: dict[str, tuple[Share | None, ...]]
+    canaries: Annotated[CanaryResults | None, Field(exclude_if=lambda found: found is None)] = None
 
     @model_validator(mode="after")
     def _possible(self) -> "MembershipResults":

@@ -18,6 +18,8 @@ from crowdgate.policy.policy import AuditSpec
 from crowdgate.risk.membership import base_rate, non_members_needed
 
 LEAST_UNITS = 200
+TIMES_BLIND = 2
+"""Default limit of an attacker's precision, as a multiple of the blind attacker's."""
 CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
 """Claimed shares of the population: the false positive rates of the blind attacker."""
 
@@ -25,6 +27,12 @@ CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5"
 def units_of(spec: AuditSpec, size: int) -> int:
     """Return the number of units of a table: the policy's own, or half of the population's `size` units."""
     return spec.units or size // 2
+
+
+def limit_of(spec: AuditSpec) -> Fraction:
+    """Return the greatest precision that passes: the policy's own, or TIMES_BLIND times that of the blind attacker."""
+    wanted = spec.membership
+    return min(Fraction(1), TIMES_BLIND / (1 + wanted.skew)) if wanted.limit is None else wanted.limit
 
 
 def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
@@ -42,10 +50,10 @@ def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
     at this share, and exceeds the limit here too. So an attack that is certain of few members and blind for the others
     can't hide between two shares.
     """
-    wanted = spec.membership
-    if not wanted.limit:  # nothing could pass
+    wanted, limit = spec.membership, limit_of(spec)
+    if not limit:  # nothing could pass
         return Fraction(1)
-    false = wanted.recall * (1 - wanted.limit) / (wanted.limit * wanted.skew)
+    false = wanted.recall * (1 - limit) / (limit * wanted.skew)
     return min(Fraction(1), (wanted.recall * n + false * (size - n)) / size)
 
 
@@ -94,7 +102,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     points = () if attacked.joint is None else attacked.joint.replacements
     return {
         "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, n, size),
-        "skew": wanted.skew, "recall": wanted.recall, "limit": wanted.limit, "known_epsilon": known.epsilon,
+        "skew": wanted.skew, "recall": wanted.recall, "limit": limit_of(spec), "known_epsilon": known.epsilon,
         "known_delta": min(known.delta, Fraction(1)), "known_points": points, "cap": cap_of(plan), "attacks": NAMES,
         "controls": tuple(each.name for each in controls_of(plan)),
     }  # fmt: skip
@@ -109,7 +117,7 @@ def population_fields(plan: Plan, spec: AuditSpec, population: Population) -> Ma
 def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction) -> None:
     """Raise ConfigurationError for a membership audit's setting in which nothing could be found, or nothing could
     pass."""
-    size, wanted = population.size, spec.membership
+    size, wanted, limit = population.size, spec.membership, limit_of(spec)
     n = units_of(spec, size)
     if not LEAST_UNITS <= n <= size // 2:
         found = f"{whole(n)} units, of a population of {whole(size)}: the others are the non-members"
@@ -122,16 +130,14 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
         expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
         raise setting_problem(plan, spec, "membership", found, expected)
     blind = base_rate(wanted.skew)
-    if wanted.limit < blind:
-        found = f"a precision of {exact_text(wanted.limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
+    if limit < blind:
+        found = f"a precision of {exact_text(limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
         expected = f"a limit of at least {decimal(blind)}, the precision of claiming everybody; or a greater skew"
         raise setting_problem(plan, spec, "membership", found, expected)
-    needed = non_members_needed(wanted.limit, wanted.recall, wanted.skew, alpha)
+    needed = non_members_needed(limit, wanted.recall, wanted.skew, alpha)
     if size - n < needed:
         at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
-        found = (
-            f"{whole(size - n)} non-members are too few to show a precision of {exact_text(wanted.limit)} at skew {at}"
-        )
+        found = f"{whole(size - n)} non-members are too few to show a precision of {exact_text(limit)} at skew {at}"
         expected = (
             f"at least {whole(needed)} non-members (units outside the table), a smaller skew, or a greater recall"
         )

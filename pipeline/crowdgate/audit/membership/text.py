@@ -1,7 +1,7 @@
 """Findings of a membership audit in words and tables for people, and as JSON for programs."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,8 +34,8 @@ STARRED = (
     " this audit would have refuted, if it were found in every release and fewer others were claimed."
 )
 UNSEEN = (
-    "It can't see most faults of a mechanism, such as suppression that is off, half the noise or another sampling rate:"
-    " use `--of law` for them. Nor can it see what only files, keys, gates or decisions reveal."
+    "It can't see many faults of a mechanism, such as a smaller k, half the noise or another sampling rate: use `--of"
+    " law` for them. Nor can it see what only files, keys, gates or decisions reveal."
 )
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
@@ -46,11 +46,14 @@ def verdict(found: Claimed) -> str:
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
         return f"A guarantee is broken: more members are found than {names} allow."
+    if said.canaries is not None and said.outcome is Outcome.FAIL and said.canaries.epsilon > setting.epsilon:
+        shown, stated = decimal(said.canaries.epsilon, 3), decimal(setting.epsilon)
+        return f"The guarantee is broken: canaries show an epsilon of at least {shown}, and {stated} is stated."
     assert said.precision is not None, "something was measured"
     share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
     where = f"at {exact_text(setting.skew)} non-members per member"
     if said.outcome is Outcome.FAIL:
-        return f"Not within the limit: {where}, {share} of these claims can be right; the limit is {limit}."
+        return f"Not within the limit: {where}, more than {limit} of these claims are right (at most {share})."
     return f"Within the limit: {where}, at most {share} of these claims are right; the limit is {limit}."
 
 
@@ -69,6 +72,7 @@ def lines(found: Claimed) -> list[str]:
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
         _guarantee_text(setting),
+        *_canary_text(found),
         *_power_text(found),
         attempt_text(found.record),
         controls_text(found.findings.controls),
@@ -89,6 +93,24 @@ def _guarantee_text(setting: MembershipSetting) -> str:
         )
     beside = f", with other released figures (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
+
+
+def _canary_text(found: Claimed) -> Iterator[str]:
+    """Yield what canaries show, beside the stated epsilon, and whether they could have refuted it."""
+    shown, played, setting = found.findings.canaries, found.record.policy_results.canaries, found.record.setting
+    if shown is None or played is None:
+        return
+    yield (
+        f"{whole(played.canaries)} canaries (simulated units, each in the table with probability one half) in"
+        f" {whole(played.releases)} releases of a copy of the public population: {whole(played.right)} of"
+        f" {whole(played.guesses)} guesses are right, so epsilon is at least {decimal(shown.epsilon, 3)} at delta"
+        f" {decimal(setting.delta)}; {decimal(setting.epsilon)} is stated (adding or removing one unit)."
+    )
+    if shown.ceiling <= setting.epsilon:
+        yield (
+            f"The canaries could not have refuted this: if all guesses were right, epsilon would be at least"
+            f" {decimal(shown.ceiling, 3)}."
+        )
 
 
 def _unread_text(setting: MembershipSetting) -> Iterator[str]:
@@ -160,6 +182,7 @@ def json_fields(found: Claimed) -> dict[str, Any]:
         "precision": None if said.precision is None else measurement_json(said.precision),
         "estimates": [_estimate(each, setting) for each in said.estimates],
         "broken": [[each.claimed, name] for each, name in said.broken],
+        "canaries": None if said.canaries is None else asdict(said.canaries),
         "controls": {each.control: _control(each) for each in said.controls},
     }
 

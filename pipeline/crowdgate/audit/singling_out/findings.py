@@ -15,7 +15,7 @@ from crowdgate.accounting.audit_power import binomial_p, chance_to_pass, detecta
 from crowdgate.accounting.intervals import clopper_pearson
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.audit import Options
-from crowdgate.audit.common.findings import Findings, control_reasons, outcome_of, too_few, worst
+from crowdgate.audit.common.findings import NOTHING_PROVEN, Findings, control_reasons, outcome_of, too_few, worst
 from crowdgate.audit.common.levels import POWER, level
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult, control_results
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting, weights_of
@@ -99,13 +99,17 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
     proven = _proven([point for line in looking for point in line.points[1:]], own.trials, alpha)
     excess = _excess(first, proven)
     controls = control_results(record.controls)
-    silent = not above and all(each <= setting.limit for each in proven)
-    reasons = tuple(_reasons(lines, controls)) or tuple(_too_few(record, looking, excess) if silent else ())
+    holds = excess.upper <= setting.limit
+    everywhere = _proven([point for line in looking for point in line.points], own.trials, alpha)
+    found = any(each > setting.limit for each in (*everywhere, *proven))
+    reasons = tuple(_reasons(lines, controls))
+    if not (holds or found or reasons):
+        reasons = tuple(_too_few(record, looking, excess)) or (NOTHING_PROVEN,)
     one, at_bound = (
         _pass_probability(setting, own, baseline, true, alpha) for true in (baseline, max(baseline, bound))
     )
     return SinglingOutFindings(
-        outcome=outcome_of(reasons, excess.upper <= setting.limit), reasons=reasons, lines=lines, above=above,
+        outcome=outcome_of(reasons, holds), reasons=reasons, lines=lines, above=above,
         success=worst(point.rate for point in first), excess=excess, isolation=_isolation(own, alpha),
         kept=_retained_share(own, setting), baseline=baseline, bound=bound,
         seen=detectable_excess(baseline, own.trials, alpha / sum(len(line.points) for line in looking), POWER),
