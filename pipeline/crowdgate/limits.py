@@ -206,3 +206,9 @@ MOST_BINS = 10**18
 LEAST_POPULATION = 1000
 """Least number of people of a population whose confidential figures a KL repository may hold, by the lower confidence
 limit of a noisy count: with few people a figure about their attributes reveals the people (Koot 2012, 7.2.1)."""
+
+LARGEST_WORKBOOK = 1 << 30
+"""Bytes of an Excel workbook, decompressed: a full sheet of some 60 columns."""
+
+MOST_DESCRIBED_VALUES = 1000
+"""Values of a column that descriptions for other tools list; dictionary.csv lists all."""

@@ -16,7 +16,7 @@ from crowdgate.noise import NoiseSource
 from crowdgate.publish.file_names import STAGING
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
-from crowdgate.sources import files, parquet
+from crowdgate.sources import csv, files, parquet
 from crowdgate.sources.counting import Counter, Executor, PartialCounts
 from crowdgate.sources.source import TablePart
 from tests.workshop import POLICY, Row, Workshop, good_rows, make_workshop, write_csv, write_parquet
@@ -100,8 +100,8 @@ def backwards(_: object = None) -> Executor:
 
 
 def small_parts(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(files, "PART_BYTES", 1)
-    patch.setattr(parquet, "PART_BYTES", 1)
+    for module, limit in ((files, "PART_ROWS"), (parquet, "PART_ROWS"), (files, "PART_BYTES"), (csv, "PART_BYTES")):
+        patch.setattr(module, limit, 50)
 
 
 def other_workers(patch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,9 @@ PREFECT = Extra("prefect", "prefect", "Prefect")
 FRAMES = Extra("frames", "pandas", "pandas")
 PAGE = Extra("page", "matplotlib", "matplotlib")
 AUDIT = Extra("audit", "sklearn", "scikit-learn")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT)
+EXCEL = Extra("excel", "fastexcel", "fastexcel")
+STATISTICS = Extra("statistics", "pyreadstat", "pyreadstat")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, EXCEL, STATISTICS)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:
