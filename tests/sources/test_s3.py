@@ -82,6 +82,8 @@ def test_what_the_store_refuses_is_one_error_without_keys(
     s3.store.cache_clear()
     said.append(refused(at(url, f"bucket/{MARK}.csv", "csv"), EnvironmentFault))
     assert "AWS_SECRET_ACCESS_KEY" in said[2]
+    with pytest.raises(FileNotFoundError):  # a warning of check
+        SOURCES["s3 csv"].header(at(url, f"bucket/{MARK}.csv", "csv"))
     assert not any(MARK in each for each in said)
 
 

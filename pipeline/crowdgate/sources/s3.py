@@ -7,6 +7,7 @@ and after reading.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,7 +96,13 @@ def object_reader(
         return open_files(found, make(stated), needed)
 
     def header(contract: Contract) -> TableHeader:
-        return header_of(objects(contract.server.settings, suffixes), described, contract)
+        try:
+            return header_of(objects(contract.server.settings, suffixes), described, contract)
+        except EnvironmentFault as error:
+            absent = str(error)
+        raise FileNotFoundError(
+            errno.ENOENT, absent
+        )  # unseen from here: no fault of the contract
 
     return Reader(f"s3 {form}", rule, (), opened, header)
 
