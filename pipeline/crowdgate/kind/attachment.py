@@ -49,7 +49,7 @@ class Attachment:
 
     @property
     def is_last(self) -> bool:
-        """Whether it is made after the data files are written."""
+        """True if it is made after the data files are written."""
         return self.closing or self.describing is not None
 
 
